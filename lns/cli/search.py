@@ -368,6 +368,8 @@ def _print_summary(result: Result, stats: dict[str, Any] | None, *, with_url: bo
     reached = result.target is not None and result.score >= result.target
     missed = "" if reached or result.target is None else f"; the target {result.target} was not reached"
     out.print_wrapped(f"best score  {result.score_in_words}{missed}", indent=12)
+    if [one.origin for one in result.improvements] == ["start"] and not result.solved:
+        out.print_text("no gain     nothing better than the given board was found; best.json holds that board")
     reason = reason_in_words(result.why, has_target=result.target is not None)
     workers = count_of(result.history.sessions[-1].workers, "worker")
     spent = f"ended after {format_duration(result.elapsed_s)}: {reason}; {workers}, seed {result.seed}"

@@ -12,7 +12,7 @@ from lns.api.files import pinned
 from lns.engines import ENGINES
 from lns.instances.board import Board
 from lns.instances.formats import load_board, write
-from lns.instances.puzzle import Clue
+from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.verify import verify
 from lns.params import to_toml
 from lns.runs.board_log import BoardLogReader
@@ -136,6 +136,19 @@ def test_a_damaged_board_is_mended_and_saved(typed: Typed) -> None:
     puzzle, board = load_board("run/best.json", WHOLE)
     assert best["score"] == verify(puzzle, board).score == WHOLE.max_score
     assert verify(WHOLE, board).valid, "with its clues"
+
+
+def test_a_board_that_does_not_become_better_is_said_to_be_the_best(typed: Typed) -> None:
+    puzzle, board = planted(3, 4, 4, 4)
+    pieces = puzzle.pieces.copy()
+    pieces[pieces == 4] = 3
+    pieces[tuple(np.argwhere(pieces == 1)[0])] = 4  # which no other side has
+    other = Puzzle(pieces, 4, 4)
+    write("whole.json", None, other, None)
+    write("given.json", None, other, board)
+    said = typed("polish given.json --puzzle whole.json --time 60 --run-dir run --quiet --workers 1 --seed 1").out
+    assert "nothing better than the given board was found; best.json holds that board" in said
+    assert load_board("run/best.json", other)[1] == board
 
 
 def test_half_of_the_cells_stay_and_only_those_that_are_free_change() -> None:
