@@ -172,17 +172,6 @@ def test_the_end_is_a_few_short_lines_with_the_next_commands(tabu: str, typed: T
     assert footer([runs["reached"]]) == "this run is over; q ends this view"
 
 
-def test_lines_of_the_end_break_between_words(params: str, monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    monkeypatch.setenv("COLUMNS", "40")
-    options = "--quiet --workers 1 --seed 1234567890 --run-dir run --target 20"
-    lines = typed(f"solve like-e2-4x4 --engine tabu --params {params} --steps 1 {options}").out.splitlines()
-    search = lines.index(next(line for line in lines if line.startswith("search ")))
-    assert all(len(line) <= 40 for line in lines[: search + 2]) and lines[search + 1].startswith(" " * 12)
-    monkeypatch.setenv("COLUMNS", "80")
-    assert "\n            in text files)\n" in typed("show like-e2-16x16-clue1").out
-
-
 def test_the_next_commands_can_be_typed_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     found: dict[str, str | None] = {"lns": None}
     monkeypatch.setattr("shutil.which", found.get)
