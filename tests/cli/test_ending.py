@@ -128,7 +128,7 @@ def test_a_board_that_could_not_be_written_is_printed(number: int, capsys: pytes
     lost = replace(found, write_errors=["best.json"])
     shutil.rmtree("run")
     options = argparse.Namespace(stats=False, json=False, url=False)
-    status = search.print_result(lost, int(number), options, target=None)
+    status = search.print_result(lost, int(number), options)
     assert status == (130 if number else 2)
     said = capsys.readouterr()
     (line,) = (line for line in said.out.splitlines() if line.startswith("placements"))
@@ -210,7 +210,7 @@ def test_resume_says_what_the_plan_was_and_what_it_is_now(typed: Typed) -> None:
     said = typed("resume run --steps 1 --time 2h").err
     assert re.search(r"the plan was 1 min of search, (1 min|5. s) left; now 2 h of search more", said)
     assert 7190 < load_summary(path).history.remaining_s <= 7200
-    with pytest.raises(InputError, match="expected time, the seconds more to search"):
+    with pytest.raises(InputError, match=r"its time is used up .* say how much longer with --time"):
         resume(finished_run(Path("used"), name="like-e2-8x8", engine="tabu", seconds=1e-3))
 
 
