@@ -122,12 +122,6 @@ def test_status_imports_no_engine(run: Path) -> None:
     assert not {"lns.loop.search_loop", "scipy", "numba"} & set(loaded.stdout.split())
 
 
-def test_status_without_status_json(run: Path, copy: Path, typed: Typed) -> None:
-    (copy / STATUS).write_bytes((run / STATUS).read_bytes()[:-20])
-    output = typed("status copy").out
-    assert f"{best_of(run)} of 112" in output and "status.json: damaged" in output
-
-
 def test_collect_finds_each_board_once(run: Path, copy: Path, typed: Typed) -> None:
     boards = typed.facts(f"collect {run} copy")["boards"]
     scores = [board["score"] for board in boards]
@@ -172,12 +166,6 @@ def test_collect_says_when_a_board_of_best_json_alone_was_found(run: Path, copy:
     (copy / "boards.jsonl").unlink()
     (board,) = typed.facts("collect copy")["boards"]
     assert board["elapsed_s"] == json.loads((run / "best.json").read_text())["elapsed_s"] > 0
-
-
-def test_watch_without_a_stdin_is_plain_too(run: Path) -> None:
-    command = f"{sys.executable} -m lns watch {run} <&-"
-    done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0 and done.stderr == "" and done.stdout.count("\n") == 1
 
 
 def test_a_run_that_ended_without_a_board_says_so(run: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
@@ -325,19 +313,6 @@ def test_numbers_in_a_status_file_are_bounded(field: str, value: object, run: Pa
     (copy / STATUS).write_text(seal(status))
     output = typed("status copy").out  # by the checkpoint's account
     assert f"{best_of(run)} of 112" in output and f"    copy/{STATUS}: " in output
-
-
-def test_status_does_not_read_the_board_log(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[str] = []
-    real = Path.open
-
-    def watched(self: Path, *args: Any, **kwargs: Any) -> Any:
-        opened.append(self.name)
-        return real(self, *args, **kwargs)
-
-    monkeypatch.setattr(Path, "open", watched)
-    monkeypatch.setattr("lns.runs.board_log.open_to_read", lambda path: opened.append(path.name))
-    assert load_summary(run).history.at_least(0) > 0 and "boards.jsonl" not in opened
 
 
 def test_best_boards_follow_a_growing_log(run: Path, tmp_path: Path) -> None:
