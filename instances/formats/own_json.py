@@ -28,7 +28,7 @@ from lns.instances.eternity2 import STARTER, official_clues
 from lns.instances.formats import viewer
 from lns.instances.formats.base import Document, Format, Source, Target, holds_url, shipped_instances
 from lns.instances.formats.shapes import board_shape
-from lns.instances.json_values import JsonFields, bounded_integer, bounded_row, describe_found, json_object
+from lns.instances.json_values import JsonFields, bounded_row, describe_found, json_object
 from lns.instances.piece_set import numbering, set_sha256, translate, translation
 from lns.instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle
 from lns.instances.text import printable, quoted
@@ -53,32 +53,19 @@ def puzzle_in(fields: JsonFields, name: str) -> Puzzle:
     if "schema" in fields:
         fields.integer("schema", 1, 1)
     width, height = _shape(fields)
-    cell, turns = (0, width * height - 1), (0, 3)
-    holes = [
-        bounded_integer(hole, *cell, f"entry {index} of 'holes'")
-        for index, hole in enumerate(fields.array("holes", default=[]))
-    ]
+    last = width * height - 1
+    holes = fields.integers("holes", 0, last, default=[])
+    copies = tuple(fields.integers("copies", 0, MAX_CELLS, default=[]))
     rules: dict[str, Any] = {name: fields.boolean(name, default=True) for name in ("framed", "turns")}
-    rules["mates"] = tuple(
-        tuple(bounded_row(pair, [(1, MAX_COLOUR)] * 2, f"entry {index} of 'mates'", "two colours"))
-        for index, pair in enumerate(fields.array("mates", default=[]))
-    )
+    rules["mates"] = tuple((one, other) for one, other in fields.rows("mates", [(1, MAX_COLOUR)] * 2, "two colours"))
     rules["rim"] = fields.integer("rim", 0, MAX_COLOUR) if "rim" in fields else 0
-    copies = fields.array("copies", default=[])
-    numbers = (bounded_integer(number, 0, MAX_CELLS, f"entry {at} of 'copies'") for at, number in enumerate(copies))
-    rules["copies"] = tuple(numbers)
-    count, piece = len(copies) or max(0, width * height - len(holes)), (0, max(len(copies), width * height) - 1)
-    pieces = [
-        bounded_row(quad, [(0, MAX_COLOUR)] * 4, f"piece {number} of 'pieces'", "up, right, down, left")
-        for number, quad in enumerate(fields.array("pieces", count))
-    ]
-    clues = [
-        Clue(*bounded_row(entry, [cell, piece, turns], f"entry {index} of 'clues'", "cell, piece, rotation"))
-        for index, entry in enumerate(fields.array("clues", default=[]))
-    ]
+    count = len(copies) or max(0, last + 1 - len(holes))
+    pieces = fields.rows("pieces", [(0, MAX_COLOUR)] * 4, "up, right, down, left", count, "piece")
+    bounds = [(0, last), (0, max(len(copies) - 1, last)), (0, 3)]
+    clues = tuple(Clue(*entry) for entry in fields.rows("clues", bounds, "cell, piece, rotation"))
     name = printable(fields.text("name", 200, default=name)) or name
     quads = np.array(pieces, dtype=np.int32).reshape(-1, 4)
-    return Puzzle(quads, width, height, tuple(clues), name, tuple(holes), **rules)
+    return Puzzle(quads, width, height, clues, name, tuple(holes), copies=copies, **rules)
 
 
 def _write_puzzle(target: Target) -> str:
@@ -230,7 +217,7 @@ def _from_url(best: _Best, source: Source) -> Document:
     """The puzzle and board that the url defines; none if the puzzle has rules that a url cannot say."""
     viewer.parse(best.url, None, [])  # tells what is wrong with the url itself
     with suppress(InputError):  # pieces that need a frame
-        shown = viewer.read(Source(best.url, None, source.name, None, None, source.find_puzzle))
+        shown = viewer.read(Source(best.url, None, source.name, source.find_puzzle))
         if shown.puzzle is None or best.set_sha256 in ("", set_sha256(shown.puzzle)):
             return shown
     return Document(BEST.name, None, None, ("the url alone, without the rules of the puzzle, holds no pieces",))

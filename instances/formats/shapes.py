@@ -63,20 +63,18 @@ class Lines:
 
     def __init__(self, text: str) -> None:
         rows = _numbered_lines(text)
-        self._rows = [(number, row.strip()) for number, row in rows if row.strip()]
-        self._next = 0
+        self._rows = [(number, row.strip()) for number, row in rows if row.strip()][::-1]  # the next is the last
         self.last = max(1, len(rows) - (not rows[-1][1]))
 
     def __len__(self) -> int:
         """Number of lines that have not been taken."""
-        return len(self._rows) - self._next
+        return len(self._rows)
 
     def take(self, expected: str) -> tuple[int, str]:
         """(number, text) of the next line; ``expected`` says what is missing if there is none."""
-        if not len(self):
+        if not self._rows:
             raise InputError(f"the file ends here; expected {expected}", line=self.last)
-        self._next += 1
-        return self._rows[self._next - 1]
+        return self._rows.pop()
 
     def numbers(self, bounds: Sequence[tuple[int, int]], what: str) -> tuple[int, list[int]]:
         """Take a line, called ``what`` in messages, of an integer within each of ``bounds``: its number, and they."""
@@ -90,8 +88,7 @@ class Lines:
 
     def end(self, after: str) -> None:
         """Check that every line has been taken; ``after`` says what came before the next."""
-        if len(self):
-            line, row = self._rows[self._next]
+        for line, row in self._rows[-1:]:
             raise InputError(f"found {quoted(row)} after {after}; expected the end of the file", line=line)
 
 

@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from lns.exact.kernels.jit import inline_flat_kernel
 from lns.instances.errors import InputError
-from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, BoolArray, Clue, IntArray, Puzzle
+from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, BoolArray, Clue, IntArray, Puzzle, Sides
 
 BREAK_BITS = 10
 BREAK_COST = 1 << BREAK_BITS  # of one break, in units of gain; more than all favoured half-edges (`QuotaBandit`)
@@ -116,7 +116,7 @@ class CandidateTables(NamedTuple):
 class CellClass(NamedTuple):
     """What decides the pieces that a cell takes."""
 
-    rim_sides: tuple[bool, bool, bool, bool]  # by side, whether it lies on the rim
+    rim_sides: Sides  # by side, whether it lies on the rim
     clue_sides: tuple[tuple[int, int], ...] = ()  # (side, colour) that a clue on the right or below shows to the cell
     break_sides: tuple[int, ...] = ()  # sides at which the cell may mismatch
     clue: int = -1  # oriented piece of a clue on the cell itself, -1 = none
