@@ -1,11 +1,12 @@
-"""`lns exact isomorphic`, `graph`, `triples` and `design`: sets of pieces, what they encode, and searching for some."""
+"""`lns exact pieces`, `isomorphic`, `graph`, `triples` and `design`: sets of pieces: facts, codes, searches."""
 
 from __future__ import annotations
 
 import argparse
 import time
+from collections import Counter
 from collections.abc import Iterator
-from itertools import product
+from itertools import combinations_with_replacement, product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,9 @@ from lns.instances.errors import InputError
 from lns.instances.files import read_text, write_output
 from lns.instances.formats import load_board, load_puzzle, render, shipped_instances
 from lns.instances.generate import numbers_of, triples_of
+from lns.instances.pairing import describe
 from lns.instances.piece_set import find_renaming, ranked
-from lns.instances.puzzle import IntArray
+from lns.instances.puzzle import GREY, IntArray
 from lns.instances.text import count_of, quoted
 from lns.instances.verify import verify
 from lns.terminal import options as opt
@@ -28,6 +30,39 @@ if TYPE_CHECKING:
 MAX_DIGITS = 9  # of a colour in a file of pieces
 TREES, MOST_NODES = 1000, 100_000_000  # boards to try, and nodes of a tree, where no option says how many
 _SHOWN = 20  # pieces
+
+
+@opt.command(
+    opt.argument("puzzle", "PUZZLE", "a puzzle file, or the name of a shipped instance"), opt.JSON,
+    epilog="Pairs are of colours of inner pieces: beside each other, clockwise, and opposite each other. A block is "
+    "2x2 pieces that match; each turn of it counts. Blocks are counted on boards of even width and height, by what "
+    "they lie at.",
+    interruptible=True,
+)  # fmt: skip
+def pieces(args: argparse.Namespace) -> int:
+    from lns.exact.blocks import Blocks
+
+    puzzle = load_puzzle(args.puzzle).with_clues([])
+    inner = puzzle.pieces[(puzzle.pieces != GREY).all(axis=1)].tolist()
+    colours = sorted({colour for quad in inner for colour in quad})
+    beside = {(quad[side - 1], quad[side]) for quad in inner for side in range(4)}
+    across = {(min(pair), max(pair)) for quad in inner for pair in (quad[::2], quad[1::2])}
+    absent = {
+        "beside": [pair for pair in product(colours, repeat=2) if pair not in beside],
+        "opposite": [pair for pair in combinations_with_replacement(colours, 2) if pair not in across],
+    }
+    lines = describe(puzzle).splitlines()
+    for name, pairs in absent.items():
+        shown = ", ".join(f"{a}-{b}" for a, b in pairs)
+        lines.append(f"pairs       {name}: {len(pairs)} on no inner piece{': ' * bool(pairs)}{shown}")
+    blocks: Counter[str] | None = None
+    if puzzle.width % 2 == puzzle.height % 2 == 0:
+        blocks = Counter()
+        for grey, number in Blocks(puzzle).by_class.items():
+            blocks[{0: "inside", 2: "edges"}.get(sum(map(sum, grey)), "corners")] += number
+        lines.append("2x2 blocks  " + ", ".join(f"{number:,} {place}" for place, number in blocks.items()))
+    out.print_answer(args, {"absent_pairs": absent, "blocks": blocks}, lines)
+    return out.DONE
 
 
 @opt.command(
