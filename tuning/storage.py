@@ -82,7 +82,7 @@ class Journal(BaseJournalBackend):
         else:
             self.append_logs([])
 
-    def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:  # type: ignore[override]
+    def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:
         if log_number_from != self.line:
             self.line = self._offset = 0
         with self._path.open("rb") as file:

@@ -17,6 +17,7 @@ from lns.cli.main import main
 from lns.engine import Statistics
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
+from lns.instances.generate import like_e2
 from lns.params import Params, from_dict, load
 from lns.runs.lock import Holder
 from lns.tuning import report, validate
@@ -29,6 +30,7 @@ from lns.tuning.sampler import suggest_params
 from lns.tuning.study import open_study
 from lns.tuning.worker import search_task
 from lns.worker_pool import WorkerLost
+from tests.instances.small_puzzles import with_mates
 from tests.tuning.made_up import REQUEST, Flat, MadeUp, add_default_runs, searched, validated
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
@@ -429,12 +431,13 @@ def test_an_engine_error_fails_the_trial_and_repeated_ones_stop_the_worker(monke
 
 
 def test_named_instances_are_kept_with_the_study_and_held_out_seeds_are_others(tmp_path):
-    path = tmp_path / "s"
-    study = open_study(path, StudyRequest(instances=("like-e2-6x6", "like-e2-8x5"), nodes=4000, pairs=5, held_out=20))
-    assert {pair.puzzle.name for pair in study.pairs} == {"like-e2-6x6", "like-e2-8x5"}
+    made = like_e2(8, 5, seed=1)
+    path, named = tmp_path / "s", (load_puzzle("like-e2-6x6"), with_mates(made.puzzle, made.solution, 1))
+    study = open_study(path, StudyRequest(instances=named, nodes=4000, pairs=5, held_out=20))
+    assert {pair.puzzle.name for pair in study.pairs} == {puzzle.name for puzzle in named}
     assert not {pair.seed for pair in study.pairs} & {pair.seed for pair in study.held_out}
     again = open_study(path, StudyRequest())
-    assert again.puzzles == study.puzzles == [load_puzzle("like-e2-6x6"), load_puzzle("like-e2-8x5")]
+    assert again.puzzles == study.puzzles == list(named)
     assert [pair.seed for pair in again.pairs] == [pair.seed for pair in study.pairs]
 
 
