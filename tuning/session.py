@@ -19,7 +19,7 @@ from lns.instances.errors import InputError
 from lns.instances.text import count_of, printable
 from lns.tuning import validate
 from lns.tuning.sampler import STARTUP_TRIALS
-from lns.tuning.study import FINISHED, Study, trial_value
+from lns.tuning.study import FINISHED, Study, first_number, trial_value
 from lns.tuning.worker import CALIBRATION_TRIALS, MAX_FAILURES, search_task, validation_task
 from lns.worker_pool import WorkerLost, WorkerPool
 
@@ -165,8 +165,8 @@ class TuningSession:
     def count_lost_worker(self, error: WorkerLost) -> None:
         """Raise InputError if too many died without a finished run in between; single losses are normal in a week."""
         self.study.runs.refresh()
-        made = (len(each.intermediate_values) - each.user_attrs.get("kept_steps", 0) for each in self.study.trials())
-        runs = len(self.study.runs) + sum(made)
+        steps = {first_number(trial): len(trial.intermediate_values) for trial in self.study.trials()}
+        runs = len(self.study.runs) + sum(steps.values())
         self._lost_in_a_row = self._lost_in_a_row + 1 if runs == self._runs_at_last_loss else 1
         self._runs_at_last_loss = runs
         log.warning("%s; it is replaced", error)
