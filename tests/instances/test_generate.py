@@ -208,12 +208,6 @@ def test_impossible_like_e2_is_refused(
     assert sentence in str(refused.value)
 
 
-def test_repair_stops_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lns.instances.generate.eternity._EXCHANGES", 0)
-    with pytest.raises(InputError, match="no 6 x 6 board with 2 rim and 4 inner colours was found"):
-        like_e2(6, 6, 2, 4, 1)
-
-
 @pytest.mark.parametrize("make", [lambda: uniform(3, 3, 0), lambda: uniform(3, 3, 5000), lambda: balanced_torus(3, -1)])
 def test_impossible_numbers_of_colours_are_refused(make: object) -> None:
     with pytest.raises(InputError, match="expected 1 to 4096"):
@@ -311,14 +305,6 @@ def test_a_shipped_instance_and_its_solution(name: str) -> None:
     result = verify(puzzle, board)
     assert result.valid and result.full and result.score == result.max_score
     assert load_board(viewer_url(puzzle, board), puzzle)[1] == board
-
-
-def test_the_default_instance_and_its_clues() -> None:
-    plain, one, five = (load_puzzle(f"like-e2-16x16{suffix}") for suffix in ("", "-clue1", "-clue5"))
-    assert (plain.pieces == one.pieces).all() and (plain.pieces == five.pieces).all()
-    assert [clue.cell for clue in plain.clues] == []
-    assert [clue.cell for clue in one.clues] == [135]
-    assert [clue.cell for clue in five.clues] == [34, 45, 135, 210, 221]
 
 
 def test_the_picture_of_the_readme_is_up_to_date(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
