@@ -353,23 +353,15 @@ def _with_frame(listed: PieceList, options: _Options, shape: _Shape | None, name
     if border != GREY:
         listed.notes.append(f"colour {border} is the rim, by its count: it changes places with 0")
     listed.quads = [_swapped(quad, border) for quad in listed.quads]
-    order, found = options.order, ", as given"
-    if order is None and listed.order is not None:
-        if min(width, height) > 1 and orders.is_refuted(_pictures(listed), listed.order):  # a strip has no corners
-            said = f"the file names the sides {in_words(listed.order)}, in which its pieces make no board"
-            listed.notes.append(said)
-        else:
-            order, found = listed.order, ", as the file names it"
-    if order is None:
-        order = orders.detect_order(_pictures(listed))
-        found = f", detected (the pieces do not show a mirror image; {FORMAT.name}:ORDER names one)"
+    strip = min(width, height) == 1
+    order, notes = orders.order_of_pieces(_pictures(listed), options.order, FORMAT.name, listed.order, strip=strip)
     puzzle = _checked(listed, order, (width, height), name, mates=listed.mates)
     known = recognise(puzzle)
     if known is not None and known.mirrored and options.order is None and listed.order is None:
         order = order.translate(str.maketrans("rl", "lr"))
-        found = ": the mirrored order shows the mirror image of Eternity II"
+        notes = [f"side order {in_words(order)}: the mirrored order shows the mirror image of Eternity II"]
         puzzle = _checked(listed, order, (width, height), name)
-    listed.notes.append(f"side order {in_words(order)}{found}")
+    listed.notes += notes
     if shape is None:
         way = f" ({_BY_NAME}{height}x{width} is the other way)" * (width != height)
         listed.notes.append(f"no size stated: {width} wide, {height} high, by the rim pieces{way}")
