@@ -107,11 +107,11 @@ def test_the_47_boards_survive_every_conversion_that_can_carry_them(tmp_path: Pa
         assert sorted(map(canonical, own.pieces.tolist())) == sorted(map(canonical, puzzle.pieces.tolist()))
 
 
-def test_the_47_boards_in_unknown_letters_whole_and_in_part() -> None:
+def test_boards_in_unknown_letters_whole_and_in_part() -> None:
     puzzle = instance("eternity2")
     rng = random.Random(2026)
     letters = "bcdefghijklmnopqrstuvwxyz"
-    for _, _, edges in published():
+    for _, _, edges in published()[::4]:
         board = load_board(url_of(edges), puzzle)[1]
         mixed = edges.translate(str.maketrans(letters, "".join(rng.sample(letters, len(letters)))))
         assert load_board(url_of(mixed), puzzle)[1] == board
