@@ -50,9 +50,6 @@ def canonicals(puzzle: Puzzle | None) -> list[tuple[int, int, int, int]]:
     return [canonical(quad) for quad in puzzle.pieces.tolist()]
 
 
-# -- puzzles ----------------------------------------------------------------------------------------------------------
-
-
 @quick
 @given(case=puzzles(), square=puzzles(square=True))
 def test_a_format_carries_every_puzzle_of_its_kind(case: tuple[Puzzle, Board], square: tuple[Puzzle, Board]) -> None:
@@ -121,9 +118,6 @@ def test_e2pieces_with_several_possible_orders_are_refused_unless_named() -> Non
     for order, quad in (("urdl", [0, 1, 2, 3]), ("ulrd", [0, 2, 3, 1])):
         puzzle = parse(text, format=f"e2pieces:{order}").puzzle
         assert puzzle is not None and puzzle.pieces[4].tolist() == quad
-
-
-# -- boards -----------------------------------------------------------------------------------------------------------
 
 
 @quick
@@ -226,6 +220,8 @@ def test_a_format_that_cannot_carry_it_says_so() -> None:
         viewer_url(puzzle, board)
     assert best_json(puzzle, board, instance="x", seed=0, elapsed_s=0)["url"] == ""
     assert "carries no board" in render("quads", puzzle, board)[1][0]
+    with pytest.raises(InputError, match="quads cannot say that a puzzle has no frame and no turns; expected json"):
+        render("quads", tetravex(3, 3, seed=1).puzzle, None)
 
 
 def test_pieces_that_may_not_be_turned() -> None:
@@ -237,9 +233,6 @@ def test_pieces_that_may_not_be_turned() -> None:
     made = tetravex(4, 3, 9, seed=2)
     text = render("cells", made.puzzle, made.solution)[0].partition("\n")[2]  # without the name of the convention
     assert parse(text.replace("/0", "/2"), puzzle=made.puzzle).board == made.solution
-
-
-# -- sources ----------------------------------------------------------------------------------------------------------
 
 
 def test_bom_crlf_and_old_mac_ends_are_tolerated(tmp_path: Path) -> None:
@@ -270,9 +263,6 @@ def test_shipped_instances_are_found_by_name_and_a_file_comes_first(
     assert load_puzzle("mine") == other
 
 
-# -- atomic writing ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["盤" * 80 + ".json", "b" * 255], ids=["wide", "long"])
 def test_atomic_write_takes_every_name_that_a_file_may_have(name: str, tmp_path: Path) -> None:
     atomic_write(tmp_path / name, "new")
@@ -300,18 +290,7 @@ def test_atomic_write_names_the_target_it_cannot_write(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-# -- dialects ----------------------------------------------------------------------------------------------------------
-
-
 SMALL, LAID = planted(5, 6, 6, 9)
-
-
-def test_sides_that_only_another_order_makes_legal() -> None:
-    document = parse("3 3\n" + "0 1 0 1\n" * 4 + "0 1 1 1\n" * 4 + "1 1 1 1\n")
-    assert document.puzzle is not None and any("side order up" in note for note in document.notes)
-
-
-# -- small files of our own -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("base", "sign"), [(0, 1), (0, -1), (1, 1), (1, -1)])

@@ -46,9 +46,6 @@ def assert_like_e2(puzzle: Puzzle, rim_colours: int, inner_colours: int) -> None
     assert summary.symmetric == 0
 
 
-# -- a thousand planted boards of each ------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["uniform", "balanced-torus", "like-e2"])
 def test_a_thousand_planted_boards_verify_to_the_full_score(kind: str) -> None:
@@ -116,9 +113,6 @@ def test_uniform_with_all_colours_lacks_none() -> None:
         uniform(3, 2, 8, all_colours=True)
 
 
-# -- reproducible ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("spec", "seed", "sha256"),
     [
@@ -147,9 +141,6 @@ def test_random_numbers_are_the_documented_sequence() -> None:
     assert sorted(items) == list(range(10)) != items
 
 
-# -- clues ----------------------------------------------------------------------------------------------------------
-
-
 def test_clues_lie_on_the_cells_of_eternity_ii() -> None:
     assert clue_cells(16, 16, 1) == [135]
     assert sorted(clue_cells(16, 16, 5)) == [34, 45, 135, 210, 221]
@@ -165,9 +156,6 @@ def test_clues_come_from_the_solution_and_change_nothing_else() -> None:
     more = pinned.with_clues(corner_cells(10, 10))
     assert {clue.cell for clue in more.puzzle.clues} == {clue.cell for clue in pinned.puzzle.clues} | {0, 9, 90, 99}
     assert is_perfect(more)
-
-
-# -- numbers of colours ---------------------------------------------------------------------------------------------
 
 
 def test_default_colours_are_those_of_eternity_ii_and_meta_2010() -> None:
@@ -243,9 +231,6 @@ def test_some_colours_get_mates(spec: str) -> None:
         made.with_mates(99)
 
 
-# -- families -------------------------------------------------------------------------------------------------------
-
-
 FAMILIES = {
     "like-e2:12x12": "like-e2-12x12-r4-i13-s3",
     "like-e2:12x20:5+17": "like-e2-12x20-r5-i17-s3",
@@ -276,9 +261,6 @@ def test_texts_that_name_no_family_are_refused(spec: str) -> None:
     with pytest.raises(InputError) as refused:
         family(spec)
     assert NO_FAMILIES[spec] in str(refused.value)
-
-
-# -- the shipped instances ---------------------------------------------------------------------------------------------
 
 
 DATA = Path(__file__).resolve().parents[2] / "instances" / "data"
