@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from lns.instances.arguments import checked_class
 from lns.instances.errors import InputError
+from lns.instances.layout import Layout, Sides
 from lns.instances.records import RichDisplay
 from lns.instances.text import count_of
 
@@ -42,8 +43,6 @@ MAX_COLOUR = 4096
 
 IntArray = npt.NDArray[np.int32]
 BoolArray = npt.NDArray[np.bool_]
-Sides = tuple[bool, ...]  # up, right, down, left
-_HOLE, _OUTSIDE = -1, -2  # what lies beyond a side, if no cell
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
@@ -88,15 +87,9 @@ def canonical(quad: Sequence[int]) -> tuple[int, int, int, int]:
     return min((up, right, down, left), (right, down, left, up), (down, left, up, right), (left, up, right, down))
 
 
-def cell_label(cell: int, width: int) -> str:
-    """The name of a cell in messages: 'row 2, column 5 (cell 37, from 0)'; all three count from 0."""
-    row, column = divmod(cell, width)
-    return f"row {row}, column {column} (cell {cell}, from 0)"
-
-
 @checked_class
 @dataclass(frozen=True, eq=False, repr=False)
-class Puzzle(RichDisplay):
+class Puzzle(Layout, RichDisplay):
     """An immutable edge-matching puzzle on a rectangular board, which may have holes.
 
     Two puzzles are equal if they have the same shape, pieces, clues and rules; the name does not count.
@@ -185,11 +178,6 @@ class Puzzle(RichDisplay):
     # -- shape ---------------------------------------------------------------------------------------------------
 
     @property
-    def cells(self) -> int:
-        """Number of cells, holes too; without `copies` it is the number of pieces and blanks."""
-        return self.width * self.height
-
-    @property
     def piece_count(self) -> int:
         """Number of pieces without the blanks; without `copies` it is the number of cells that are no holes."""
         return len(self.copies) or self.cells - len(self.holes)
@@ -199,13 +187,6 @@ class Puzzle(RichDisplay):
         """How often each piece may lie on a board at most, blanks too: read-only int32; any number is `cells`."""
         most = [min(copies or self.cells, self.cells) for copies in self.copies] or [1] * self.cells
         return read_only(np.array(most, dtype=np.int32))
-
-    @cached_property
-    def max_score(self) -> int:
-        """Number of inner edges, which is the score of a board without a mismatch."""
-        if not self.holes:
-            return self.height * (self.width - 1) + self.width * (self.height - 1)
-        return sum(len(self.neighbours(cell)) for cell in range(self.cells)) // 2
 
     @property
     def rules(self) -> tuple[str, ...]:
@@ -266,46 +247,6 @@ class Puzzle(RichDisplay):
         blanks = (Clue(cell, self.piece_count + number, 0) for number, cell in enumerate(self.holes))
         return tuple(sorted((*self.clues, *blanks)))
 
-    def rim_sides(self, cell: int) -> Sides:
-        """For each side (up, right, down, left) of ``cell`` whether no cell of the board lies beyond it.
-
-        Beyond is then the outside of the board or a hole. Of a hole no side has a cell beyond it.
-        """
-        return tuple(other < 0 for other in self._beyond[cell])
-
-    def grey_sides(self, cell: int) -> Sides:
-        """For each side (up, right, down, left) of ``cell`` whether it must be grey; the others must not.
-
-        These are the `rim_sides`; without frame only those towards a hole, and all sides of a hole.
-        """
-        return self.sides_by_cell[cell]
-
-    @cached_property
-    def sides_by_cell(self) -> tuple[Sides, ...]:
-        """The `grey_sides` of every cell."""
-        grey = (_HOLE, _OUTSIDE) if self.framed else (_HOLE,)
-        return tuple(tuple(other in grey for other in others) for others in self._beyond)
-
-    def neighbours(self, cell: int) -> list[tuple[int, int]]:
-        """(side, cell beyond that side) for each side of ``cell`` that is not one of the `rim_sides`."""
-        return [(side, other) for side, other in enumerate(self._beyond[cell]) if other >= 0]
-
-    @cached_property
-    def _beyond(self) -> list[list[int]]:
-        """What lies beyond the sides (up, right, down, left) of each cell: a cell, a hole or the outside.
-
-        Beyond each side of a hole lies a hole.
-        """
-        around = np.full((self.height + 2, self.width + 2), _OUTSIDE)
-        board = np.arange(self.cells)
-        board[list(self.holes)] = _HOLE
-        around[1:-1, 1:-1] = board.reshape(self.height, self.width)
-        sides = around[:-2, 1:-1], around[1:-1, 2:], around[2:, 1:-1], around[1:-1, :-2]
-        beyond = np.stack(sides, axis=2).reshape(-1, 4)
-        beyond[list(self.holes)] = _HOLE
-        found: list[list[int]] = beyond.tolist()
-        return found
-
     def required_sides(self, cell: int) -> tuple[int | None, ...]:
         """The colour that each side (up, right, down, left) of ``cell`` must have on the rim or towards a hole.
 
@@ -331,10 +272,6 @@ class Puzzle(RichDisplay):
                     fitting &= self.turned[:, side] == colour
             fits[sides, required] = read_only(fitting)
         return fits
-
-    def cell_label(self, cell: int) -> str:
-        """``cell`` as messages name it: 'row 2, column 5 (cell 37, from 0)'; all three count from 0."""
-        return cell_label(cell, self.width)
 
     # -- identity ------------------------------------------------------------------------------------------------
 

@@ -28,18 +28,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
+from lns.instances import eternity2
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.eternity2 import CLUES, STARTER, clue_sentence, held_clues, name_of_clues, official_clues, recognise
 from lns.instances.files import atomic_write, write_output
-from lns.instances.formats import base, cells, link, lists
+from lns.instances.formats import base, cells, lists
 from lns.instances.formats.base import Document, Source, Target, is_url, shipped_instances, source_name
-from lns.instances.formats.own_json import best_json
+from lns.instances.formats.own_json import best_json, read_link
 from lns.instances.formats.registry import FORMATS, by_content, by_extension, by_name
 from lns.instances.formats.shapes import picture_in, rows_of
 from lns.instances.formats.viewer import url_if_any, viewer_url
 from lns.instances.puzzle import Clue, Puzzle
-from lns.instances.symmetry import rotate_board
 from lns.instances.text import printable
 from lns.instances.verify import verify
 
@@ -111,7 +110,7 @@ def parse(
 
 def _document(source: Source, format: str | None) -> Document:
     if format in (None, "url") and base.holds_link(source.text):
-        document = link.read(source)
+        document = read_link(source)
     elif format is None:
         document = read_by_evidence(source)
     else:
@@ -130,13 +129,13 @@ def with_facts(document: Document, known: Puzzle | None) -> Document:
     if puzzle is None:
         return document
     notes: list[str] = []
-    if known is None and document.format != "best" and (recognised := recognise(puzzle)) is not None:
+    if known is None and document.format != "best" and (recognised := eternity2.recognise(puzzle)) is not None:
         notes.append(recognised.sentence)
     shown = board
     if board is None and puzzle.clues and known is None:
         lying = {clue.cell: (clue.piece, clue.rotation) for clue in puzzle.clues}
         shown = Board.from_pairs(map(lying.get, range(puzzle.cells)), puzzle.width, puzzle.height)
-    sentence = None if shown is None else clue_sentence(puzzle, shown)
+    sentence = None if shown is None else eternity2.clue_sentence(puzzle, shown)
     if sentence is None and board is not None:
         sentence = _turned_sentence(puzzle, board)
     notes += [sentence] if sentence else []
@@ -147,10 +146,7 @@ def _turned_sentence(puzzle: Puzzle, board: Board) -> str:
     """A note if the clues of a puzzle fit its board better after a turn of the board."""
     if not puzzle.clues or not puzzle.turns or puzzle.width != puzzle.height or puzzle.holes:
         return ""
-    wanted = puzzle.turned[[clue.oriented for clue in puzzle.clues]]
-    cells = [clue.cell for clue in puzzle.clues]
-    shown = [rotate_board(board, turns).colours(puzzle)[cells] for turns in range(4)]
-    held = [int((quads == wanted).all(axis=1).sum()) for quads in shown]
+    held = [len(cells) for cells in eternity2.clues_by_turn(puzzle, board, puzzle.clues)]
     turns = held.index(max(held))
     found = (
         f"{held[0]} of {len(puzzle.clues)} clues lie on the board, {held[turns]} after a turn of {90 * turns} degrees"
@@ -315,15 +311,18 @@ def _with_clues_of(puzzle: Puzzle, board: Board | None, source: str) -> tuple[Pu
 
 def _with_named_clues(puzzle: Puzzle, board: Board | None, word: str) -> tuple[Puzzle, list[str]]:
     """The puzzle with the clues that one of the `CLUE_WORDS` names, and a note."""
-    official = official_clues(puzzle)
+    official = eternity2.official_clues(puzzle)
     if not official and word in ("official", "starter"):
         raise InputError(
             f"{puzzle.name} is not known to be Eternity II, which alone has {word} clues; expected none, or a file"
         )
-    starter = [clue for clue in official if clue.cell == STARTER]
-    held = puzzle.clues or (held_clues(puzzle, board) if board is not None else ())
+    starter = [clue for clue in official if clue.cell == eternity2.STARTER]
+    held = puzzle.clues or (eternity2.held_clues(puzzle, board) if board is not None else ())
     chosen = puzzle.with_clues({"official": official, "starter": starter, "none": (), HELD: held}[word])
-    name, words = name_of_clues(chosen), {"official": f"the {CLUES} official ones", "starter": "the starter clue"}
+    name, words = (
+        eternity2.name_of_clues(chosen),
+        {"official": f"the {eternity2.CLUES} official ones", "starter": "the starter clue"},
+    )
     note = f"clues: {words.get(name, name)}"
     if word == HELD:
         note += (" of the puzzle" if puzzle.clues else " that the board holds") * bool(chosen.clues) + f" {_CHOICE}"

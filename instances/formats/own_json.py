@@ -1,4 +1,4 @@
-"""JSON of this program: ``json`` for puzzles, ``best`` for ``best.json``, the result file of the optimizer. Schema 1.
+"""JSON of this program: ``json`` for puzzles, ``best`` for ``best.json``, the result file of the optimizer; links.
 
 A puzzle has ``"schema": 1, "name", "width", "height", "pieces": [[up, right, down, left], ...]`` and ``"clues": [[cell,
 piece, rotation], ...]``; all numbers count from 0, as inside the program. Six more fields are written where they are
@@ -11,24 +11,30 @@ row by row; pieces count from 0 in file order, rotations are clockwise quarter t
 ``url`` is empty if a viewer URL has no letter for some colour. ``set_sha256`` is the key of the pieces in any
 numbering, and ``numbering`` has the number of each piece in the set and its turns (`lns.instances.piece_set`); it is
 empty if the set has no order of its own. Older files have neither.
+
+A link to the page Board of ``lns web`` is ``http://HOST:PORT/board#lns=LETTERS``. The letters, which the page writes,
+are base64 for URLs, without padding, of raw deflate (RFC 1951) of a JSON object: ``puzzle`` as in the format ``json``,
+``board`` with the oriented piece on each cell or -1, and ``pinned``, a list of cells.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+import zlib
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from lns.instances.board import Board
+from lns.instances.board import EMPTY, Board
 from lns.instances.errors import InputError
 from lns.instances.eternity2 import STARTER, official_clues
 from lns.instances.formats import viewer
 from lns.instances.formats.base import Document, Format, Source, Target, holds_url, shipped_instances
 from lns.instances.formats.shapes import board_shape
-from lns.instances.json_values import JsonFields, bounded_row, describe_found, json_object
+from lns.instances.json_values import JsonFields, bounded_integer, bounded_row, describe_found, json_object
 from lns.instances.piece_set import numbering, set_sha256, translate, translation
 from lns.instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle
 from lns.instances.text import printable, quoted
@@ -239,3 +245,54 @@ BEST = Format(
     lambda to: json.dumps(best_json(to.puzzle, to.laid, instance=to.instance, seed=0, elapsed_s=0.0)) + "\n",
     looks_like=lambda text: text.lstrip().startswith("{") and ('"placements"' in text or '"instance_sha256"' in text),
 )
+
+
+# -- links to the page Board -------------------------------------------------------------------------------------------
+
+_MOST_BYTES = 2_000_000  # of JSON, as on the page
+_LETTERS = re.compile(r"#lns=([\w-]*)")
+
+
+def read_link(source: Source) -> Document:
+    """Read the first link in a text that holds one."""
+    found = _LETTERS.search(source.text)
+    assert found is not None
+    letters, inflater = found[1], zlib.decompressobj(wbits=-zlib.MAX_WBITS)
+    try:
+        packed = base64.urlsafe_b64decode(letters + "=" * (-len(letters) % 4))
+        fields = JsonFields(json_object(inflater.decompress(packed, _MOST_BYTES).decode()))
+    except (ValueError, zlib.error):
+        fields = None
+    if fields is None or not inflater.eof or inflater.unused_data:
+        raise InputError("damaged or not whole; expected all of a link that the button Link on the page Board has made")
+    puzzle = read_puzzle(fields)
+    board, pinned = read_board(fields, puzzle), read_cells(fields, puzzle, "pinned")
+    if source.puzzle is not None:
+        board, puzzle = translate(board.without_blanks(puzzle), puzzle, source.puzzle), source.puzzle
+    return Document("link", puzzle, board, pinned=tuple(pinned))
+
+
+def read_puzzle(fields: JsonFields, name: str = "puzzle") -> Puzzle:
+    """The puzzle in a field. Raises InputError if it is none."""
+    value = fields.get(name)
+    if not isinstance(value, dict):
+        raise InputError(f"'{name}': {describe_found(value)}; expected a puzzle as an object")
+    return puzzle_in(JsonFields(value), "puzzle")
+
+
+def read_board(fields: JsonFields, puzzle: Puzzle, name: str = "board") -> Board:
+    """The board of ``puzzle`` in a field. Raises InputError if it is none."""
+    most = puzzle.piece_count * 4 - 1
+    placements = [
+        bounded_integer(oriented, EMPTY, most, f"cell {cell} of '{name}'")
+        for cell, oriented in enumerate(fields.array(name, puzzle.cells))
+    ]
+    return Board(np.array(placements, dtype=np.int32), puzzle.width, puzzle.height).with_blanks(puzzle)
+
+
+def read_cells(fields: JsonFields, puzzle: Puzzle, name: str = "cells") -> list[int]:
+    """A list of different cells in a field. Raises InputError if it is none."""
+    cells = fields.array(name)
+    if len(cells) > MAX_CELLS:
+        raise InputError(f"'{name}' has {len(cells)} entries; expected at most {MAX_CELLS}")
+    return sorted({bounded_integer(cell, 0, puzzle.cells - 1, f"an entry of '{name}'") for cell in cells})

@@ -25,7 +25,7 @@ from lns.instances.text import parse_integer, printable, quoted
 
 MAX_SIDE = 64  # of a square board: 64 * 64 = MAX_CELLS
 MAX_NUMBER = 65_535
-_MAX_LINES = 20_000  # blank lines included
+MAX_LINES = 20_000  # blank lines included
 _TOKEN = re.compile(r"[0-9]{1,18}|[A-Za-z_]+|[^\W\d_]+")
 _COMMENT = re.compile(r"\s*(?:c(?:\s|$)(?!\s*\w\s+\w\s+\w\s*$)|[;%])")  # `c b a d` may be a piece
 _ASSIGNED = re.compile(r"[A-Za-z_][\w\s:\[\]]{0,80}=\s*(?=[\[{(])")  # `Tiles = [`, `const tiles: number[][] = [`
@@ -46,9 +46,9 @@ NO_FRAME, NO_TURNS, ANY_NUMBER = "without frame", "without turns", "any number o
 
 
 def _numbered_lines(text: str) -> list[tuple[int, str]]:
-    lines = text.split("\n", _MAX_LINES)
-    if len(lines) > _MAX_LINES:
-        raise InputError(f"more than {_MAX_LINES} lines; expected a puzzle or a board of at most {MAX_CELLS} cells")
+    lines = text.split("\n", MAX_LINES)
+    if len(lines) > MAX_LINES:
+        raise InputError(f"more than {MAX_LINES} lines; expected a puzzle or a board of at most {MAX_CELLS} cells")
     return list(enumerate(lines, start=1))
 
 

@@ -28,7 +28,8 @@ from lns.instances.eternity2 import mirror
 from lns.instances.formats.base import HAS_EDGES, Document, Format, Quad, Source, Target, holds_url, shipped_instances
 from lns.instances.formats.evidence import PieceIndex
 from lns.instances.formats.shapes import board_shape, left_out, one_of
-from lns.instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical, cell_label, rotate
+from lns.instances.layout import cell_label
+from lns.instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical, rotate
 from lns.instances.text import count_of, parse_integer, quoted
 
 # The letter at index i is the default letter of the colour that such a URL writes as letter i.

@@ -29,7 +29,8 @@ import numpy.typing as npt
 
 from lns.exact.kernels.jit import inline_flat_kernel
 from lns.instances.errors import InputError
-from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, BoolArray, Clue, IntArray, Puzzle, Sides
+from lns.instances.layout import Sides
+from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, BoolArray, Clue, IntArray, Puzzle
 
 BREAK_BITS = 10
 BREAK_COST = 1 << BREAK_BITS  # of one break, in units of gain; more than all favoured half-edges (`QuotaBandit`)
