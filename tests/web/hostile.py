@@ -146,7 +146,7 @@ def attack(target: Target, secret: str) -> Answers:
     """Send all requests, one after the other; an answer that is no refusal, or shows ``secret`` or markup, is wrong."""
     answers = Answers()
     for content in requests(target):
-        answer = exchange(target, content)
+        answer = exchange(target, content, whole=True)
         head, _, body = answer.partition(b"\r\n\r\n")
         status = status_of(answer)
         answers.by_status[status] = answers.by_status.get(status, 0) + 1
