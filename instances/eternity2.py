@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from lns.instances.board import Board
-from lns.instances.piece_set import colour_ranks, ranked
+from lns.instances.piece_set import PieceList, colour_ranks, ranked
 from lns.instances.puzzle import Clue, Puzzle, rotate
 from lns.instances.symmetry import rotate_board
 
@@ -58,7 +58,7 @@ def recognise(puzzle: Puzzle) -> Recognised | None:
         return None
     for mirrored in (False, True):
         shown = [mirror(quad) if mirrored else quad for quad in puzzle.pieces.tolist()]
-        ranks = colour_ranks(shown)
+        ranks = colour_ranks(PieceList(shown))
         forms = ranked(shown, ranks)
         if _digest(sorted(forms)) != _SET:
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations_with_replacement, product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +16,8 @@ from lns.instances.files import read_text, write_output
 from lns.instances.formats import load_board, load_puzzle, render, shipped_instances
 from lns.instances.generate import numbers_of, triples_of
 from lns.instances.pairing import describe
-from lns.instances.piece_set import find_renaming, ranked
-from lns.instances.puzzle import GREY, IntArray
+from lns.instances.piece_set import PieceList, Quad, find_renaming, ranked
+from lns.instances.puzzle import GREY
 from lns.instances.text import count_of, quoted
 from lns.instances.verify import verify
 from lns.terminal import options as opt
@@ -71,7 +71,8 @@ def pieces(args: argparse.Namespace) -> int:
     opt.flag("--rename-grey", "allow the border colour, grey, to be renamed too"),
     opt.TIME.but("give up after S seconds, or like 10m (default 60)", default=60.0),
     opt.JSON.but("print one JSON object with the renaming to stdout"),
-    epilog="Only the pieces are compared, in any order; if they differ, also with those of B in a mirror. "
+    epilog="Only the pieces are compared, in any order; if they differ, also with those of B in a mirror. Mates are "
+    "renamed to mates, the rim's colour to that of the other rim, and pieces have as many copies. "
     "Exit status: 0 equal, 1 not equal (or equal in a mirror), 2 bad input or undecided in time.",
     interruptible=True,
 )  # fmt: skip
@@ -83,16 +84,17 @@ def isomorphic(args: argparse.Namespace) -> int:
             raise InputError(f"undecided after {args.time:g} s; expected more time (--time)", args.first)
 
     puzzle, renaming = load_puzzle(args.first), None
+    first = PieceList.of(puzzle)
     names = list(shipped_instances()) if args.second is None else [args.second]
     with live_line(args.time, quiet=args.json) as line:
         for mirrored, name in product((False, True), names):
             other = load_puzzle(name)
             if other.turns != puzzle.turns:
                 continue  # what may be turned is another set
-            second = other.pieces[:, [0, 3, 2, 1] if mirrored else slice(None)]
+            second = PieceList.of(other, mirrored=mirrored)
             line.begin(f"comparing with {name}{' in a mirror' * mirrored}")
             keep_grey = not args.rename_grey
-            renaming = find_renaming(puzzle.pieces, second, turns=puzzle.turns, keep_grey=keep_grey, check=check)
+            renaming = find_renaming(first, second, turns=puzzle.turns, keep_grey=keep_grey, check=check)
             if renaming is not None:
                 break
     if renaming is None:
@@ -101,7 +103,7 @@ def isomorphic(args: argparse.Namespace) -> int:
             no = f"{args.first} is none of the {len(names)} shipped instances, up to a renaming of colours"
         out.print_answer(args, {"isomorphic": False, "mirrored": False, "with": args.second, "renaming": None}, [no])
         return out.ANSWER_IS_NO
-    moved = _moved_pieces(puzzle.pieces, second, renaming, turns=puzzle.turns)
+    moved = _moved_pieces(first.quads, second.quads, renaming, turns=puzzle.turns)
     colours = sorted(renaming.items())
     facts = {"isomorphic": not mirrored, "mirrored": mirrored, "with": name}
     facts |= {"renaming": {str(a): b for a, b in colours}, "moved_pieces": moved}
@@ -116,14 +118,16 @@ def isomorphic(args: argparse.Namespace) -> int:
     return out.ANSWER_IS_NO if mirrored else out.DONE
 
 
-def _moved_pieces(first: IntArray, second: IntArray, renaming: dict[int, int], *, turns: bool) -> list[tuple[int, int]]:
+def _moved_pieces(
+    first: Sequence[Quad], second: Sequence[Quad], renaming: dict[int, int], *, turns: bool
+) -> list[tuple[int, int]]:
     """The pieces, from 1, that have another number in the second puzzle; of identical ones as few as possible."""
     numbers: dict[tuple[int, ...], list[int]] = {}
-    same = {colour: colour for colour in second.ravel().tolist()}
-    for number, form in enumerate(ranked(second.tolist(), same, turns=turns), start=1):
+    same = {colour: colour for quad in second for colour in quad}
+    for number, form in enumerate(ranked(second, same, turns=turns), start=1):
         numbers.setdefault(form, []).append(number)
     moving = []
-    for number, form in enumerate(ranked(first.tolist(), renaming, turns=turns), start=1):
+    for number, form in enumerate(ranked(first, renaming, turns=turns), start=1):
         if number in numbers[form]:
             numbers[form].remove(number)
         else:
@@ -162,7 +166,7 @@ def graph(args: argparse.Namespace) -> int:
         out.print_answer(args, {"nodes": list(first), "pieces": [list(piece) for piece in pieces]}, lines)
         return out.DONE
     second = _read_graph(args.second)
-    renaming = find_renaming(pieces, pieces_of_graph(second))
+    renaming = find_renaming(PieceList(pieces), PieceList(pieces_of_graph(second)))
     names, answer = None, [f"{args.first} and {args.second} are not isomorphic"]
     if renaming is not None:
         others = list(second)

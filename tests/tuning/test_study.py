@@ -253,6 +253,11 @@ def test_too_short_a_session_is_said_once_and_with_the_minutes_that_are_needed(m
         session.check_time()
         session.progress("search")
         assert caplog.text.count(sentence) == 1 and len(caplog.records) == 1
+    shown = sessions.StudyProgress("search", 12, 0, 8, 4, 1, 0.25, 3, 60.0, runs=2, max_trials=30, left_s=590.0)
+    assert str(shown) == (
+        "best +0.25 edges over the defaults (trial 3); 12 of 30 trials, 4 ended early, 2 runs of the next; all trials "
+        "take about 10 minutes more"
+    )
     assert [sessions.in_minutes(seconds) for seconds in (39.2, 1201, 12600)] == ["40 s", "21 minutes", "3.5 hours"]
 
 

@@ -101,28 +101,25 @@ def test_a_large_game_and_a_recording_fit_the_window(page: Page, site: Site, win
     assert in_window(page, "#place svg")
 
 
-def test_colours_have_motifs_that_can_be_switched_off(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
-    puzzle, _ = small
+def test_colours_have_motifs_that_can_be_switched_off_and_pieces_show_their_numbers(
+    page: Page, site: Site, small: tuple[Puzzle, Board]
+) -> None:
+    puzzle, board = small
     open_board(page, site, *small)
     shapes = page.locator("#place .motif").evaluate_all("paths => paths.map(path => path.getAttribute('d'))")
     assert len(shapes) == 2 * puzzle.max_score  # one for each side that is not grey
     assert len(set(shapes)) == puzzle.colours
-    page.locator("#motifs").evaluate("box => box.click()")
-    expect(page.locator("#place .motif")).to_have_count(0)
-    page.reload()
-    expect(page.locator("#score")).to_contain_text(f"{puzzle.max_score} of")
-    expect(page.locator("#place .motif")).to_have_count(0)  # the choice is kept
-
-
-def test_pieces_show_their_numbers_on_request(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
-    puzzle, board = small
-    open_board(page, site, *small)
     numbers = page.locator("#place [data-cell] text")
     expect(numbers).to_have_count(0)
-    page.locator("#numbers").evaluate("box => box.click()")
+    for choice in ("motifs", "numbers"):
+        page.locator(f"#{choice}").evaluate("box => box.click()")
+    expect(page.locator("#place .motif")).to_have_count(0)
     assert numbers.all_text_contents() == [str(oriented // 4 + 1) for oriented in board.placements.tolist()]
     labels = page.locator("#place svg > g:last-child text").all_text_contents()
     assert labels == [str(number) for number in [*range(puzzle.width), *range(puzzle.height)]]
+    page.reload()
+    expect(page.locator("#score")).to_contain_text(f"{puzzle.max_score} of")
+    expect(page.locator("#place .motif")).to_have_count(0)  # the choice is kept
 
 
 def test_wheel_keys_and_two_fingers_zoom(page: Page, site: Site, large: tuple[Puzzle, Board]) -> None:
