@@ -193,6 +193,9 @@ def check(command: tuple[str, ...], path: Path, outside: Path, new: Path, what: 
     assert after[1] == before[1], f"{what}\nsomething was written outside"
     assert after[0] == before[0] or command in WRITING, f"{what}\nsomething was written by a command that only reads"
     assert all(c.isprintable() or c in "\n\t" for c in out + messages), what
+    if command[0] == "report" and status == 0:
+        page = (path / REPORT).read_text()
+        assert all(c.isprintable() or c == "\n" for c in page) and "<script" not in page, what
     assert "Traceback" not in messages and "Warning" not in messages, what
     said = [line for line in messages.splitlines() if line.startswith("lns: ")]
     assert len(said) in (1, 2) if status == 2 else len(said) <= 3, what  # one for each damaged file

@@ -60,12 +60,6 @@ def test_those_of_a_family_are_for_its_members_without_clues() -> None:
     assert not any(is_found(other.puzzle) for other in others)
 
 
-@pytest.mark.parametrize("spec", ["uniform:8x8:7", "balanced-torus:6:5", "tetravex:5x5", "diamond:3", "unframed:6x6"])
-def test_every_kind_has_families(spec: str) -> None:
-    keep(FOUND, "construct", family(spec)(1).puzzle, family=True)
-    assert is_found(family(spec)(2).puzzle, "construct") and not is_found(SMALL, "construct")
-
-
 def test_eternity_ii_without_clues_is_like_its_family_and_with_them_it_is_not() -> None:
     keep(FOUND, "auto", family("like-e2:16x16")(1).puzzle, family=True)
     assert is_found(lns.load_puzzle(str(shared("instances/eternity2.txt"))))

@@ -97,23 +97,6 @@ def test_puzzles_and_boards_are_converted(tmp_path: Path) -> None:
     assert lns.verify(seen.puzzle, seen.board).score == PUZZLE.max_score
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({}, "neither output nor to says a format"),
-        ({"to": "json", "turn": 45}, "a turn of 45 degrees"),
-        ({"to": "jsn"}, "unknown format 'jsn'"),
-        ({"to": "best"}, "found only a puzzle"),
-        ({"to": "json", "number": 0}, "number 0 of the boards"),
-        ({"to": "url", "source": SOLUTION, "puzzle": "like-e2-6x6"}, "4 x 4"),
-        ({"to": "url", "source": lns.Board(SOLUTION.placements, 4, 4)}, "does not know its puzzle"),
-    ],
-)
-def test_what_cannot_be_converted_is_one_sentence(arguments: dict[str, object], message: str) -> None:
-    with pytest.raises(lns.InputError, match=message):
-        lns.convert(**{"source": PUZZLE} | arguments)
-
-
 def test_a_formula_and_its_answers(tmp_path: Path) -> None:
     formula = lns.cnf(PUZZLE, "half-2", tmp_path / "p.cnf")
     text = (tmp_path / "p.cnf").read_text()

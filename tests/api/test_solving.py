@@ -12,7 +12,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
-import numpy as np
 import pytest
 
 import lns
@@ -32,10 +31,6 @@ QUICK = {
     "tabu": {"steps": 50, "patience": 400},
     "engine": {"step_nodes": 20_000},
 }
-
-
-SOLUTION = lns.generate("like-e2", width=4, seed=1).solution
-HOLED = SOLUTION.puzzle, lns.Board(np.where(np.arange(16) == 5, -1, SOLUTION.placements), 4, 4)
 
 
 def quick(puzzle: Any = "like-e2-6x6", **options: Any) -> Result:
@@ -137,39 +132,6 @@ def test_a_start_board_is_polished_and_its_pins_stay() -> None:
     assert (result.board.placements[:12] == start.placements[:12]).all()
     assert quick(puzzle, start=lns.viewer_url(puzzle, solution)).solved
     assert quick(puzzle, start=start, pins=[0, 1, 2]).board is not None
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"engine": "magic"}, "unknown engine 'magic': expected one of auto"),
-        ({"engine": "autto"}, "did you mean 'auto'"),
-        ({"params": {"construct": {"tale": 3}}}, "did you mean 'tail'"),
-        ({"params": "/does/not/exist.toml"}, "no such file"),
-        ({"workers": 0}, "0 workers"),
-        ({"workers": 100_000}, "100000 workers"),
-        ({"target": 61}, "cannot be reached"),
-        ({"steps": 0}, "0 steps"),
-        ({"seed": -1}, "a seed of -1"),
-        ({"time": 0.0}, "a time of 0.0 s"),
-        ({"checkpoint_s": 0.01}, "too often"),
-        ({"pins": [1]}, "expected a start board"),
-        ({"progress": "loud"}, "unknown progress 'loud'"),
-        ({"start": lns.Board(np.arange(16) * 4, 4, 4)}, "4 x 4"),
-        ({"start": lns.Board(np.zeros(36), 6, 6)}, "not legal"),
-        *(
-            ({"puzzle": HOLED[0], "start": HOLED[1], "pins": pins}, sentence)
-            for pins, sentence in (
-                ("99", "off the board"), ([16], "off the board"), ("r0-3", "no cell free"), ("x", "no list"),
-                ([5], "is empty on"),
-            )
-        ),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_used_is_refused_in_one_sentence(options: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(lns.InputError, match=sentence) as refused:
-        quick(**options)
-    assert "\n" not in str(refused.value)
 
 
 class Interrupt:

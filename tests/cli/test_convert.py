@@ -108,17 +108,6 @@ def test_a_partial_url_needs_its_puzzle(typed: Typed) -> None:
     assert load_board("out.json", WIDE)[1].placed == 17
 
 
-def test_mirror_says_that_a_board_is_no_mirror_image(typed: Typed) -> None:
-    refused = typed.refused("convert board.url own.url --puzzle p.json --mirror")
-    assert "the pieces of planted-31 itself; expected no --mirror" in refused
-    assert "`lns convert --mirror`" not in refused
-    typed("convert board.url mirrored.url --mirror")
-    refused = typed.refused("convert mirrored.url own.url --puzzle p.json")
-    assert "`lns convert --mirror` makes the board of them" in refused
-    typed("convert mirrored.url own.url --puzzle p.json --mirror")
-    assert load_board("own.url", PUZZLE)[1] == BOARD
-
-
 @pytest.mark.parametrize("order", ["", ":urdl"])
 def test_meta_files_and_back(order: str, typed: Typed) -> None:
     """META pieces that were read like any others are turned twice, which ``meta-board:urdl`` takes into account."""

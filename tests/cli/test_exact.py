@@ -6,15 +6,11 @@ import os
 import re
 import signal
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lns.exact.compare import run_experiment
-from lns.exact.paper import perrin_iq
 from lns.exact.polyominoes.grid import IQ_PUZZLER_PRO, filling_errors, load, parse
-from lns.exact.polyominoes.levels import find_level
 from lns.instances.board import Board
 from lns.instances.files import atomic_write
 from lns.instances.formats import load_board, load_puzzle, write
@@ -311,27 +307,6 @@ def test_cuts(typed: Typed) -> None:
     typed.refused(f"{FILL} --cut 9x5 -o cut.txt")
     typed(f"{FILL} --cut 9x5 -o cut.txt --force --pieces 2")
     assert len(load("cut.txt").pieces) == 2
-
-
-def test_levels_and_classes_of_perrin_iq() -> None:
-    plan = replace(perrin_iq.PLAN, per_size=3, sizes=(11, 60))
-    random = ["game, 0 placed", "game, 4 placed", "game, 8 placed"]
-    shipped = ["level, easy", "level, medium", "level, hard", "level, expert"]
-    assert list(perrin_iq.classes(plan)) == [*random, *shipped, "60x5", "60x6"]
-    levels = perrin_iq.grids(plan, "game, 4 placed")
-    assert list(levels) == [1, 2, 3] and len({level.rows for level in levels.values()}) == 3
-    assert all(len(level.pieces) - len(level.loose) == 4 for level in levels.values())
-    assert levels == perrin_iq.grids(plan, "game, 4 placed")
-    assert perrin_iq.grids(plan, "game, 0 placed") == {1: parse(IQ_PUZZLER_PRO)}
-    hard = perrin_iq.grids(replace(perrin_iq.PLAN, seed=5), "level, hard")
-    assert hard == {number: find_level(f"hard-{number}") for number in range(1, 7)}
-    wide = perrin_iq.grids(plan, "60x5")
-    assert all(len(grid.rows) == 5 and len(grid.rows[0]) == 60 for grid in wide.values())
-    tiny = replace(perrin_iq.PLAN, per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01)
-    text = perrin_iq.tables(list(run_experiment(perrin_iq.runs(tiny), None)), tiny)
-    assert text.count("840,000") == 2 and text.count("60x5") == 2
-    library = perrin_iq.tables([], replace(perrin_iq.PLAN, solvers=("xcover",)))
-    assert "60x5" in library, "it has no placements to be counted"
 
 
 def test_levels_are_listed_made_and_filled(typed: Typed) -> None:

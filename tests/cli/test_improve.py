@@ -106,15 +106,6 @@ def test_a_target_that_is_not_reached_is_the_answer_no(typed: Typed) -> None:
     assert typed.facts(f"{BETTER} --rows 1:3 --target {before + 1}")["score"] > before
 
 
-def test_a_target_that_is_reached_already_says_so(typed: Typed) -> None:
-    before = verify(PUZZLE, swapped()).score
-    question = f"{BETTER} --rows 1:3 --target {before}"
-    text = typed(question).out
-    assert "status      target reached: at most " in text and "search      0 nodes" in text
-    answer = typed.facts(question)
-    assert answer["status"] == "target reached" and answer["score"] == before and not answer["improved"]
-
-
 def test_a_board_of_too_many_colours_for_a_url_is_printed_as_placements(typed: Typed) -> None:
     puzzle, solved = planted(3, 6, 5, 40)
     placements = solved.placements.copy()

@@ -41,38 +41,6 @@ def test_help_shows_what_users_set_and_help_all_the_rest(capsys: pytest.CaptureF
     assert "--solver NAME" in shown["--help-all"] and "--cycles" in shown["--help-all"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        *((words, "unknown command 'solv': did you mean 'solve'?") for words in ("solv", "solv --help", "--help solv")),
-        ("view b.json", "unknown command 'view': did you mean 'show'?"),
-        ("count p.json", "unknown command 'count': did you mean 'exact count'?"),
-        ("exact tray", "unknown job 'tray': did you mean 'polyomino'?"),
-        ("exact", "expected a job of exact: count, solve, "),
-        ("solve p.json --timeout 9", "unrecognized arguments: --timeout 9: did you mean '--time'? (see 'lns solve"),
-        ("solve p.json --tagret 9", "did you mean '--target'?"),
-        ("exact count p.json --sovler x", "did you mean '--solver'?"),
-        ("solve p.json --zzz", "unrecognized arguments: --zzz (see 'lns solve --help')"),
-    ],
-)
-def test_what_was_meant_is_said(arguments: str, sentence: str, typed: Typed) -> None:
-    assert sentence in typed.refused(arguments)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ("--nosuch", "'--nosuch'; expected a command first (see 'lns --help')"),
-        ("--help --nosuch", "'--nosuch'; expected a command first (see 'lns --help')"),
-        ("--json verify b", "'--json' before 'verify'; options of a command belong behind it (see 'lns verify --help"),
-        ("--time 60 solve p", "'--time' before 'solve'; options of a command belong behind it (see 'lns solve --help"),
-        ("exact --json count", "'--json' before 'count'; options of a job belong behind it (see 'lns exact count --he"),
-    ],
-)
-def test_an_option_before_the_command_is_named(arguments: str, expected: str, typed: Typed) -> None:
-    assert f"unknown option {expected}" in typed.refused(arguments)
-
-
 def test_a_closed_stdout_never_gives_status_0(tmp_path: Path) -> None:
     """Status 141, as when SIGPIPE ends a tool; a no that is known stays one; and not a word on stderr."""
     puzzle, board = planted(21, 4, 4, 5)

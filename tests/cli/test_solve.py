@@ -170,15 +170,6 @@ def test_what_a_worker_refuses_leaves_no_directory(typed: Typed) -> None:
     assert "beam.width is 1048576; expected at most 131072" in said.err and not Path("made").exists()
 
 
-def test_boards_found_before_a_failure_are_kept(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    def fail(*_: Any, **__: Any) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr("lns.api.solving.SearchSession.run", fail)
-    typed(f"solve like-e2-4x4 --start {DATA / 'like-e2-4x4.solution.txt'} --run-dir run --quiet", 2)
-    assert len(log_of(Path("run"))) == 1
-
-
 def test_a_second_run_is_refused_and_a_stale_lock_is_not(typed: Typed, caplog: pytest.LogCaptureFixture) -> None:
     path = finished_run(Path("run"))
     holder = {"pid": os.getpid(), "host": os.uname().nodename, "boot": "old", "started": "1", "since": utc_now()}
