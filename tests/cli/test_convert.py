@@ -123,19 +123,6 @@ def test_meta_files_and_back(order: str, typed: Typed) -> None:
     assert load_board("board.txt", WIDE, "meta-board") == (WIDE, WIDE_BOARD)
 
 
-def test_tetravex_and_pictures(typed: Typed) -> None:
-    typed("generate tetravex --width 4 --height 3 --seed 3 -o t.json --solution s.json")
-    typed("convert t.json t.txt --to tetravex")
-    typed("convert s.json s.txt --puzzle t.json --to tetravex-board")
-    typed("convert s.json s.picture --puzzle t.json --to picture")
-    puzzle = load_puzzle("t.json")
-    solution = load_board("s.json", puzzle)
-    assert load_puzzle("t.txt") == puzzle
-    assert load_board("s.txt", puzzle) == load_board("s.picture", puzzle) == solution
-    assert "17 of 17" in typed("verify s.txt").out, "a solved board in words defines its pieces"
-    assert "carries only a Tetravex" in typed.refused("convert board.url x --puzzle p.json --to tetravex-board")
-
-
 @pytest.mark.parametrize("board", ["board.url", "board.json", "board.cells", "board.picture"])
 def test_a_number_above_those_of_the_boards_is_refused(board: str, typed: Typed) -> None:
     if not Path(board).exists():

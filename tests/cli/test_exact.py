@@ -241,17 +241,6 @@ def test_missing_runs_of_a_paper_are_named_and_made(typed: Typed) -> None:
     assert others in typed(f"{zig_zag} 1 --show").out
 
 
-def test_the_comparison_of_all_methods_draws_its_pictures(typed: Typed) -> None:
-    small = "exact paper outcome --sizes 5 --colours 20 --solvers rowscan xcc -o rows.csv"
-    said = typed(small).out
-    for name in ("fastest", "methods", "solved"):
-        assert f"rows-{name}.svg" in said
-        assert Path(f"rows-{name}.svg").read_text().startswith("<svg")
-    before = Path("rows.csv").read_text()
-    typed(small)
-    assert Path("rows.csv").read_text() == before and "no run is missing" in typed(f"{small} --show").out
-
-
 FILL = "exact polyomino"
 
 

@@ -169,25 +169,6 @@ def test_clues_are_kept_in_files_that_name_their_puzzle(typed: Typed) -> None:
     assert "taken from the url" in typed("improve a.json --rows 1:3").err
 
 
-def test_everywhere_proves_only_what_holds_for_the_board_at_the_end(typed: Typed) -> None:
-    """A window proven before another one changed the board is no proof, nor are the windows that were looked at."""
-    placements = SOLUTION.placements.copy()
-    free = [cell for cell in range(8, 34) if cell % 7 not in (0, 6)]
-    free = [cell for cell in free if cell not in {clue.cell for clue in PUZZLE.clues}]
-    placements[free] = np.random.default_rng(3).permutation(placements[free])
-    url = viewer_url(PUZZLE, Board(placements, 7, 6))
-    options = ["--puzzle", "p.json", "--window", "2x2", "--everywhere", "--nodes", "100000"]
-    improved = 0
-    for _ in range(30):
-        answer = typed.facts(["improve", url, *options])
-        assert answer["bound"] >= answer["score"]
-        if answer["score"] == answer["score_before"]:
-            break
-        assert answer["status"] == "improved" and answer["bound"] == PUZZLE.max_score
-        improved, url = improved + 1, answer["url"]
-    assert improved and answer["status"] == "optimal" and answer["bound"] == answer["score"]
-
-
 def test_boards_that_cannot_be_used(typed: Typed) -> None:
     other, solved = planted(9, 7, 6, 6)
     write("other.url", "url", other, solved)
@@ -276,34 +257,6 @@ def test_kernels_are_compiled_before_the_clock_starts(monkeypatch: pytest.Monkey
     said = typed(f"{BETTER} --window 2x4 --everywhere --time 2.5")
     assert "20 of 20 searched" in said.out and said.err.count("compiling the kernels") == 1
     region_resolve.warm_up.cache_clear()  # it has not compiled anything
-
-
-WARM = """
-import sys, numba
-from lns.exact.region.options import RegionOptions
-from lns.exact.region.resolve import resolve, warm_up
-from tests.instances.small_puzzles import planted
-from lns.instances.board import Board
-def compiled():
-    modules = [module for name, module in sys.modules.items() if name.startswith('lns.exact.region')]
-    kernels = {one for module in modules for one in vars(module).values() if hasattr(one, 'signatures')}
-    return sorted((one.__module__, one.__name__, len(one.signatures)) for one in kernels)
-warm_up(sys.argv[1])
-before = compiled()
-puzzle, board = planted(1, 9, 8, 5, clues=1)
-placements = board.placements.copy()
-placements[[10, 12]] = placements[[12, 10]]
-options = RegionOptions(order=sys.argv[1], prices=True)
-resolve(puzzle, Board(placements, 9, 8), range(9, 27), nodes=100_000, options=options)
-assert compiled() == before and any(signatures for *_, signatures in before), (before, compiled())
-"""
-
-
-@pytest.mark.parametrize("order", ["static", "dynamic"])
-def test_a_warm_kernel_is_never_compiled_again(order: str) -> None:
-    """The small board of the warm-up asks for the same machine code as any other, prices included."""
-    done = subprocess.run([sys.executable, "-c", WARM, order], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(("width", "height"), [(1, 1), (3, 3)])

@@ -1,6 +1,5 @@
 """`lns status`, `watch`, `report`, `stop`, `collect`, `compare` and `merge` on runs that are over, damaged or many."""
 
-import errno
 import json
 import logging
 import os
@@ -22,7 +21,6 @@ import pytest
 import lns
 from lns.engine import FoundBoard, Statistics
 from lns.instances.board import Board
-from lns.instances.files import open_to_read
 from lns.instances.formats import load_board, load_puzzle
 from lns.instances.piece_set import translate
 from lns.instances.puzzle import Clue
@@ -133,20 +131,6 @@ def test_collect_finds_each_board_once(run: Path, copy: Path, typed: Typed) -> N
     assert typed(f"collect {run} --top 3 --url").out.count("  https://e2.bucas.name/#puzzle=like-e2-8x8") == 3
     said = typed(f"collect {run} --min-score 113", 1)
     assert said.out == "" and said.err == f"lns: no board of at least 113 in {run}\n"
-
-
-def test_collect_continues_after_a_log_that_cannot_be_read(
-    run: Path, copy: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed
-) -> None:
-    def refused(path: Path) -> Any:
-        if path == copy / "boards.jsonl":
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-        return open_to_read(path)
-
-    monkeypatch.setattr("lns.runs.board_log.open_to_read", refused)
-    said = typed(f"collect {copy} {run}", 2)
-    assert said.err == f"lns: {copy / 'boards.jsonl'}: cannot be read: Permission denied\n"
-    assert said.out.count("\n") == len(log_of(run))
 
 
 def test_collect_verifies_every_line(run: Path, copy: Path, typed: Typed) -> None:
@@ -488,14 +472,3 @@ def test_runs_in_two_numberings_are_merged_and_every_board_is_verified(numbering
     typed("resume merged --time 1h --steps 1 --quiet")
     error = typed(f"merge {two} {numberings / 'c'} -o no", 2).err
     assert "has other clues than" in error and "(clues: 1, not none)" in error and not Path("no").exists()
-
-
-def test_merged_boards_have_the_clues_own_pieces_where_some_are_identical(typed: Typed) -> None:
-    puzzle, solution = lns.generate("uniform", width=5, colours=2, seed=3, clues=4)
-    assert len({tuple(sorted(quad)) for quad in puzzle.pieces.tolist()}) < 20, "many pieces are identical"
-    for name, each in (("a", puzzle), ("b", renumbered(puzzle, solution, 2)[0])):
-        run_for(new_directory(Path(name), each, engine="tabu"), 4)
-    typed("merge a b -o c")
-    boards = [np.frombuffer(placements, dtype=np.int32) for _, placements in log_of(Path("c"))]
-    for placements in (*boards, load_board("c/best.json")[1].placements):
-        assert all(placements[clue.cell] == clue.oriented for clue in puzzle.clues)

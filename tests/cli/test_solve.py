@@ -127,21 +127,6 @@ def test_directories_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch, typed:
     assert not Path("new").exists() and not list(kept.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("params.toml", "no such file; expected the parameters of the run"),
-        ("instance.json", "no such file; expected the copy of the puzzle"),
-    ],
-)
-def test_the_message_about_a_missing_file_of_a_run_says_what_the_file_is(
-    name: str, expected: str, typed: Typed
-) -> None:
-    new_directory(Path("run"), load_puzzle("like-e2-4x4")).close()
-    Path("run", name).unlink()
-    assert typed.refused("resume run") == f"lns: run/{name}: {expected}\n"
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_before_the_search_leaves_no_new_directory_and_an_old_one_as_it_was(
     number: signal.Signals, monkeypatch: pytest.MonkeyPatch
