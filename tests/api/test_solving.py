@@ -2,9 +2,7 @@
 
 import _thread
 import json
-import os
 import signal
-import subprocess
 import sys
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,7 +21,7 @@ from lns.params import from_dict, to_toml
 from lns.runs.history import RunHistory, SessionRecord
 from lns.runs.run_summary import load_summary
 from lns.worker_pool import InProcessExecutor
-from tests.cli.run_program import ROOT
+from tests.cli.run_program import ended
 from tests.lns.loop_parts import of_rules
 
 QUICK = {
@@ -162,8 +160,8 @@ if __name__ == "__main__":
 def test_ctrl_c_while_the_caller_waits_ends_the_search_in_order(tmp_path: Path) -> None:
     """In a process of its own, which the signal may end."""
     (tmp_path / "search.py").write_text(WAITING)
-    env = os.environ | {"PYTHONPATH": str(ROOT)}
-    subprocess.run([sys.executable, "search.py"], cwd=tmp_path, env=env, check=True, timeout=300)
+    done = ended("search.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
     assert load_summary(tmp_path / "run").why == "interrupted"
 
 
@@ -203,16 +201,13 @@ def test_solve_works_in_a_thread_and_with_an_executor_of_the_user() -> None:
 
 @pytest.mark.slow
 def test_a_script_without_the_guard_is_told_so(tmp_path: Path) -> None:
-    def ended(text: str) -> subprocess.CompletedProcess[str]:
-        (tmp_path / "script.py").write_text(text)
-        words, environment = [sys.executable, str(tmp_path / "script.py")], os.environ | {"PYTHONPATH": str(ROOT)}
-        return subprocess.run(words, capture_output=True, text=True, env=environment, timeout=300)
-
-    call = "lns.solve('like-e2-4x4', time=5, progress=None)"
-    told = ended(f"import lns\n{call}\n")
+    script, call = tmp_path / "script.py", "lns.solve('like-e2-4x4', time=5, progress=None)"
+    script.write_text(f"import lns\n{call}\n")
+    told = ended(str(script))
     assert told.returncode != 0 and "if __name__ == '__main__':" in told.stderr.splitlines()[-1]
     assert told.stderr.count("Traceback") == 1, "that of the script, none of its workers"
-    guarded = ended(f"import lns\nif __name__ == '__main__':\n    print({call}.score)\n")
+    script.write_text(f"import lns\nif __name__ == '__main__':\n    print({call}.score)\n")
+    guarded = ended(str(script))
     assert guarded.returncode == 0 and 18 <= int(guarded.stdout) <= 24
 
 

@@ -4,10 +4,8 @@ import contextlib
 import dataclasses
 import errno
 import json
-import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,7 +24,7 @@ from lns.instances.formats import load_board, viewer_url, write
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.verify import verify
 from tests.cli.conftest import Typed
-from tests.cli.run_program import ROOT, program, wait_for
+from tests.cli.run_program import in_shell, program, wait_for
 from tests.instances.small_puzzles import planted
 
 PUZZLE, SOLUTION = planted(8, 7, 6, 6, clues=2)
@@ -231,9 +229,7 @@ def test_signals_end_the_search_with_the_best_board_so_far(number: signal.Signal
 @pytest.mark.parametrize("stdout", ["> /dev/full", "| true"])
 def test_the_board_is_written_even_if_stdout_is_closed_or_full(stdout: str) -> None:
     for number, region in enumerate(("--rows 1:3", "--window 2x4 --everywhere --svg map.svg")):
-        command = f"{BETTER} {region} --nodes 500000 -o {number}.url --json {stdout}"
-        environment = os.environ | {"PYTHONPATH": str(ROOT)}
-        subprocess.run(["bash", "-c", f"{sys.executable} -m lns {command}"], env=environment)
+        in_shell(f"lns {BETTER} {region} --nodes 500000 -o {number}.url --json {stdout}", Path())
         assert judged(f"{number}.url").score == PUZZLE.max_score
     assert Path("map.svg").exists()
 
