@@ -5,7 +5,7 @@ import json
 import signal
 import sys
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import pytest
 
 import lns
+from lns.api.arguments import RunSpec
 from lns.api.result import Result
 from lns.api.solving import resumed_workers
 from lns.cli.main import main
@@ -20,7 +21,6 @@ from lns.cores import available_cores, max_workers
 from lns.params import from_dict, to_toml
 from lns.runs.history import RunHistory, SessionRecord
 from lns.runs.run_summary import load_summary
-from lns.worker_pool import InProcessExecutor
 from tests.cli.run_program import ended
 from tests.lns.loop_parts import of_rules
 
@@ -246,62 +246,10 @@ def test_more_workers_of_the_last_session_than_a_machine_has_are_not_started(cap
     assert resumed_workers(None, history) == max_workers() and not caplog.text
 
 
-class Growing(InProcessExecutor):
-    """Workers of this process that have room for a second island after the first round."""
-
-    def __init__(self) -> None:
-        self.capacity, self.closed = 1, 0
-
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        self.capacity = 2
-        return super().submit(fn, *args, **kwargs)
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        self.closed += 1
-
-
-class Client:
-    """A client of a cluster, by its name."""
-
-    __module__ = "distributed.client"
-
-
-@pytest.fixture
-def growing(monkeypatch: pytest.MonkeyPatch) -> Growing:
-    """The workers of the cluster of any `Client`; islands are added at once."""
-    workers = Growing()
-    monkeypatch.setattr("lns.islands.GROWTH_S", 0.0)
-    monkeypatch.setattr("lns.cluster.DaskWorkers", lambda client, state_s: workers)
-    return workers
-
-
-def test_islands_are_not_added_where_steps_are_limited(growing: Growing, tmp_path: Path) -> None:
-    stop = lns.MaxSteps(2) | lns.MaxTime(600)
-    how = {"engine": "tabu", "workers": None, "steps": None, "executor": Client()}
-    first = quick("like-e2-8x8", stop=stop, run_dir=tmp_path / "run", **how)
-    assert first.why == "steps made" and list(first.islands) == [0]
-    growing.capacity = 1
-    more = lns.resume(tmp_path / "run", time=600, stop=stop, progress=None, executor=Client())  # type: ignore[arg-type]
-    assert more.why == "steps made" and list(more.islands) == [0]
-
-
-def test_workers_are_closed_where_the_search_cannot_begin(
-    growing: Growing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "note").write_text("mine")
-    with pytest.raises(lns.InputError, match="not empty"):
-        quick(run_dir=tmp_path, executor=Client())
-    assert growing.closed == 1
-    quick(engine="tabu", run_dir=tmp_path / "run", time=600, executor=Client())
-    closed = growing.closed
-
-    def refuse(*arguments: object, **options: object) -> None:
-        raise lns.InputError("no")
-
-    monkeypatch.setattr("lns.api.solving.Archipelago", refuse)
-    with pytest.raises(lns.InputError, match="no"):
-        lns.resume(tmp_path / "run", progress=None, executor=Client())  # type: ignore[arg-type]
-    assert growing.closed == closed + 1
+def test_islands_are_added_where_neither_their_number_nor_steps_are_limited() -> None:
+    puzzle, steps = "like-e2-6x6", lns.MaxSteps(2) | lns.MaxTime(600)
+    assert RunSpec(puzzle, stop=lns.MaxTime(600)).grows
+    assert not any(RunSpec(puzzle, **more).grows for more in ({"workers": 2}, {"steps": 2}, {"stop": steps}))
 
 
 def test_without_a_terminal_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
