@@ -197,25 +197,6 @@ def test_graphs_are_compared_and_read_back(typed: Typed) -> None:
     assert typed("exact graph pieces.txt --pieces").out == "2 3\n3 4\n5\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "sentence"),
-    [
-        ("a b c\n", "", "g.txt:1: 'a b c'; expected two different nodes, or one alone"),
-        ("\na a\n", "", "g.txt:2: 'a a'; expected two different nodes"),
-        ("0 2 3\n", "--pieces", "g.txt:1: '0 2 3'; expected the four colours of a piece"),
-        (f"0 2 1 {'9' * 5000}\n", "--pieces", "999…'; expected the four colours of a piece"),
-        ("# one piece\n0 2 3 4\n", "--pieces", "g.txt:2: the piece (0, 2, 3, 4) encodes no node of a graph"),
-        ("0 2 3 1\n", "--pieces", "g.txt: node 2 has the neighbour 3, which does not name it"),
-        ("0 2 1 1\n", "--pieces -o new.txt", "expected no -o with it"),
-        ("0 2 1 1\n", "--pieces g.txt", "unrecognized arguments"),
-        ("0 2 1 1\n", "g.txt --pieces", "expected no second file with it"),
-    ],
-)
-def test_bad_graphs_are_refused(text: str, options: str, sentence: str, typed: Typed) -> None:
-    Path("g.txt").write_text(text)
-    assert sentence in typed.refused(f"exact graph g.txt {options}")
-
-
 def test_only_cuvillier2010_has_puzzles_with_all_colours(typed: Typed) -> None:
     tiny = "--sizes 2 --colours 4 --solvers sls:rsaps --all-colours -o rows.csv"
     typed(f"exact paper cuvillier2010 --per-size 5 {tiny}")

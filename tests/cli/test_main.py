@@ -191,18 +191,6 @@ def test_no_command_prints_a_hostile_path_raw(command: str, hostile: Path, capsy
     assert raw(printed.out) == [] and raw(printed.err) == [], (printed.out[:300], printed.err[:300])
 
 
-def test_a_hostile_name_in_a_board_is_escaped(
-    run_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    best = json.loads((run_dir / "best.json").read_text())
-    for name in (HOSTILE, "\ud800", "x\ny"):
-        (tmp_path / "b.json").write_text(json.dumps(best | {"instance": name}))
-        for command in ("verify", "show"):
-            assert main([command, str(tmp_path / "b.json")]) in (0, 1, 2)
-            printed = capsys.readouterr()
-            assert raw(printed.out) == [] and raw(printed.err) == []
-
-
 def test_a_path_that_is_no_utf8_is_shown_replaced(run_dir: Path, tmp_path: Path) -> None:
     folder = os.fsencode(tmp_path) + b"/run\xff"
     shutil.copytree(os.fsencode(run_dir), folder)

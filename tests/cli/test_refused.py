@@ -139,6 +139,13 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("trace small --solver polyomino --clues c.txt", "--clues is for puzzles; expected none with"),
         ("compare p.json -o /proc/self/rows.csv", "/proc/self/rows.csv: "),
         ("compare p.json -o p.json", "p.json:1: other columns than expected"),
+        ("graph g3.txt", "g3.txt:1: 'a b c'; expected two different nodes, or one alone"),
+        ("graph loop.txt", "loop.txt:2: 'a a'; expected two different nodes"),
+        ("graph g3.txt --pieces", "g3.txt:1: 'a b c'; expected the four colours of a piece"),
+        ("graph odd.txt --pieces", "odd.txt:2: the piece (0, 2, 3, 4) encodes no node of a graph"),
+        ("graph half.txt --pieces", "half.txt: node 2 has the neighbour 3, which does not name it"),
+        ("graph half.txt --pieces -o new.txt", "expected no -o with it"),
+        ("graph half.txt half.txt --pieces", "expected no second file with it"),
         ("design easy --width 3 --colours 2", "unknown goal 'easy'; expected hard or single"),
         ("design hard --width 3 --colours 2 --every", "expected the goal single"),
         ("design single --width 5 --colours 3 --every", "expected at most 16,777,216"),
@@ -199,7 +206,9 @@ def files(here: Path) -> None:
     Path("quick.toml").write_text(to_toml(QUICK))
     Path("wrong.toml").write_text("[construct]\ntial = 13\n")
     Path("small.txt").write_text("....\n....\n\nAAA\n\nBB\nB.\n\nCC\n")
-    Path("bad.txt").write_text("...\n..\n")
+    graphs = {"g3": "a b c\n", "loop": "\na a\n", "odd": "# one piece\n0 2 3 4\n", "half": "0 2 3 1\n"}
+    for name, text in (graphs | {"bad": "...\n..\n"}).items():
+        Path(f"{name}.txt").write_text(text)
     Path("bytes.txt").write_bytes(b"\xff\xfe\x00..")
 
 
