@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -28,7 +27,7 @@ from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.pairing import pairing
 from lns.instances.puzzle import Clue, Puzzle, refuse_copies
-from lns.instances.text import printable
+from lns.instances.text import printable, unknown
 from lns.instances.verify import verify
 from lns.params import Params
 from lns.rounds import MAX_ISLANDS
@@ -201,9 +200,7 @@ class RunSpec(SessionSpec):
         refuse_copies(puzzle, "polish" if self.engine == "polish" else "solve")
         most = puzzle.max_score
         if self.engine not in ENGINES:
-            near = get_close_matches(str(self.engine), ENGINES, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"expected one of {', '.join(ENGINES)}"
-            raise InputError(f"unknown engine '{self.engine}': {hint}")
+            raise InputError(unknown("engine", self.engine, ENGINES))
         if self.engine == "gpu":
             check_card(puzzle)
         self.check_workers()
