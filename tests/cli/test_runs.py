@@ -146,12 +146,6 @@ def test_collect_verifies_every_line(run: Path, copy: Path, typed: Typed) -> Non
     assert "6 damaged lines skipped" in said.err
 
 
-def test_collect_says_when_a_board_of_best_json_alone_was_found(run: Path, copy: Path, typed: Typed) -> None:
-    (copy / "boards.jsonl").unlink()
-    (board,) = typed.facts("collect copy")["boards"]
-    assert board["elapsed_s"] == json.loads((run / "best.json").read_text())["elapsed_s"] > 0
-
-
 def test_watch_without_a_terminal_is_plain(run: Path, contents: None, typed: Typed) -> None:
     output = typed(f"watch {run}").out
     assert output.count("\n") == 1 and "\x1b" not in output
