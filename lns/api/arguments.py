@@ -204,8 +204,7 @@ class RunSpec(SessionSpec):
         if self.engine == "gpu":
             check_card(puzzle)
         self.check_workers()
-        if self.seed is not None and not 0 <= self.seed < 2**64:
-            raise InputError(f"a seed of {self.seed}; expected 0 to 2**64 - 1")
+        check_seed(self.seed)
         if self.target is not None and not 0 <= self.target <= most:
             raise InputError(f"a target of {self.target} cannot be reached: {puzzle.name} has {most} inner edges")
         if self.target is not None and self.target > (possible := pairing(puzzle)).best_possible:
@@ -289,6 +288,12 @@ def log_choice(source: str, note: str) -> None:
     """Log the note of `choose_parameters`; as a warning where something that is kept cannot be used."""
     if note:
         log.log(logging.WARNING if source == DEFAULTS else logging.INFO, "%s", note)
+
+
+def check_seed(seed: int | None) -> None:
+    """Raise InputError for a random seed that cannot be."""
+    if seed is not None and not 0 <= seed < 2**64:
+        raise InputError(f"a seed of {seed}; expected 0 to 2**64 - 1")
 
 
 def check_workers(workers: int, most: int) -> None:

@@ -68,7 +68,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("--rows 0:1 --cells 3", "exclude each other"),
         ("--rows 0:1 --svg x.svg", "map of --everywhere"),
         ("--rows 0:1 --donors 99", "99 donors"),
-        ("--rows 0:1 --target 999", "--target 999 is more than a board"),
+        ("--rows 0:1 --target 999", "target 999 is more than a board"),
         ("--rows 0:1 -o nowhere/x.json", "nowhere: there is no such directory"),
         ("--rows 0:1 -o x.xyz", "x.xyz: the name does not say the format"),
         ("--rows 0:1 -o x.csv", "x.csv: format csv16 carries no board"),
