@@ -305,8 +305,8 @@ def size_of(details: dict[str, float]) -> str:
 
 def describe(row: ComparisonRow) -> str:
     """Instance, method and result in one line."""
-    spent = f", {row.nodes:,} nodes" if row.nodes >= 0 else ""
-    spent = f", {format_seconds(row.seconds)}" if row.seconds >= 0 else spent
+    spent = f", {row.nodes:,} nodes" if is_known(row.nodes) else ""
+    spent = f", {format_seconds(row.seconds)}" if is_known(row.seconds) else spent
     return f"{row.instance} by {row.solver}: {row.status}{spent}"
 
 
@@ -319,9 +319,9 @@ def table(rows: Sequence[ComparisonRow]) -> str:
             row.solver,
             row.status,
             _solutions_in_words(row),
-            f"{row.nodes:,}" if row.nodes >= 0 else "-",
-            format_seconds(row.seconds).removesuffix(" s") if row.seconds >= 0 else "-",
-            f"{row.megabytes:.0f}" if row.megabytes >= 0 else "-",
+            f"{row.nodes:,}" if is_known(row.nodes) else "-",
+            format_seconds(row.seconds).removesuffix(" s") if is_known(row.seconds) else "-",
+            f"{row.megabytes:.0f}" if is_known(row.megabytes) else "-",
             row.note or row.size,
         ]
         for row in rows
@@ -335,4 +335,9 @@ def _solutions_in_words(row: ComparisonRow) -> str:
     """How many solutions there are, as far as the search tells: one that was cut off before the first tells nothing."""
     if row.is_finished:
         return f"{row.solutions:,}"
-    return f"at least {row.solutions:,}" if row.solutions > 0 else "-"
+    return f"at least {row.solutions:,}" if is_known(row.solutions) and row.solutions else "-"
+
+
+def is_known(number: float | None) -> bool:
+    """Whether a number of a row is known; in the rows of `lns.compare` None is not, in those of a file -1."""
+    return number is not None and number >= 0

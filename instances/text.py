@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 from lns.instances.errors import InputError
 
@@ -39,6 +41,14 @@ def cut_middle(text: str, width: int) -> str:
         return text
     end = (width - 1) // 2
     return f"{text[: width - 1 - end]}…{text[len(text) - end :]}"
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> str:
+    """The sentence about an unknown name: with the nearest of those ``known``, or with all of them."""
+    names = [*known]
+    near = get_close_matches(name, names, n=1)
+    hint = f"did you mean '{near[0]}'?" if near else f"expected one of {', '.join(names)}"
+    return f"unknown {what} '{name}': {hint}"
 
 
 def count_of(number: int, noun: str, plural: str = "") -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import IntEnum
 
 from lns.instances.arguments import checked_class
 from lns.instances.errors import InputError
+from lns.instances.text import unknown
 
 
 class ColorPairsHeuristic(IntEnum):
@@ -33,9 +33,7 @@ class ColorPairsHeuristic(IntEnum):
         """The heuristic with that `label`. Raises InputError if there is none."""
         labels = {heuristic.label: heuristic for heuristic in cls}
         if label not in labels:
-            near = get_close_matches(label, labels, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(labels)
-            raise InputError(f"unknown heuristic '{label}': {hint}")
+            raise InputError(unknown("heuristic", label, labels))
         return labels[label]
 
 

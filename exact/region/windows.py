@@ -86,6 +86,11 @@ class WindowResult:
     column: int
     result: RegionResult
 
+    @property
+    def outcome(self) -> str:
+        """What a map shows of the window: "improved", "proven" or "open"."""
+        return "improved" if self.result.improved else "proven" if self.result.proven else "open"
+
 
 def check_shape(puzzle: Puzzle, height: int, width: int) -> None:
     """Raise InputError if no window of this shape (in cells) fits the board."""

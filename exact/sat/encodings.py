@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from functools import cached_property, partial
 from itertools import chain, permutations
 from math import prod
@@ -27,6 +26,7 @@ from lns.exact.sat.clauses import (
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import DOWN, GREY, RIGHT, Puzzle
+from lns.instances.text import unknown
 
 BoolArray = npt.NDArray[np.bool_]
 Family = tuple[str, Iterable[Block]]
@@ -482,8 +482,6 @@ ENCODINGS: dict[str, Callable[[Puzzle], Encoding]] = {
 def encode(name: str, puzzle: Puzzle) -> Encoding:
     """The encoding of a puzzle, by its name in `ENCODINGS`. Raises InputError if it is unknown or cannot take it."""
     if name not in ENCODINGS:
-        near = get_close_matches(name, ENCODINGS, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(ENCODINGS)
-        raise InputError(f"unknown encoding '{name}': {hint}")
+        raise InputError(unknown("encoding", name, ENCODINGS))
     solver_for(f"sat:{name}", puzzle, count_all=False)
     return ENCODINGS[name](puzzle)

@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -28,7 +27,7 @@ from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.pairing import pairing
 from lns.instances.puzzle import Clue, Puzzle, refuse_copies
-from lns.instances.text import printable
+from lns.instances.text import printable, unknown
 from lns.instances.verify import verify
 from lns.params import Params
 from lns.rounds import MAX_ISLANDS
@@ -201,14 +200,11 @@ class RunSpec(SessionSpec):
         refuse_copies(puzzle, "polish" if self.engine == "polish" else "solve")
         most = puzzle.max_score
         if self.engine not in ENGINES:
-            near = get_close_matches(str(self.engine), ENGINES, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"expected one of {', '.join(ENGINES)}"
-            raise InputError(f"unknown engine '{self.engine}': {hint}")
+            raise InputError(unknown("engine", self.engine, ENGINES))
         if self.engine == "gpu":
             check_card(puzzle)
         self.check_workers()
-        if self.seed is not None and not 0 <= self.seed < 2**64:
-            raise InputError(f"a seed of {self.seed}; expected 0 to 2**64 - 1")
+        check_seed(self.seed)
         if self.target is not None and not 0 <= self.target <= most:
             raise InputError(f"a target of {self.target} cannot be reached: {puzzle.name} has {most} inner edges")
         if self.target is not None and self.target > (possible := pairing(puzzle)).best_possible:
@@ -292,6 +288,12 @@ def log_choice(source: str, note: str) -> None:
     """Log the note of `choose_parameters`; as a warning where something that is kept cannot be used."""
     if note:
         log.log(logging.WARNING if source == DEFAULTS else logging.INFO, "%s", note)
+
+
+def check_seed(seed: int | None) -> None:
+    """Raise InputError for a random seed that cannot be."""
+    if seed is not None and not 0 <= seed < 2**64:
+        raise InputError(f"a seed of {seed}; expected 0 to 2**64 - 1")
 
 
 def check_workers(workers: int, most: int) -> None:

@@ -19,15 +19,25 @@ from lns.instances.records import Records
 
 
 @dataclass(frozen=True)
+class SolverRun(ComparisonRow):
+    """One solver on one instance. Numbers are None where nothing is known."""
+
+    solutions: Any = None
+    nodes: Any = None
+    seconds: Any = None
+    megabytes: Any = None
+
+
+@dataclass(frozen=True)
 class Comparison(Records):
     """Solvers on instances: a row for each run."""
 
-    rows: tuple[ComparisonRow, ...]
+    rows: tuple[SolverRun, ...]
     interrupted: bool = False  # whether Ctrl-C ended the comparison; the rows are those of the runs before
 
     def records(self) -> list[dict[str, Any]]:
         """A dict for each run; None where a number is unknown."""
-        return [{name: None if value == -1 else value for name, value in asdict(row).items()} for row in self.rows]
+        return [asdict(row) for row in self.rows]
 
     def summary(self) -> str:
         """The rows as an aligned table."""
@@ -46,7 +56,7 @@ def compare(
     sat_solver: str | None = None,
     seed: int = 0,
     output: str | os.PathLike[str] | None = None,
-    on_row: Callable[[ComparisonRow], object] | None = None,
+    on_row: Callable[[SolverRun], object] | None = None,
 ) -> Comparison:
     """Run several exact solvers on several puzzles.
 
@@ -67,7 +77,7 @@ def compare(
     output : str or path-like, optional
         CSV file to which a row for each run is appended; runs that it has already are not repeated.
     on_row : callable, optional
-        Called with each row as it is made.
+        Called with each row (a `SolverRun`) as it is made.
 
     Returns
     -------
@@ -96,12 +106,13 @@ def compare(
         named = [(one.name if isinstance(one, Puzzle) else os.fspath(one), one) for one in each]
     known = [(name, load_puzzle(source)) for name, source in named]
     request = Request(count, None, time, memory=memory, sat_solver=sat_solver, seed=seed, fix_corner=fix_corner)
-    rows: list[ComparisonRow] = []
+    rows: list[SolverRun] = []
     try:
         for row in run_solvers(known, names, request, None if output is None else Path(output)):
-            rows.append(row)
+            values: dict[str, Any] = {name: None if value == -1 else value for name, value in asdict(row).items()}
+            rows.append(SolverRun(**values))
             if on_row is not None:
-                on_row(row)
+                on_row(rows[-1])
     except KeyboardInterrupt:
         return Comparison(tuple(rows), interrupted=True)
     return Comparison(tuple(rows))

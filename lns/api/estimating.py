@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from lns.api.arguments import ParamsSource, choose_parameters, log_choice
+from lns.api.arguments import ParamsSource, check_seed, choose_parameters, log_choice
 from lns.api.files import PuzzleSource, load_puzzle
 from lns.api.result import ProgressView, progress_view
 from lns.api.solving import DRAWN_SEEDS
@@ -181,8 +181,7 @@ def estimate(
     known = load_puzzle(puzzle)
     if not time > 0:
         raise InputError(f"a time of {time} s; expected more than 0")
-    if seed is not None and not 0 <= seed < 2**64:
-        raise InputError(f"a seed of {seed}; expected 0 to 2**64 - 1")
+    check_seed(seed)
     if known.max_score == 0:
         raise InputError(f"{known.name} has no inner edge, so no score to estimate; expected two cells or more")
     if refused := refused_rules(known):

@@ -13,7 +13,7 @@ import multiprocessing
 import queue
 import secrets
 import threading
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -230,11 +230,10 @@ class SearchSession:
         self.puzzle, self.archipelago, self.recorder = recorder.puzzle, archipelago, recorder
         self._spec, self._seconds, target = spec, seconds, recorder.settings.target
         self._target = target if target >= 0 else None
-        self._interrupted, self._why, self._ended_by_rule = False, "failed", ""
+        self._interrupted, self._ended_by_rule = False, ""
         self._found: queue.SimpleQueue[FoundBoard] = queue.SimpleQueue()
         self._improved_at = 0.0
-        self._failure: BaseException | None = None
-        self._done = threading.Event()
+        self._ended: Future[str] = Future()  # why it ended
         self._placements_before = archipelago.statistics.placements  # of earlier sessions
         self._steps_before = {number: island.steps for number, island in archipelago.islands.items()}
         recorder.on_best = self._improved
@@ -255,11 +254,10 @@ class SearchSession:
         self._progress = progress_view(spec.progress, seconds, kernels=kernel_count(search.engine))
         with self._progress:
             self._supervise()
-        if self._failure is not None:
-            raise self._failure
+        why = self._ended.result()
         if self._interrupted and spec.raise_interrupt:
             raise KeyboardInterrupt
-        return self._result()
+        return self._result(why)
 
     def _supervise(self) -> None:
         """Wait for the thread of the search; Ctrl-C and an error of a callback end it in order."""
@@ -267,9 +265,11 @@ class SearchSession:
         threading.Thread(target=self._search, name="lns-search", daemon=True).start()
         while True:
             try:
-                done = self._done.wait(TICK_S)  # Ctrl-C during `join` marks a running thread as dead in Python 3.11
+                with contextlib.suppress(TimeoutError):
+                    self._ended.exception(TICK_S)
+                ended = self._ended.done()
                 self._deliver(failure is None)
-                if done:
+                if ended:
                     break
             except KeyboardInterrupt:
                 if self._interrupted:
@@ -299,14 +299,14 @@ class SearchSession:
         rate = (statistics.placements - self._placements_before) / max(elapsed, 0.5) / 1e6
         self._progress.show(f"best {score} of {self.puzzle.max_score}, {rate:.1f} M {statistics.unit}/s", elapsed)
 
-    def _result(self) -> Result:
+    def _result(self, why: str) -> Result:
         puzzle, archipelago, recorder, directory = self.puzzle, self.archipelago, self.recorder, self.recorder.directory
         best = recorder.best
         return Result(
             puzzle=puzzle,
             board=Board.from_pairs(best["placements"], puzzle.width, puzzle.height).of(puzzle) if best else None,
             score=best.get("score", -1),
-            why=self._why,
+            why=why,
             statistics=archipelago.statistics,
             elapsed_s=recorder.history.elapsed_s,
             history=recorder.history,
@@ -323,22 +323,22 @@ class SearchSession:
     def _search(self) -> None:
         archipelago, recorder = self.archipelago, self.recorder
         possible = pairing(self.puzzle).best_possible
-        target = possible if self._target is None else min(self._target, possible)
+        target, why = possible if self._target is None else min(self._target, possible), "failed"
         try:
             recorder.begin(archipelago)
             try:
                 why = archipelago.run(self._seconds, target, self._after_round, steps=self._spec.most_steps)
                 ended_by_rule = self._ended_by_rule if why == "stopped" else ""
-                self._why = "interrupted" if self._interrupted else ended_by_rule or why
+                why = "interrupted" if self._interrupted else ended_by_rule or why
             except WorkersGone:
-                self._why = "cluster lost"
+                why = "cluster lost"
                 raise
             finally:  # also when the engine fails: what was found is kept
-                recorder.end(archipelago, self._why)
+                recorder.end(archipelago, why)
         except BaseException as error:
-            self._failure = error
-        finally:
-            self._done.set()
+            self._ended.set_exception(error)
+        else:
+            self._ended.set_result(why)
 
     def _after_round(self, archipelago: Archipelago) -> None:
         directory, rule = self.recorder.directory, self._spec.stop

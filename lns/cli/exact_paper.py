@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -18,7 +17,7 @@ from lns.exact.registry import SOLVERS, all_solvers
 from lns.exact.text_table import table_width
 from lns.instances.errors import InputError
 from lns.instances.files import atomic_write
-from lns.instances.text import count_of
+from lns.instances.text import count_of, unknown
 from lns.terminal import options as opt
 from lns.terminal import output as out
 from lns.terminal.inputs import read_puzzles
@@ -43,9 +42,7 @@ PAPERS = {
 def _paper_name(text: str) -> str:
     """A key of `PAPERS`. Raises ArgumentTypeError with the nearest name otherwise."""
     if text not in PAPERS:
-        near = get_close_matches(text, PAPERS, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(PAPERS)
-        raise argparse.ArgumentTypeError(f"unknown paper '{text}': {hint}")
+        raise argparse.ArgumentTypeError(unknown("paper", text, PAPERS))
     return text
 
 

@@ -129,8 +129,6 @@ def improve(args: argparse.Namespace) -> int:
     puzzle, board, document, notes = read_board(args)
     check_board_file(args.output, puzzle, args.force)
     opt.check_files(args.force, args.output, args.svg)
-    if args.target is not None and args.target > puzzle.max_score:
-        raise InputError(f"--target {args.target} is more than a board of {puzzle.name} can have: {puzzle.max_score}")
     asked = _Question(args, puzzle, board, args.puzzle or document.instance, notes)
     try:
         return _everywhere(asked) if args.everywhere else _one_region(asked)
@@ -296,8 +294,7 @@ def _everywhere(asked: _Question) -> int:
     board, done, interrupted = _sweep(asked, given, before, total)
     seconds, score = time.perf_counter() - began, verify(puzzle, board).score
     for window in done:
-        result = window.result
-        grid[window.row][window.column] = "improved" if result.improved else "proven" if result.proven else "open"
+        grid[window.row][window.column] = window.outcome
     # a proof holds for the board at that time, so for the final board only if it was never changed, not even at
     # equal score, as where a hole is filled
     unchanged = len(done) == total and board == given

@@ -91,11 +91,10 @@ def windows(fields: JsonFields) -> Work:
         left = lambda: seconds - (time.monotonic() - began)  # noqa: E731
         for window in sweep_windows(puzzle, board, height, width, nodes=nodes, seconds=left):
             result = window.result
-            outcome = "improved" if result.improved else "proven" if result.proven else "open"
-            outcomes[outcome] += 1
+            outcomes[window.outcome] += 1
             board = result.board
             better = _board(puzzle, board) if result.improved else {}
-            send(type="window", row=window.row, column=window.column, outcome=outcome, **better)
+            send(type="window", row=window.row, column=window.column, outcome=window.outcome, **better)
         return {
             "status": "done",
             **_board(puzzle, board),

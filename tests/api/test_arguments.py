@@ -15,6 +15,8 @@ import pytest
 import lns
 
 PUZZLE, SOLUTION = lns.generate("like-e2", width=4, seed=1)
+BARE = lns.Board(SOLUTION.placements, 4, 4)
+HOLED = lns.Board(np.where(np.arange(16) == 5, -1, SOLUTION.placements), 4, 4)
 NEEDED: dict[str, dict[str, Any]] = {"solve": {"puzzle": PUZZLE}, "resume": {"run_dir": "run"}}
 CHECKED = (
     "Board", "Clue", "ColorPairsOptions", "MaxSteps", "MaxTime", "NoImprovement", "Params", "Puzzle",
@@ -42,7 +44,7 @@ def test_every_argument_of_a_public_function_is_compared_with_its_type(
 
 
 def solve(**arguments: Any) -> object:
-    return lns.solve(PUZZLE, progress=None, **({"steps": 1, "workers": 1} | arguments))
+    return lns.solve(PUZZLE, **({"steps": 1, "workers": 1, "progress": None} | arguments))
 
 
 def improve(*cells: Any, **arguments: Any) -> object:
@@ -62,6 +64,15 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: solve(pins=5), f"pins is {NEITHER}; expected a string, a sequence of whole numbers or None"),
     (lambda: solve(params=5), f"params is {NEITHER}; expected a Params, a dict, a string, a path or None"),
     (lambda: solve(min_score=999), "a least score of 999; expected 0 to 24"),
+    (lambda: solve(engine="autto"), "unknown engine 'autto': did you mean 'auto'?"),
+    (lambda: solve(params={"construct": {"tale": 3}}), "did you mean 'tail'"),
+    (lambda: solve(time=0.0), "a time of 0.0 s"),
+    (lambda: solve(seed=-1), "a seed of -1"),
+    (lambda: solve(progress="loud"), "unknown progress 'loud'"),
+    (lambda: solve(start=lns.Board(np.arange(9) * 4, 3, 3)), "3 x 3"),
+    (lambda: solve(start=lns.Board(np.zeros(16), 4, 4)), "not legal"),
+    (lambda: solve(start=HOLED, pins=[16]), "off the board"),
+    (lambda: solve(start=HOLED, pins=[5]), "is empty on"),
     (lambda: solve(checkpoint_s=math.nan), "a checkpoint every nan s"),
     (lambda: solve(on_improve=5), f"on_improve is {NEITHER}; expected a function or None"),
     (lambda: lns.solve(PUZZLE, progress=5), f"progress is {NEITHER}; expected a string, True or False, a ProgressView"),
@@ -80,6 +91,19 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: lns.load_board(b"text"), "source is b'text' (bytes); expected a Board, a string or a path"),
     (lambda: load("5"), f"number is '5' (str){WHOLE} or None"),
     (lambda: load(0), "number 0 of the boards"),
+    (lambda: lns.load_puzzle("no.txt"), "no.txt: no such file"),
+    (lambda: lns.generate("magic"), "unknown kind of puzzle 'magic'"),
+    (lambda: lns.save(BARE, "x.json"), "does not know its puzzle"),
+    (lambda: lns.improve(None, BARE), "does not know its puzzle"),
+    (lambda: lns.convert(BARE, to="url"), "does not know its puzzle"),
+    (lambda: lns.convert(SOLUTION, to="url", puzzle="like-e2-6x6"), "4 x 4"),
+    (lambda: lns.convert(PUZZLE), "neither output nor to says a format"),
+    (lambda: lns.convert(PUZZLE, to="json", turn=45), "a turn of 45 degrees"),
+    (lambda: lns.convert(PUZZLE, to="jsn"), "unknown format 'jsn'"),
+    (lambda: lns.convert(PUZZLE, to="best"), "found only a puzzle"),
+    (lambda: improve([16]), "cell 16"),
+    (lambda: improve([]), "has no cell"),
+    (lambda: improve([1], order="magic"), "magic"),
     (lambda: lns.generate(width=1.5), f"width is {HALF}{WHOLE} or None"),
     (lambda: lns.cells.columns(PUZZLE, 1, None), "end is None (NoneType); expected a whole number"),
     (lambda: lns.MaxTime(math.nan), "seconds is nan; expected 0 or more"),

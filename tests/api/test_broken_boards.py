@@ -1,16 +1,11 @@
 """`lns.improve` on boards that break a rule: repaired where the region covers it, else refused in a sentence."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import lns
-from lns.cli.main import main
 from lns.instances.board import EMPTY, Board
 from lns.instances.errors import BoardError
-from lns.instances.formats import write
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from tests.exact.small_regions import FAULTS, KINDS, best_refill, break_rule, breaks_a_rule_outside, small_board
@@ -78,18 +73,3 @@ def test_pieces_that_the_puzzle_does_not_have() -> None:
         with pytest.raises(BoardError, match="holds piece 25; the puzzle has 4"):
             lns.improve(NO_TURNS, board, [0], donors=donors)
     assert board.colours(NO_TURNS)[3].tolist() == [-1] * 4
-
-
-def test_the_command_repairs_or_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Identical pieces, one of them turned on the cell of the clue that names the other."""
-    puzzle = Puzzle([[1, 1, 2, 1], [1, 1, 2, 1], [2, 1, 1, 1], [1, 2, 1, 1]], 2, 2, framed=False, turns=False)
-    puzzle = puzzle.with_clues([lns.Clue(0, 0, 0)])
-    write(tmp_path / "p.json", None, puzzle, None)
-    write(tmp_path / "b.json", None, puzzle, Board(np.array([4, 1, 8, 12]), 2, 2))
-    question = ["improve", str(tmp_path / "b.json"), "--puzzle", str(tmp_path / "p.json"), "--json", "--cells"]
-    assert main([*question, "1"]) == 0
-    answer = json.loads(capsys.readouterr().out)
-    assert answer["legal"] and not answer["legal_before"] and answer["status"] == "optimal"
-    assert main([*question, "2"]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1 and "b.json: the board breaks a rule outside the region: row 0, column 1" in error

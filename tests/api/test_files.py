@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import lns
@@ -38,23 +37,6 @@ def test_a_generated_puzzle_is_that_of_the_command_line(tmp_path: Path) -> None:
     assert main([*arguments, "-o", str(tmp_path / "p.json")]) == 0
     assert lns.load_puzzle(tmp_path / "p.json").sha256 == puzzle.sha256
     assert lns.verify(puzzle, solution).complete and len(puzzle.clues) == 2
-
-
-def test_what_cannot_be_used_is_one_sentence(tmp_path: Path) -> None:
-    _, board = lns.generate("like-e2", width=4, seed=1)
-    other, _ = lns.generate("like-e2", width=5, seed=1)
-    with pytest.raises(lns.InputError, match="no such file"):
-        lns.load_puzzle(tmp_path / "missing.txt")
-    with pytest.raises(lns.InputError):
-        lns.load_puzzle("1 2\n3 x\n")
-    with pytest.raises(lns.InputError, match="unknown kind of puzzle 'magic'"):
-        lns.generate("magic")
-    lns.save(board, tmp_path / "board.json")
-    with pytest.raises(lns.InputError, match="4 x 4"):
-        lns.load_board(tmp_path / "board.json", other)
-    with pytest.raises(lns.InputError, match="does not know its puzzle"):
-        lns.save(lns.Board(np.arange(16) * 4, 4, 4), tmp_path / "x.json")
-    assert isinstance(lns.InputError("x"), ValueError)
 
 
 def test_cells_are_named_by_rows_columns_rectangles_and_texts() -> None:

@@ -1,13 +1,12 @@
 """The package `lns` as a researcher imports it: light, complete, documented."""
 
 import inspect
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import lns
+from tests.cli.run_program import ended
 
 SECTIONS = ("Parameters", "Returns", "Raises")
 
@@ -17,8 +16,7 @@ def test_importing_lns_loads_none_of_its_packages() -> None:
         "import sys, lns; heavy = {'numpy', 'numba', 'optuna', 'scipy', 'tqdm', 'instances', 'exact', 'tuning'}; "
         "print(sorted(heavy & set(sys.modules)))"
     )
-    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    assert out.strip() == "[]"
+    assert ended("-c", program).stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize("name", lns.__all__)

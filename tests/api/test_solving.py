@@ -2,20 +2,18 @@
 
 import _thread
 import json
-import os
 import signal
-import subprocess
 import sys
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
-import numpy as np
 import pytest
 
 import lns
+from lns.api.arguments import RunSpec
 from lns.api.result import Result
 from lns.api.solving import resumed_workers
 from lns.cli.main import main
@@ -23,8 +21,7 @@ from lns.cores import available_cores, max_workers
 from lns.params import from_dict, to_toml
 from lns.runs.history import RunHistory, SessionRecord
 from lns.runs.run_summary import load_summary
-from lns.worker_pool import InProcessExecutor
-from tests.cli.run_program import ROOT
+from tests.cli.run_program import ended
 from tests.lns.loop_parts import of_rules
 
 QUICK = {
@@ -32,10 +29,6 @@ QUICK = {
     "tabu": {"steps": 50, "patience": 400},
     "engine": {"step_nodes": 20_000},
 }
-
-
-SOLUTION = lns.generate("like-e2", width=4, seed=1).solution
-HOLED = SOLUTION.puzzle, lns.Board(np.where(np.arange(16) == 5, -1, SOLUTION.placements), 4, 4)
 
 
 def quick(puzzle: Any = "like-e2-6x6", **options: Any) -> Result:
@@ -139,39 +132,6 @@ def test_a_start_board_is_polished_and_its_pins_stay() -> None:
     assert quick(puzzle, start=start, pins=[0, 1, 2]).board is not None
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"engine": "magic"}, "unknown engine 'magic': expected one of auto"),
-        ({"engine": "autto"}, "did you mean 'auto'"),
-        ({"params": {"construct": {"tale": 3}}}, "did you mean 'tail'"),
-        ({"params": "/does/not/exist.toml"}, "no such file"),
-        ({"workers": 0}, "0 workers"),
-        ({"workers": 100_000}, "100000 workers"),
-        ({"target": 61}, "cannot be reached"),
-        ({"steps": 0}, "0 steps"),
-        ({"seed": -1}, "a seed of -1"),
-        ({"time": 0.0}, "a time of 0.0 s"),
-        ({"checkpoint_s": 0.01}, "too often"),
-        ({"pins": [1]}, "expected a start board"),
-        ({"progress": "loud"}, "unknown progress 'loud'"),
-        ({"start": lns.Board(np.arange(16) * 4, 4, 4)}, "4 x 4"),
-        ({"start": lns.Board(np.zeros(36), 6, 6)}, "not legal"),
-        *(
-            ({"puzzle": HOLED[0], "start": HOLED[1], "pins": pins}, sentence)
-            for pins, sentence in (
-                ("99", "off the board"), ([16], "off the board"), ("r0-3", "no cell free"), ("x", "no list"),
-                ([5], "is empty on"),
-            )
-        ),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_used_is_refused_in_one_sentence(options: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(lns.InputError, match=sentence) as refused:
-        quick(**options)
-    assert "\n" not in str(refused.value)
-
-
 class Interrupt:
     """A callback that sends Ctrl-C once, at the first board."""
 
@@ -200,8 +160,8 @@ if __name__ == "__main__":
 def test_ctrl_c_while_the_caller_waits_ends_the_search_in_order(tmp_path: Path) -> None:
     """In a process of its own, which the signal may end."""
     (tmp_path / "search.py").write_text(WAITING)
-    env = os.environ | {"PYTHONPATH": str(ROOT)}
-    subprocess.run([sys.executable, "search.py"], cwd=tmp_path, env=env, check=True, timeout=300)
+    done = ended("search.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
     assert load_summary(tmp_path / "run").why == "interrupted"
 
 
@@ -241,16 +201,13 @@ def test_solve_works_in_a_thread_and_with_an_executor_of_the_user() -> None:
 
 @pytest.mark.slow
 def test_a_script_without_the_guard_is_told_so(tmp_path: Path) -> None:
-    def ended(text: str) -> subprocess.CompletedProcess[str]:
-        (tmp_path / "script.py").write_text(text)
-        words, environment = [sys.executable, str(tmp_path / "script.py")], os.environ | {"PYTHONPATH": str(ROOT)}
-        return subprocess.run(words, capture_output=True, text=True, env=environment, timeout=300)
-
-    call = "lns.solve('like-e2-4x4', time=5, progress=None)"
-    told = ended(f"import lns\n{call}\n")
+    script, call = tmp_path / "script.py", "lns.solve('like-e2-4x4', time=5, progress=None)"
+    script.write_text(f"import lns\n{call}\n")
+    told = ended(str(script))
     assert told.returncode != 0 and "if __name__ == '__main__':" in told.stderr.splitlines()[-1]
     assert told.stderr.count("Traceback") == 1, "that of the script, none of its workers"
-    guarded = ended(f"import lns\nif __name__ == '__main__':\n    print({call}.score)\n")
+    script.write_text(f"import lns\nif __name__ == '__main__':\n    print({call}.score)\n")
+    guarded = ended(str(script))
     assert guarded.returncode == 0 and 18 <= int(guarded.stdout) <= 24
 
 
@@ -289,62 +246,10 @@ def test_more_workers_of_the_last_session_than_a_machine_has_are_not_started(cap
     assert resumed_workers(None, history) == max_workers() and not caplog.text
 
 
-class Growing(InProcessExecutor):
-    """Workers of this process that have room for a second island after the first round."""
-
-    def __init__(self) -> None:
-        self.capacity, self.closed = 1, 0
-
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        self.capacity = 2
-        return super().submit(fn, *args, **kwargs)
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        self.closed += 1
-
-
-class Client:
-    """A client of a cluster, by its name."""
-
-    __module__ = "distributed.client"
-
-
-@pytest.fixture
-def growing(monkeypatch: pytest.MonkeyPatch) -> Growing:
-    """The workers of the cluster of any `Client`; islands are added at once."""
-    workers = Growing()
-    monkeypatch.setattr("lns.islands.GROWTH_S", 0.0)
-    monkeypatch.setattr("lns.cluster.DaskWorkers", lambda client, state_s: workers)
-    return workers
-
-
-def test_islands_are_not_added_where_steps_are_limited(growing: Growing, tmp_path: Path) -> None:
-    stop = lns.MaxSteps(2) | lns.MaxTime(600)
-    how = {"engine": "tabu", "workers": None, "steps": None, "executor": Client()}
-    first = quick("like-e2-8x8", stop=stop, run_dir=tmp_path / "run", **how)
-    assert first.why == "steps made" and list(first.islands) == [0]
-    growing.capacity = 1
-    more = lns.resume(tmp_path / "run", time=600, stop=stop, progress=None, executor=Client())  # type: ignore[arg-type]
-    assert more.why == "steps made" and list(more.islands) == [0]
-
-
-def test_workers_are_closed_where_the_search_cannot_begin(
-    growing: Growing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "note").write_text("mine")
-    with pytest.raises(lns.InputError, match="not empty"):
-        quick(run_dir=tmp_path, executor=Client())
-    assert growing.closed == 1
-    quick(engine="tabu", run_dir=tmp_path / "run", time=600, executor=Client())
-    closed = growing.closed
-
-    def refuse(*arguments: object, **options: object) -> None:
-        raise lns.InputError("no")
-
-    monkeypatch.setattr("lns.api.solving.Archipelago", refuse)
-    with pytest.raises(lns.InputError, match="no"):
-        lns.resume(tmp_path / "run", progress=None, executor=Client())  # type: ignore[arg-type]
-    assert growing.closed == closed + 1
+def test_islands_are_added_where_neither_their_number_nor_steps_are_limited() -> None:
+    puzzle, steps = "like-e2-6x6", lns.MaxSteps(2) | lns.MaxTime(600)
+    assert RunSpec(puzzle, stop=lns.MaxTime(600)).grows
+    assert not any(RunSpec(puzzle, **more).grows for more in ({"workers": 2}, {"steps": 2}, {"stop": steps}))
 
 
 def test_without_a_terminal_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:

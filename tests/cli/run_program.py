@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -49,6 +50,20 @@ def program(
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
+
+
+def ended(*arguments: str, cwd: Path = ROOT, text: str | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+    """Python with these arguments, run to its end; ``text`` on its stdin, and ``more`` in its environment."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | more
+    words = [sys.executable, *arguments]
+    return subprocess.run(words, input=text, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300)
+
+
+def in_shell(command: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """A line of bash, in which the word `lns` is the program, run to its end."""
+    line = re.sub(r"\blns ", f"{sys.executable} -m lns ", command, count=1)
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(["bash", "-c", line], cwd=cwd, env=environment, capture_output=True, text=True, timeout=300)
 
 
 def wait_for(condition: Callable[[], bool], what: str, seconds: float = 60.0) -> None:

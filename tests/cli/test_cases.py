@@ -1,14 +1,12 @@
 """The public files by the commands that a user would type, the clues that a search has, and puzzles by other rules."""
 
 import json
-import logging
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import lns
-from lns.instances.errors import InputError
 from lns.instances.formats import best_json, load_board, load_puzzle, read_puzzle, viewer_url
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
@@ -157,16 +155,6 @@ def test_other_clues_are_named_by_a_word(url: str, word: str, said: str) -> None
     assert document.puzzle is not None and document.board is None and f"clues: {said}" in document.notes[-2]
     assert len(document.puzzle.clues) == (0 if word == "none" else 5)
     assert lns.load_puzzle(url, clues=word) == document.puzzle
-
-
-def test_python_says_in_the_log_what_was_taken(url: str, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, "lns"):
-        puzzle = lns.load_puzzle(url)
-    assert len(puzzle.clues) == 5
-    assert "the 5 official ones that the board holds" in caplog.text and "taken from this board (465" in caplog.text
-    assert lns.load_puzzle(shared("instances", "eternity2.txt"), clues="starter").clues[0].piece == 138
-    with pytest.raises(InputError, match="like-e2-6x6 is not known to be Eternity II, which alone has starter clues"):
-        lns.load_puzzle("like-e2-6x6", clues="starter")
 
 
 def test_a_puzzle_keeps_its_own_clues_and_none_drops_them(tmp_path: Path) -> None:

@@ -108,17 +108,6 @@ def test_a_partial_url_needs_its_puzzle(typed: Typed) -> None:
     assert load_board("out.json", WIDE)[1].placed == 17
 
 
-def test_mirror_says_that_a_board_is_no_mirror_image(typed: Typed) -> None:
-    refused = typed.refused("convert board.url own.url --puzzle p.json --mirror")
-    assert "the pieces of planted-31 itself; expected no --mirror" in refused
-    assert "`lns convert --mirror`" not in refused
-    typed("convert board.url mirrored.url --mirror")
-    refused = typed.refused("convert mirrored.url own.url --puzzle p.json")
-    assert "`lns convert --mirror` makes the board of them" in refused
-    typed("convert mirrored.url own.url --puzzle p.json --mirror")
-    assert load_board("own.url", PUZZLE)[1] == BOARD
-
-
 @pytest.mark.parametrize("order", ["", ":urdl"])
 def test_meta_files_and_back(order: str, typed: Typed) -> None:
     """META pieces that were read like any others are turned twice, which ``meta-board:urdl`` takes into account."""
@@ -132,19 +121,6 @@ def test_meta_files_and_back(order: str, typed: Typed) -> None:
     first = f"{WIDE_BOARD.pairs()[0][0]} {WIDE_BOARD.pairs()[0][1]}"  # type: ignore[index]
     assert Path("board.txt").read_text().splitlines()[0] == first
     assert load_board("board.txt", WIDE, "meta-board") == (WIDE, WIDE_BOARD)
-
-
-def test_tetravex_and_pictures(typed: Typed) -> None:
-    typed("generate tetravex --width 4 --height 3 --seed 3 -o t.json --solution s.json")
-    typed("convert t.json t.txt --to tetravex")
-    typed("convert s.json s.txt --puzzle t.json --to tetravex-board")
-    typed("convert s.json s.picture --puzzle t.json --to picture")
-    puzzle = load_puzzle("t.json")
-    solution = load_board("s.json", puzzle)
-    assert load_puzzle("t.txt") == puzzle
-    assert load_board("s.txt", puzzle) == load_board("s.picture", puzzle) == solution
-    assert "17 of 17" in typed("verify s.txt").out, "a solved board in words defines its pieces"
-    assert "carries only a Tetravex" in typed.refused("convert board.url x --puzzle p.json --to tetravex-board")
 
 
 @pytest.mark.parametrize("board", ["board.url", "board.json", "board.cells", "board.picture"])

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
-import numpy as np
 import pytest
 
 import lns
@@ -103,18 +102,6 @@ def test_a_checkpoint_is_due_after_the_seconds_it_is_told(monkeypatch: pytest.Mo
         run_for(new_directory(Path(str(seconds)), small_puzzle(), engine="tabu", checkpoint_s=seconds), 20)
         counts.append(len(saved))
     assert counts[0] > counts[1] > 0
-
-
-def test_hints_of_16_bit_words_are_written_in_the_form_that_is_named(typed: Typed) -> None:
-    clued = PUZZLE.with_clues([lns.Clue(5, *BOARD.pairs()[5])])
-    write("clued.json", None, clued, None)
-    for form in ("csv16:xyr", "csv16:hxy"):
-        typed(f"convert clued.json c.csv --to {form} --force")
-        typed(f"convert c.csv back.json --from {form} --force")
-        back = load_puzzle("back.json")
-        (clue,) = back.clues
-        laid = np.roll(back.pieces[clue.piece], clue.rotation).tolist()
-        assert clue.cell == 5 and laid == BOARD.of(PUZZLE).colours(PUZZLE)[5].tolist()
 
 
 def test_the_colours_of_border_and_inner_pieces_are_chosen(typed: Typed) -> None:

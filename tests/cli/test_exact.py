@@ -6,15 +6,11 @@ import os
 import re
 import signal
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lns.exact.compare import run_experiment
-from lns.exact.paper import perrin_iq
 from lns.exact.polyominoes.grid import IQ_PUZZLER_PRO, filling_errors, load, parse
-from lns.exact.polyominoes.levels import find_level
 from lns.instances.board import Board
 from lns.instances.files import atomic_write
 from lns.instances.formats import load_board, load_puzzle, write
@@ -201,25 +197,6 @@ def test_graphs_are_compared_and_read_back(typed: Typed) -> None:
     assert typed("exact graph pieces.txt --pieces").out == "2 3\n3 4\n5\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "sentence"),
-    [
-        ("a b c\n", "", "g.txt:1: 'a b c'; expected two different nodes, or one alone"),
-        ("\na a\n", "", "g.txt:2: 'a a'; expected two different nodes"),
-        ("0 2 3\n", "--pieces", "g.txt:1: '0 2 3'; expected the four colours of a piece"),
-        (f"0 2 1 {'9' * 5000}\n", "--pieces", "999…'; expected the four colours of a piece"),
-        ("# one piece\n0 2 3 4\n", "--pieces", "g.txt:2: the piece (0, 2, 3, 4) encodes no node of a graph"),
-        ("0 2 3 1\n", "--pieces", "g.txt: node 2 has the neighbour 3, which does not name it"),
-        ("0 2 1 1\n", "--pieces -o new.txt", "expected no -o with it"),
-        ("0 2 1 1\n", "--pieces g.txt", "unrecognized arguments"),
-        ("0 2 1 1\n", "g.txt --pieces", "expected no second file with it"),
-    ],
-)
-def test_bad_graphs_are_refused(text: str, options: str, sentence: str, typed: Typed) -> None:
-    Path("g.txt").write_text(text)
-    assert sentence in typed.refused(f"exact graph g.txt {options}")
-
-
 def test_only_cuvillier2010_has_puzzles_with_all_colours(typed: Typed) -> None:
     tiny = "--sizes 2 --colours 4 --solvers sls:rsaps --all-colours -o rows.csv"
     typed(f"exact paper cuvillier2010 --per-size 5 {tiny}")
@@ -243,17 +220,6 @@ def test_missing_runs_of_a_paper_are_named_and_made(typed: Typed) -> None:
     assert "no run is missing" in shown and "not shown" not in shown
     others = "4 rows of rows.csv not shown: expected the options of their runs"
     assert others in typed(f"{zig_zag} 1 --show").out
-
-
-def test_the_comparison_of_all_methods_draws_its_pictures(typed: Typed) -> None:
-    small = "exact paper outcome --sizes 5 --colours 20 --solvers rowscan xcc -o rows.csv"
-    said = typed(small).out
-    for name in ("fastest", "methods", "solved"):
-        assert f"rows-{name}.svg" in said
-        assert Path(f"rows-{name}.svg").read_text().startswith("<svg")
-    before = Path("rows.csv").read_text()
-    typed(small)
-    assert Path("rows.csv").read_text() == before and "no run is missing" in typed(f"{small} --show").out
 
 
 FILL = "exact polyomino"
@@ -311,27 +277,6 @@ def test_cuts(typed: Typed) -> None:
     typed.refused(f"{FILL} --cut 9x5 -o cut.txt")
     typed(f"{FILL} --cut 9x5 -o cut.txt --force --pieces 2")
     assert len(load("cut.txt").pieces) == 2
-
-
-def test_levels_and_classes_of_perrin_iq() -> None:
-    plan = replace(perrin_iq.PLAN, per_size=3, sizes=(11, 60))
-    random = ["game, 0 placed", "game, 4 placed", "game, 8 placed"]
-    shipped = ["level, easy", "level, medium", "level, hard", "level, expert"]
-    assert list(perrin_iq.classes(plan)) == [*random, *shipped, "60x5", "60x6"]
-    levels = perrin_iq.grids(plan, "game, 4 placed")
-    assert list(levels) == [1, 2, 3] and len({level.rows for level in levels.values()}) == 3
-    assert all(len(level.pieces) - len(level.loose) == 4 for level in levels.values())
-    assert levels == perrin_iq.grids(plan, "game, 4 placed")
-    assert perrin_iq.grids(plan, "game, 0 placed") == {1: parse(IQ_PUZZLER_PRO)}
-    hard = perrin_iq.grids(replace(perrin_iq.PLAN, seed=5), "level, hard")
-    assert hard == {number: find_level(f"hard-{number}") for number in range(1, 7)}
-    wide = perrin_iq.grids(plan, "60x5")
-    assert all(len(grid.rows) == 5 and len(grid.rows[0]) == 60 for grid in wide.values())
-    tiny = replace(perrin_iq.PLAN, per_size=1, sizes=(60,), solvers=("descender",), seconds=0.01)
-    text = perrin_iq.tables(list(run_experiment(perrin_iq.runs(tiny), None)), tiny)
-    assert text.count("840,000") == 2 and text.count("60x5") == 2
-    library = perrin_iq.tables([], replace(perrin_iq.PLAN, solvers=("xcover",)))
-    assert "60x5" in library, "it has no placements to be counted"
 
 
 def test_levels_are_listed_made_and_filled(typed: Typed) -> None:

@@ -4,10 +4,8 @@ import contextlib
 import dataclasses
 import errno
 import json
-import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,7 +24,7 @@ from lns.instances.formats import load_board, viewer_url, write
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.verify import verify
 from tests.cli.conftest import Typed
-from tests.cli.run_program import ROOT, program, wait_for
+from tests.cli.run_program import in_shell, program, wait_for
 from tests.instances.small_puzzles import planted
 
 PUZZLE, SOLUTION = planted(8, 7, 6, 6, clues=2)
@@ -106,15 +104,6 @@ def test_a_target_that_is_not_reached_is_the_answer_no(typed: Typed) -> None:
     assert typed.facts(f"{BETTER} --rows 1:3 --target {before + 1}")["score"] > before
 
 
-def test_a_target_that_is_reached_already_says_so(typed: Typed) -> None:
-    before = verify(PUZZLE, swapped()).score
-    question = f"{BETTER} --rows 1:3 --target {before}"
-    text = typed(question).out
-    assert "status      target reached: at most " in text and "search      0 nodes" in text
-    answer = typed.facts(question)
-    assert answer["status"] == "target reached" and answer["score"] == before and not answer["improved"]
-
-
 def test_a_board_of_too_many_colours_for_a_url_is_printed_as_placements(typed: Typed) -> None:
     puzzle, solved = planted(3, 6, 5, 40)
     placements = solved.placements.copy()
@@ -176,25 +165,6 @@ def test_clues_are_kept_in_files_that_name_their_puzzle(typed: Typed) -> None:
         assert load_board(f"{target}.json")[0] == PUZZLE
     Path("p.json").unlink()  # only the url is left: said, as it knows no clues
     assert "taken from the url" in typed("improve a.json --rows 1:3").err
-
-
-def test_everywhere_proves_only_what_holds_for_the_board_at_the_end(typed: Typed) -> None:
-    """A window proven before another one changed the board is no proof, nor are the windows that were looked at."""
-    placements = SOLUTION.placements.copy()
-    free = [cell for cell in range(8, 34) if cell % 7 not in (0, 6)]
-    free = [cell for cell in free if cell not in {clue.cell for clue in PUZZLE.clues}]
-    placements[free] = np.random.default_rng(3).permutation(placements[free])
-    url = viewer_url(PUZZLE, Board(placements, 7, 6))
-    options = ["--puzzle", "p.json", "--window", "2x2", "--everywhere", "--nodes", "100000"]
-    improved = 0
-    for _ in range(30):
-        answer = typed.facts(["improve", url, *options])
-        assert answer["bound"] >= answer["score"]
-        if answer["score"] == answer["score_before"]:
-            break
-        assert answer["status"] == "improved" and answer["bound"] == PUZZLE.max_score
-        improved, url = improved + 1, answer["url"]
-    assert improved and answer["status"] == "optimal" and answer["bound"] == answer["score"]
 
 
 def test_boards_that_cannot_be_used(typed: Typed) -> None:
@@ -259,9 +229,7 @@ def test_signals_end_the_search_with_the_best_board_so_far(number: signal.Signal
 @pytest.mark.parametrize("stdout", ["> /dev/full", "| true"])
 def test_the_board_is_written_even_if_stdout_is_closed_or_full(stdout: str) -> None:
     for number, region in enumerate(("--rows 1:3", "--window 2x4 --everywhere --svg map.svg")):
-        command = f"{BETTER} {region} --nodes 500000 -o {number}.url --json {stdout}"
-        environment = os.environ | {"PYTHONPATH": str(ROOT)}
-        subprocess.run(["bash", "-c", f"{sys.executable} -m lns {command}"], env=environment)
+        in_shell(f"lns {BETTER} {region} --nodes 500000 -o {number}.url --json {stdout}", Path())
         assert judged(f"{number}.url").score == PUZZLE.max_score
     assert Path("map.svg").exists()
 
@@ -285,34 +253,6 @@ def test_kernels_are_compiled_before_the_clock_starts(monkeypatch: pytest.Monkey
     said = typed(f"{BETTER} --window 2x4 --everywhere --time 2.5")
     assert "20 of 20 searched" in said.out and said.err.count("compiling the kernels") == 1
     region_resolve.warm_up.cache_clear()  # it has not compiled anything
-
-
-WARM = """
-import sys, numba
-from lns.exact.region.options import RegionOptions
-from lns.exact.region.resolve import resolve, warm_up
-from tests.instances.small_puzzles import planted
-from lns.instances.board import Board
-def compiled():
-    modules = [module for name, module in sys.modules.items() if name.startswith('lns.exact.region')]
-    kernels = {one for module in modules for one in vars(module).values() if hasattr(one, 'signatures')}
-    return sorted((one.__module__, one.__name__, len(one.signatures)) for one in kernels)
-warm_up(sys.argv[1])
-before = compiled()
-puzzle, board = planted(1, 9, 8, 5, clues=1)
-placements = board.placements.copy()
-placements[[10, 12]] = placements[[12, 10]]
-options = RegionOptions(order=sys.argv[1], prices=True)
-resolve(puzzle, Board(placements, 9, 8), range(9, 27), nodes=100_000, options=options)
-assert compiled() == before and any(signatures for *_, signatures in before), (before, compiled())
-"""
-
-
-@pytest.mark.parametrize("order", ["static", "dynamic"])
-def test_a_warm_kernel_is_never_compiled_again(order: str) -> None:
-    """The small board of the warm-up asks for the same machine code as any other, prices included."""
-    done = subprocess.run([sys.executable, "-c", WARM, order], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(("width", "height"), [(1, 1), (3, 3)])

@@ -17,7 +17,7 @@ from lns.instances.board import Board
 from lns.instances.formats import write
 from lns.instances.text import escape_controls
 from tests.cli.conftest import Typed
-from tests.cli.run_program import ROOT
+from tests.cli.run_program import ROOT, ended, in_shell
 from tests.instances.small_puzzles import planted
 from tests.lns.run_parts import finished_run
 
@@ -39,38 +39,6 @@ def test_help_shows_what_users_set_and_help_all_the_rest(capsys: pytest.CaptureF
         shown[option] = capsys.readouterr().out
     assert "--solver NAME" in shown["--help"] and "--help-all" in shown["--help"] and "--cycles" not in shown["--help"]
     assert "--solver NAME" in shown["--help-all"] and "--cycles" in shown["--help-all"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        *((words, "unknown command 'solv': did you mean 'solve'?") for words in ("solv", "solv --help", "--help solv")),
-        ("view b.json", "unknown command 'view': did you mean 'show'?"),
-        ("count p.json", "unknown command 'count': did you mean 'exact count'?"),
-        ("exact tray", "unknown job 'tray': did you mean 'polyomino'?"),
-        ("exact", "expected a job of exact: count, solve, "),
-        ("solve p.json --timeout 9", "unrecognized arguments: --timeout 9: did you mean '--time'? (see 'lns solve"),
-        ("solve p.json --tagret 9", "did you mean '--target'?"),
-        ("exact count p.json --sovler x", "did you mean '--solver'?"),
-        ("solve p.json --zzz", "unrecognized arguments: --zzz (see 'lns solve --help')"),
-    ],
-)
-def test_what_was_meant_is_said(arguments: str, sentence: str, typed: Typed) -> None:
-    assert sentence in typed.refused(arguments)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ("--nosuch", "'--nosuch'; expected a command first (see 'lns --help')"),
-        ("--help --nosuch", "'--nosuch'; expected a command first (see 'lns --help')"),
-        ("--json verify b", "'--json' before 'verify'; options of a command belong behind it (see 'lns verify --help"),
-        ("--time 60 solve p", "'--time' before 'solve'; options of a command belong behind it (see 'lns solve --help"),
-        ("exact --json count", "'--json' before 'count'; options of a job belong behind it (see 'lns exact count --he"),
-    ],
-)
-def test_an_option_before_the_command_is_named(arguments: str, expected: str, typed: Typed) -> None:
-    assert f"unknown option {expected}" in typed.refused(arguments)
 
 
 def test_a_closed_stdout_never_gives_status_0(tmp_path: Path) -> None:
@@ -99,9 +67,7 @@ def test_a_closed_stdout_never_gives_status_0(tmp_path: Path) -> None:
 
 def test_an_interrupt_while_numpy_is_imported_gives_status_130(tmp_path: Path) -> None:
     (tmp_path / "numpy.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
-    command = [sys.executable, "-m", "lns", "solve", "like-e2-3x3", "--run-dir", str(tmp_path / "run")]
-    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    done = ended("-m", "lns", "solve", "like-e2-3x3", "--run-dir", str(tmp_path / "run"), PYTHONPATH=str(tmp_path))
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
@@ -121,14 +87,12 @@ def test_an_interrupted_command_without_an_answer_says_so(
      ("params", ">&-", 0), ("params --json", ">&- 2>&-", 0)],
 )  # fmt: skip
 def test_full_and_closed_streams_change_no_status(command: str, streams: str, status: int) -> None:
-    script = f"{sys.executable} -m lns {command} {streams}"
-    done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True)
+    done = in_shell(f"lns {command} {streams}")
     assert (done.returncode, done.stderr) == (status, "") and bool(done.stdout) == command.startswith("exact")
 
 
 def test_a_closed_stdin_is_an_empty_one() -> None:
-    command = f"{sys.executable} -m lns exact decode - like-e2-3x3 --encoding half-2 <&-"
-    done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True)
+    done = in_shell("lns exact decode - like-e2-3x3 --encoding half-2 <&-")
     assert done.returncode == 2 and "there is no model" in done.stderr and done.stderr.count("\n") == 1
 
 
@@ -150,8 +114,7 @@ def test_a_fault_is_neither_done_nor_a_no(
 @pytest.mark.parametrize(("limit_kb", "status"), [(400_000, 2), (900_000, 0)])
 def test_too_little_memory_is_a_sentence(limit_kb: int, status: int) -> None:
     """Neither a hang in the threads of OpenBLAS, nor LLVM's errors, nor a status that means no."""
-    command = f"ulimit -v {limit_kb}; exec {sys.executable} -m lns exact solve like-e2-4x4 --solver blocks"
-    done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=100.0)
+    done = in_shell(f"ulimit -v {limit_kb}; exec lns exact solve like-e2-4x4 --solver blocks")
     assert done.returncode == status and "Traceback" not in done.stderr
     assert status == 0 or "than the limit of 409 MB (ulimit -v), at least 800 MB" in done.stderr
 
@@ -166,15 +129,8 @@ sys.addaudithook(refuse)  # it binds root too
 """
 
 
-def ended(folder: Path, *command: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        [sys.executable, *command], input=text, cwd=folder, env=environment, capture_output=True, text=True, timeout=300
-    )
-
-
 def test_a_script_from_stdin_is_told_that_workers_import_it(tmp_path: Path) -> None:
-    failed = ended(tmp_path, "-", text=SCRIPT)
+    failed = ended("-", cwd=tmp_path, text=SCRIPT)
     assert failed.returncode == 1 and failed.stderr.count("Traceback") == 1, "that of the script, none of a worker"
     last = failed.stderr.splitlines()[-1]
     assert "<stdin>: worker processes import the script" in last and "expected it in a file" in last
@@ -186,7 +142,7 @@ def test_shared_memory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     script.write_text(
         READ_ONLY_SHM + "from lns.cli.main import main\nif __name__ == '__main__':\n    sys.exit(main())\n"
     )
-    failed = ended(tmp_path, "script.py", "solve", "like-e2-4x4", "--time", "2", "--run-dir", "run", "--quiet")
+    failed = ended("script.py", *["solve", "like-e2-4x4", "--time", "2", "--run-dir", "run", "--quiet"], cwd=tmp_path)
     assert failed.returncode == 2 and failed.stderr.count("\n") == 1, failed.stderr
     assert "/dev/shm" in failed.stderr and "worker processes have no shared memory (Read-only" in failed.stderr
     assert list(tmp_path.iterdir()) == [script], "no run is left"
@@ -235,27 +191,15 @@ def test_no_command_prints_a_hostile_path_raw(command: str, hostile: Path, capsy
     assert raw(printed.out) == [] and raw(printed.err) == [], (printed.out[:300], printed.err[:300])
 
 
-def test_a_hostile_name_in_a_board_is_escaped(
-    run_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    best = json.loads((run_dir / "best.json").read_text())
-    for name in (HOSTILE, "\ud800", "x\ny"):
-        (tmp_path / "b.json").write_text(json.dumps(best | {"instance": name}))
-        for command in ("verify", "show"):
-            assert main([command, str(tmp_path / "b.json")]) in (0, 1, 2)
-            printed = capsys.readouterr()
-            assert raw(printed.out) == [] and raw(printed.err) == []
-
-
 def test_a_path_that_is_no_utf8_is_shown_replaced(run_dir: Path, tmp_path: Path) -> None:
     folder = os.fsencode(tmp_path) + b"/run\xff"
     shutil.copytree(os.fsencode(run_dir), folder)
     for command in ("status", "report", "collect", "stop", "verify"):
         target = folder + (b"/best.json" if command == "verify" else b"")
         words = [sys.executable.encode(), b"-m", b"lns", command.encode(), target]
-        ended = subprocess.run(words, cwd=ROOT, capture_output=True, timeout=120)
-        assert ended.returncode in (0, 1, 2) and b"Traceback" not in ended.stderr, (command, ended.stderr[-500:])
-        (ended.stdout + ended.stderr).decode("utf-8")
+        done = subprocess.run(words, cwd=ROOT, capture_output=True, timeout=120)
+        assert done.returncode in (0, 1, 2) and b"Traceback" not in done.stderr, (command, done.stderr[-500:])
+        (done.stdout + done.stderr).decode("utf-8")
 
 
 def test_controls_are_escaped_and_line_ends_stay() -> None:
@@ -267,13 +211,11 @@ def test_names_in_utf8_stay_what_they_are_under_an_ascii_locale(more: dict[str, 
     name = "R\N{LATIN SMALL LETTER A WITH DIAERESIS}tsel"
     shutil.copy(ROOT / "instances" / "data" / "like-e2-4x4.txt", tmp_path / f"{name}.txt")
     shutil.copy(ROOT / "instances" / "data" / "like-e2-4x4.solution.txt", tmp_path / "board.txt")
-    environment = {**os.environ, "LC_ALL": "C", "PYTHONPATH": str(ROOT)} | more
 
     def said(*command: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "lns", *command], cwd=tmp_path, env=environment, capture_output=True, check=True
-        )
-        return done.stdout.decode()
+        done = ended("-m", "lns", *command, cwd=tmp_path, **({"LC_ALL": "C"} | more))
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     said("convert", f"{name}.txt", f"{name}.json")
     assert json.loads((tmp_path / f"{name}.json").read_text())["name"] == name

@@ -40,6 +40,11 @@ def test_colour_on_demand(choice: str, code: str, monkeypatch: pytest.MonkeyPatc
     assert code in output and "▀" in output
 
 
+def test_the_width_of_the_terminal_is_respected(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
+    monkeypatch.setenv("COLUMNS", "8")
+    assert [len(line) for line in typed("show best.json").out.splitlines()[:4]] == [4] * 4
+
+
 def test_pictures_in_files(typed: Typed) -> None:
     svg = Path("b.svg")
     assert typed("show best.json --svg b.svg --tikz b.tex --numbers").out == "b.svg\nb.tex\n"

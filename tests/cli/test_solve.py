@@ -127,21 +127,6 @@ def test_directories_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch, typed:
     assert not Path("new").exists() and not list(kept.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("params.toml", "no such file; expected the parameters of the run"),
-        ("instance.json", "no such file; expected the copy of the puzzle"),
-    ],
-)
-def test_the_message_about_a_missing_file_of_a_run_says_what_the_file_is(
-    name: str, expected: str, typed: Typed
-) -> None:
-    new_directory(Path("run"), load_puzzle("like-e2-4x4")).close()
-    Path("run", name).unlink()
-    assert typed.refused("resume run") == f"lns: run/{name}: {expected}\n"
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_before_the_search_leaves_no_new_directory_and_an_old_one_as_it_was(
     number: signal.Signals, monkeypatch: pytest.MonkeyPatch
@@ -168,15 +153,6 @@ def test_what_a_worker_refuses_leaves_no_directory(typed: Typed) -> None:
     Path("wide.toml").write_text("[beam]\nwidth = 1048576\n")
     said = typed(f"solve like-e2-16x16 --engine beam --params wide.toml --run-dir made/run {ONE}", 2)
     assert "beam.width is 1048576; expected at most 131072" in said.err and not Path("made").exists()
-
-
-def test_boards_found_before_a_failure_are_kept(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    def fail(*_: Any, **__: Any) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr("lns.api.solving.SearchSession.run", fail)
-    typed(f"solve like-e2-4x4 --start {DATA / 'like-e2-4x4.solution.txt'} --run-dir run --quiet", 2)
-    assert len(log_of(Path("run"))) == 1
 
 
 def test_a_second_run_is_refused_and_a_stale_lock_is_not(typed: Typed, caplog: pytest.LogCaptureFixture) -> None:

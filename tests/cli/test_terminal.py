@@ -7,22 +7,19 @@ import io
 import logging
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from lns.cores import available_cores
-from lns.engines import kernel_count, main_kernel
 from lns.runs.files import format_duration
 from lns.terminal.options import HelpFormatter, duration, whole_number
 from lns.terminal.output import wrapped
 from lns.terminal.progress import LiveLine
 from lns.terminal.signals import exit_on_signal, interrupt_on_signal, signal_handler
-from tests.cli.run_program import ROOT, wait_for
+from tests.cli.run_program import wait_for
 
 
 class Terminal(io.StringIO):
@@ -139,20 +136,6 @@ def test_what_is_waited_for_is_said_until_the_work_begins(
         wait_for(lambda: "starting, " in terminal.getvalue(), "the line")
 
 
-@pytest.mark.slow
-def test_the_number_of_kernels_in_messages_is_about_right(tmp_path: Path) -> None:
-    for engine in ("beam", "tabu"):
-        cache, module = tmp_path / engine, main_kernel(engine)
-        program = (
-            "from lns.warmup import warm_up; from lns.exact.kernels.cache import is_compiled\n"
-            f"print(is_compiled({module!r})); warm_up({engine!r}); print(is_compiled({module!r}))"
-        )
-        environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
-        run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=environment, check=True, stdout=-1)
-        assert run.stdout.split() == [b"False", b"True"], "so that just the first run says that it compiles"
-        assert abs(len(list(cache.rglob("*.nbi"))) - kernel_count(engine)) <= 2
-
-
 def test_durations_have_their_two_largest_units() -> None:
     shown = [format_duration(seconds) for seconds in (0, 59.4, 59.6, 89, 3600, 7400, 86_400, 604_800, 620_000)]
     assert shown == ["0 s", "59 s", "1 min", "1 min 29 s", "1 h", "2 h 3 min", "1 d", "7 d", "7 d 4 h"]
@@ -176,13 +159,6 @@ def test_whole_numbers() -> None:
             whole_number(text)
 
 
-def test_cores_are_those_of_the_affinity_mask() -> None:
-    if not hasattr(os, "sched_setaffinity"):
-        pytest.skip("this system has no affinity masks")
-    before = os.sched_getaffinity(0)
-    try:
-        os.sched_setaffinity(0, {min(before)})
-        assert available_cores() == 1
-    finally:
-        os.sched_setaffinity(0, before)
-    assert 1 <= available_cores() <= len(before)
+def test_cores_are_those_of_the_affinity_mask(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {3}, raising=False)
+    assert available_cores() == 1
