@@ -12,8 +12,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from lns.exact.driver import Progress, ProgressCallback
-from lns.exact.execution import BuildingEnded, Request, not_built, run_request
+from lns.exact.driver import PausedSearch, Progress, ProgressCallback
+from lns.exact.execution import Check, Request
 from lns.exact.outcome import Outcome, SolveStatus, require_solution
 from lns.exact.piece_classes import assignments_per_board
 from lns.exact.registry import solver_for
@@ -120,11 +120,7 @@ def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs") 
             seconds=None if request.seconds is None else max(0.0, request.seconds - total.seconds),
             on_progress=None if request.on_progress is None else partial(_after, total, request.on_progress),
         )
-        try:
-            outcome = run(variant, remaining)
-        except BuildingEnded as ended:
-            outcome = not_built(ended)
-        total = _sum(total, outcome)
+        total = _sum(total, run(variant, remaining))
         if total.status in (SolveStatus.BUDGET_SPENT, SolveStatus.INTERRUPTED):
             break
         if total.solutions and not request.count_all:
@@ -134,11 +130,11 @@ def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs") 
     return replace(total, convention=convention)
 
 
-def run_colorpairs(puzzle: Puzzle, request: Request) -> Outcome:
-    """The solver 'colorpairs' (Benoist & Bourreau 2008) with ``request.options``."""
+def new_search(puzzle: Puzzle, request: Request, check: Check) -> PausedSearch:
+    """The search of the solver 'colorpairs' (Benoist & Bourreau 2008) with ``request.options``."""
     from lns.exact.colorpairs.kernel import ColorPairs  # its kernels take a while to import
 
-    return run_request(ColorPairs(puzzle, request.options, request.seed), request)
+    return ColorPairs(puzzle, request.options, request.seed)
 
 
 def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:

@@ -12,8 +12,8 @@ from itertools import chain
 
 import numpy as np
 
-from lns.exact.driver import run_search
-from lns.exact.execution import BuildingClock, Check, Request, unlimited
+from lns.exact.driver import PausedSearch
+from lns.exact.execution import Check, Request, build_and_run, unlimited
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.exact.outcome import Outcome
 from lns.exact.piece_classes import allowed_placements
@@ -36,6 +36,7 @@ from lns.exact.sat.walk import (
     random_walk,
     recount,
 )
+from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
 
 RULES = ("adaptnovelty+", "adaptg2wsat", "rsaps", "dcrwalk", "irots")
@@ -314,14 +315,15 @@ def advance(formula: Formula, walk: Walk, rule: int, steps: int) -> int:
     return done
 
 
-class LocalSearch:
-    """Local search over the assignments of a CNF formula, which can be paused.
+class LocalSearch(PausedSearch):
+    """Local search over the assignments of a CNF formula. Nodes are steps.
 
     It finds a model or goes on; it cannot prove that there is none, so it is never exhausted. The clauses are blocks
     (see `lns.exact.sat.clauses`), the rule is one of `RULES`, and ``check`` is called while the formula is built.
     """
 
-    exhausted, explored = False, 0.0
+    exhausted = False
+    first_step = 1  # one changes all weights: some hundredths of a second with 256 cells
 
     def __init__(
         self, blocks: Iterable[Block], variables: int, rule: str, seed: int = 0, check: Check = unlimited
@@ -335,16 +337,15 @@ class LocalSearch:
 
     @property
     def nodes(self) -> int:
-        """Steps so far."""
         return int(self._walk.integers[STEP])
 
     @property
-    def false_clauses(self) -> int:
-        return int(self._walk.integers[FALSE])
+    def solutions(self) -> int:
+        return int(self._walk.integers[FALSE] == 0)
 
     @property
-    def solutions(self) -> int:
-        return int(self.false_clauses == 0)
+    def details(self) -> dict[str, float]:
+        return {"variables": float(len(self._walk.value)), "false_clauses": float(self._walk.integers[FALSE])}
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
         """Walk for ``budget`` steps or to the first model."""
@@ -355,34 +356,29 @@ class LocalSearch:
         return [index if value else -index for index, value in enumerate(self._walk.value.tolist(), 1)]
 
 
-def run_sls(rule: str, simplified: bool, puzzle: Puzzle, request: Request) -> Outcome:
-    """The solvers 'sls:...': local search on the encoding 'triangles'. Nodes are steps.
+class BoardWalk(LocalSearch):
+    """Local search on the encoding 'triangles' of a puzzle.
 
     The formula has no clause that keeps a corner piece in a corner or a rim piece on the rim; a local search finds this
     out again and again. If ``simplified``, placements of the wrong class are made false first, and units are
-    propagated; the solvers 'sls:...-raw' take the formula as it is.
-
-    A formula of 256 cells takes some gigabytes of memory.
+    propagated. A formula of 256 cells takes some gigabytes of memory.
     """
+
+    def __init__(self, puzzle: Puzzle, rule: str, simplified: bool, seed: int, check: Check) -> None:
+        self._encoding = encoding = Triangles(puzzle)
+        wrong = np.ones(encoding.piece.shape, dtype=np.bool_)  # pieces on cells where no rotation of them is allowed
+        for cell in range(puzzle.cells):
+            wrong[[oriented >> 2 for oriented in allowed_placements(puzzle, cell)], cell] = False
+        added = [units(-encoding.piece[wrong])] if simplified else []
+        clauses = chain(encoding.clauses(), added)
+        self._simple = simplify(clauses, encoding.variables, check, propagate=simplified)
+        super().__init__(self._simple.blocks, len(self._simple.kept), rule, seed, check)
+
+    def first_board(self) -> Board | None:
+        return self._encoding.board(self._simple.model(self.model())) if self.solutions else None
+
+
+def run_sls(rule: str, simplified: bool, puzzle: Puzzle, request: Request) -> Outcome:
+    """The solvers 'sls:...'; those called 'sls:...-raw' take the formula as it is."""
     LocalSearch([units([1])], 1, rule).advance(0, True)  # compiles, or loads machine code, before the clock starts
-    clock = BuildingClock(request)
-    encoding = Triangles(puzzle)
-    wrong = np.ones(encoding.piece.shape, dtype=np.bool_)  # pieces on cells where no rotation of them is allowed
-    for cell in range(puzzle.cells):
-        wrong[[oriented >> 2 for oriented in allowed_placements(puzzle, cell)], cell] = False
-    added = [units(-encoding.piece[wrong])] if simplified else []
-    formula = simplify(chain(encoding.clauses(), added), encoding.variables, clock.check, propagate=simplified)
-    search = LocalSearch(formula.blocks, len(formula.kept), rule, request.seed, clock.check)
-    built = clock.seconds
-    status, seconds = run_search(
-        search,
-        count_all=False,
-        nodes=request.nodes,
-        seconds=clock.left().seconds,
-        on_progress=request.on_progress,
-        processor_time=request.processor_time,
-        first_step=1,  # a step changes all weights: some hundredths of a second with 256 cells
-    )
-    board = encoding.board(formula.model(search.model())) if search.solutions else None
-    details = {"variables": float(len(formula.kept)), "false_clauses": float(search.false_clauses)}
-    return Outcome(status, search.solutions, search.nodes, built + seconds, board, details)
+    return build_and_run(lambda check: BoardWalk(puzzle, rule, simplified, request.seed, check), request)

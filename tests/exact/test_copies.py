@@ -22,7 +22,8 @@ from lns.instances.piece_set import set_sha256, translate
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.verify import verify
 from tests.exact.brute import TooMany, count_solutions
-from tests.fuzz_exact import counted_with_copies, proven
+from tests.exact.counting import proven
+from tests.fuzz_exact import others
 from tests.instances.small_puzzles import of_any_rules, with_copies
 
 QUADS = np.array([[1, 1, 1, 2], [1, 2, 2, 1], [2, 1, 2, 2]])
@@ -45,7 +46,7 @@ def test_every_solver_that_takes_them_counts_what_brute_force_counts() -> None:
         if not puzzle.copies or expected > 1000:
             continue
         asked, solvable = asked + 1, solvable + (expected > 0)
-        counts = {name: count() for name, count in counted_with_copies(puzzle, expected).items()}
+        counts = {name: count() for name, count in others(puzzle, expected).items()}
         assert len(counts) >= 4 and set(counts.values()) == {expected}, (seed, expected, counts)
     assert solvable > 20
 

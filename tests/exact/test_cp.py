@@ -2,6 +2,7 @@
 
 import pytest
 
+from lns.exact.execution import Request
 from lns.exact.outcome import SolveStatus
 from lns.exact.solvers import count, solve
 from lns.instances.generate import corner_cells, uniform
@@ -19,7 +20,8 @@ def test_a_budget_of_conflicts_counts_conflicts_not_branches() -> None:
 
 
 def test_spent_conflicts_prove_nothing() -> None:
-    assert not last_message(solve_by_cp_sat, uniform(7, 7, 5, seed=3).puzzle, True, 5).exhausted
+    found = last_message(solve_by_cp_sat, uniform(7, 7, 5, seed=3).puzzle, Request(True, 5))
+    assert found.status is SolveStatus.BUDGET_SPENT
 
 
 def test_tables_and_alldifferent_need_fewer_nodes() -> None:

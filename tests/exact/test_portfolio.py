@@ -35,7 +35,7 @@ def test_a_quick_search_is_the_only_one_that_begins() -> None:
 @pytest.mark.parametrize("solver", [one.solver for one in ENTRANTS])
 def test_each_search_can_be_the_one_that_answers(solver: str) -> None:
     search = of(*(one.solver for one in ENTRANTS))
-    for entrant, each in search._searches:
+    for entrant, each in search.searches:
         each.advance(10**9 if entrant.solver == solver else 3, False)
     assert search.exhausted and search.answered_by == solver
     assert search.solutions == count(small(), solver="rowscan").solutions > 0
@@ -62,7 +62,7 @@ def test_counts_are_those_of_brute_force_whichever_search_ends_first(block: int)
 def test_turns_share_the_nodes_of_a_budget() -> None:
     search = of("rowscan", "colorpairs")
     search.advance(11, False)
-    assert [each.nodes for _, each in search._searches] == [6, 5] and search.nodes == 11
+    assert [each.nodes for _, each in search.searches] == [6, 5] and search.nodes == 11
     assert not search.exhausted and search.explored < 1
 
 
@@ -85,7 +85,7 @@ def test_each_board_is_listed_once() -> None:
 def test_all_kinds_of_puzzles_are_taken(kind: str) -> None:
     puzzle = generate(kind, seed=2, **({"side": 3} if kind == "triangle" else {"width": 3})).puzzle
     search = Portfolio(puzzle, Request(True), tuple(one._replace(after=0) for one in ENTRANTS))
-    for _, each in search._searches:
+    for _, each in search.searches:
         each.advance(10**9, False)
         assert each.exhausted
     assert search.solutions == count(puzzle, solver="colorpairs").solutions > 0

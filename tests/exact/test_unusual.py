@@ -15,7 +15,8 @@ from lns.instances.generate import family
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.verify import verify
 from tests.exact.brute import count_solutions
-from tests.fuzz_exact import others, proven
+from tests.exact.counting import proven
+from tests.fuzz_exact import others
 from tests.instances.small_puzzles import planted, with_mates
 from tests.shared_data import shared
 
