@@ -98,23 +98,29 @@ def each_after(check: Check, items: Iterable[Item]) -> Iterator[Item]:
 
 
 class Clock:
-    """The time of a request, from the beginning of its model to the end of its search."""
+    """The time of a request, from the first `check` while its model is built to the end of the search.
+
+    A search that is made without a check, and may compile then, has only the time of the search itself.
+    """
 
     def __init__(self, request: Request) -> None:
         self._request = request
         self._now = time.process_time if request.processor_time else time.perf_counter
-        self._began = self._shown = self._now()
+        self._began: float | None = None
+        self._shown = 0.0
 
     @property
     def seconds(self) -> float:
-        """Seconds since the model was begun, without `leave_out`."""
+        """Seconds so far, without `leave_out`; the first look at them starts the clock."""
+        if self._began is None:
+            self._began = self._shown = self._now()
         return self._now() - self._began
 
     def leave_out(self, work: Callable[[], None]) -> None:
         """Do work whose time does not count, such as compilation."""
-        began = self._now()
+        before = self.seconds
         work()
-        self._began += self._now() - began
+        self._began = self._now() - before
 
     def check(self) -> None:
         """While the model is built: tell the progress, and raise `BuildingEnded` when the time is over."""

@@ -198,6 +198,7 @@ class Cover(PausedCover):
     def __init__(
         self, puzzle: Puzzle, code: str = "unary", *, all_four: bool = False, check: Check = unlimited
     ) -> None:
+        check()
         self.model = model = build(puzzle, code, all_four=all_four, check=check)
         check()
         kinds = model.items - len(model.copies)

@@ -21,6 +21,8 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from tests.instances.small_puzzles import planted
 
+GOOD = "score,board_edges\n470,{edges}\n"
+
 
 def swapped(board: Board, a: int, b: int) -> Board:
     placements = board.placements.copy()
@@ -144,37 +146,27 @@ def test_regions_are_the_worst_windows_or_those_with_a_share_of_the_mismatches()
     assert [len(cells) for cells in regions_of(puzzle, damaged, "scattered6", None, 0)] == [6]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (None, "boards.csv: no such file"),
-        ("", "boards.csv:1: there is no column 'score'; expected score, board_edges"),
-        ("score,edges\n470,abc\n", "boards.csv:1: there is no column 'board_edges'; expected score, board_edges"),
-        ("score,board_edges\n", "boards.csv: the file has no row with a board; expected 1 or more"),
-        ("score,board_edges\n\nmany,{edges}\n", "boards.csv:3: score is 'many'; expected a number"),
-        ("score,board_edges\n470\n", "boards.csv:2: the line is too short; expected score, board_edges"),
-        ("score,board_edges\n470,{edges}\n470,abc\n", "boards.csv:3: board_edges has 3 letters"),
-        ('score,board_edges\n470,"{edges}', "boards.csv: the file is not valid CSV: unexpected end of data"),
-    ],
+INVALID = (
+    ("", None, "boards.csv: no such file"),
+    ("", "", "boards.csv:1: there is no column 'score'; expected score, board_edges"),
+    ("", "score,edges\n470,abc\n", "boards.csv:1: there is no column 'board_edges'; expected score, board_edges"),
+    ("", "score,board_edges\n", "boards.csv: the file has no row with a board; expected 1 or more"),
+    ("", "score,board_edges\n\nmany,{edges}\n", "boards.csv:3: score is 'many'; expected a number"),
+    ("", "score,board_edges\n470\n", "boards.csv:2: the line is too short; expected score, board_edges"),
+    ("", "score,board_edges\n470,{edges}\n470,abc\n", "boards.csv:3: board_edges has 3 letters"),
+    ("", 'score,board_edges\n470,"{edges}', "boards.csv: the file is not valid CSV: unexpected end of data"),
+    ("--shapes 9x6", GOOD, "unknown shape '9x6'; expected HxW on a board of 6x6, touched, around or scatteredN"),
+    ("--shapes far", GOOD, "unknown shape 'far'"),
+    ("--without speed", GOOD, "expected some of balance, lookahead, curves, prices, backjumping"),
+    ("--orders urgent", GOOD, "expected one of auto, static, dynamic"),
 )
-def test_an_invalid_file_of_boards_is_one_sentence(boards: Collection, text: str | None, expected: str) -> None:
+
+
+@pytest.mark.parametrize(("options", "text", "expected"), INVALID)
+def test_what_is_invalid_is_one_sentence(boards: Collection, options: str, text: str | None, expected: str) -> None:
     Path("boards.csv").unlink()
     if text is not None:
         Path("boards.csv").write_text(text.format(edges=edges(boards.puzzle, boards.solution)))
-    said = boards.run("", 2)
-    assert expected in said and said.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ("--shapes 9x6", "unknown shape '9x6'; expected HxW on a board of 6x6, touched, around or scatteredN"),
-        ("--shapes far", "unknown shape 'far'"),
-        ("--without speed", "expected some of balance, lookahead, curves, prices, backjumping"),
-        ("--orders urgent", "expected one of auto, static, dynamic"),
-    ],
-)
-def test_what_is_not_known_is_one_sentence(boards: Collection, options: str, expected: str) -> None:
     said = boards.run(options, 2)
     assert expected in said and said.count("\n") == 1
 

@@ -92,14 +92,12 @@ def propagated(name: str, puzzle: Puzzle, assumed: list[int]) -> tuple[bool, set
 def kept_values(encoding: Encoding, cell: int, values: Sequence[tuple[int, int]]) -> list[int]:
     """Assumptions that leave a cell the values (piece, rotation), as far as the variables can say it."""
     assert isinstance(encoding, Bailleux)
+    allowed = np.zeros((encoding.pieces, 4), dtype=np.bool_)
+    allowed[tuple(np.transpose(values))] = True
     if encoding.merged:
-        kept = {int(encoding.value[cell, piece, rotation]) for piece, rotation in values}
-        return [-int(v) for v in encoding.value[cell].reshape(-1) if int(v) not in kept]
-    pieces, rotations = {piece for piece, _ in values}, {rotation for _, rotation in values}
-    return [
-        *(-int(v) for piece, v in enumerate(encoding.piece[cell]) if piece not in pieces),
-        *(-int(v) for rotation, v in enumerate(encoding.rotation[cell]) if rotation not in rotations),
-    ]
+        return (-encoding.value[cell][~allowed]).tolist()
+    gone = -encoding.piece[cell, ~allowed.any(axis=1)], -encoding.rotation[cell, ~allowed.any(axis=0)]
+    return np.concatenate(gone).tolist()
 
 
 RED, GREEN, BLUE, BLACK = 1, 2, 3, 4
