@@ -186,9 +186,12 @@ def _sat(encoding: str, description: str, source: str, restricted: bool = False)
     return SolverEntry(description, source, run, (encoding, restricted), "sat", refuses=refuses)
 
 
-def _search(module: str, description: str, source: str, *arguments: Any, **fields: Any) -> SolverEntry:
-    search = f"{module}:new_search"
-    return SolverEntry(description, source, "", arguments, **{"kernel_module": module, "search": search} | fields)
+def _search(
+    module: str, description: str, source: str, *arguments: Any, kernel_module: str = "", **fields: Any
+) -> SolverEntry:
+    """A solver whose paused search the function ``new_search`` of a module makes."""
+    kernels, search = kernel_module or module, f"{module}:new_search"
+    return SolverEntry(description, source, arguments=arguments, kernel_module=kernels, search=search, **fields)
 
 
 def _sls(rule: str, description: str) -> dict[str, SolverEntry]:

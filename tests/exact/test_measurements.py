@@ -89,9 +89,8 @@ def test_the_table_of_regions_is_printed_and_continued(boards: Collection) -> No
         boards.run(f"{options} -o rows.csv")
         return len(rows.read_text().splitlines())
 
-    assert lines_after("--shapes 3x6 --share 0 --from-score 470") == 5 + 3, "all windows but the worst"
-    assert lines_after("--shapes 3x6 --share 0") == 5 + 3 + 3
-    assert lines_after("--shapes 2x6 --without prices") == 11 + 2, "another order"
+    assert lines_after("--shapes 3x6 --share 0") == 5 + 3 + 3, "all windows but the worst"
+    assert lines_after("--shapes 2x6 --orders auto") == 11 + 2, "another order"
     assert lines_after("--shapes 2x6 --edge-more") == 13 + 2, "another question"
     boards.write_boards((468, boards.damaged))
     assert lines_after("--shapes 2x6 --seconds 3") == 15, "a proven region of a known board"
@@ -106,8 +105,8 @@ def test_orders_are_compared(boards: Collection) -> None:
     regions = {"2x4": "2", "scattered6": "2", "around": "1", "touched": "1"}  # the solution has no mismatch
     assert len(lines) == 4 * 9 and all(line[3] == line[4] == regions[line[0].strip("| ")] for line in lines)
     assert [line[2] for line in lines[:3]] == ["static", "static, no prices", "auto"]
-    text = boards.run("--shapes 2x6 --every 2 --orders dynamic --without curves --nodes 8e6")
-    assert "| 2x6 | all | dynamic, no curves | 1 | 1 | 0 |" in text
+    text = boards.run("--shapes 2x6 --every 2 --orders dynamic --nodes 8e6")
+    assert "| 2x6 | all | dynamic | 1 | 1 | 0 |" in text
     with mock.patch("lns.exact.measurements.resolve") as interrupted:
         result = resolve(boards.puzzle, boards.solution, [0, 1], seconds=1.0)
         interrupted.return_value = replace(result, status=RegionStatus.INTERRUPTED)
@@ -125,7 +124,6 @@ def test_regions_are_searched_for_one_edge_more(boards: Collection, file: str) -
     text = boards.run("--shapes 2x3 --share 0.9 --edge-more --orders auto")
     assert 0 < found < 20 and f"| 2x3 | all | auto | {found} | {found} | " in text
     assert "| 2x3 | all | auto | 1 | 1 | " in boards.run("--shapes 2x3 --share 0.9 --sample 1 --orders auto")
-    assert "| 2x3 |" not in boards.run("--shapes 2x3 --from-score 1000")
     if file == "boards.jsonl":
         Path("boards.jsonl").write_text(json.dumps(line) + "\n{}\n")
         assert "boards.jsonl:2: " in boards.run("", 2)
@@ -157,7 +155,6 @@ INVALID = (
     ("", 'score,board_edges\n470,"{edges}', "boards.csv: the file is not valid CSV: unexpected end of data"),
     ("--shapes 9x6", GOOD, "unknown shape '9x6'; expected HxW on a board of 6x6, touched, around or scatteredN"),
     ("--shapes far", GOOD, "unknown shape 'far'"),
-    ("--without speed", GOOD, "expected some of balance, lookahead, curves, prices, backjumping"),
     ("--orders urgent", GOOD, "expected one of auto, static, dynamic"),
 )
 
