@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lns.exact.driver import CountedSearch, explored_share
-from lns.exact.execution import Check, Request, build_and_run, unlimited
+from lns.exact.execution import Check, Request, unlimited
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel, kernel
-from lns.exact.outcome import Outcome
-from lns.exact.piece_classes import allowed_placements
+from lns.exact.piece_classes import allowed_placements, distinct_count
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle
@@ -208,8 +207,10 @@ class Blocks(CountedSearch):
         """Go on for ``budget`` placements, or to the end, or to the next solution when ``stop_at_first``."""
         scan(self.tables, self.state, budget, stop_at_first)
 
+    def distinct(self, solutions: int) -> int:
+        return distinct_count(solutions, self.puzzle)
+
     def first_board(self) -> Board | None:
-        """The first solution found, None before there is one."""
         if self.solutions == 0:
             return None
         cells = [cell for place in self._order for cell in _cells(self.puzzle, self.size, place)]
@@ -218,9 +219,9 @@ class Blocks(CountedSearch):
         return Board(placements, self.puzzle.width, self.puzzle.height)
 
 
-def run_blocks(puzzle: Puzzle, request: Request) -> Outcome:
-    """The solver 'blocks': 2x2 grouping (Jolivet 2008, 2.3)."""
-    return build_and_run(lambda check: Blocks(puzzle, check=check), puzzle, request)
+def new_search(puzzle: Puzzle, request: Request, check: Check) -> Blocks:
+    """The search of the solver 'blocks': 2x2 grouping (Jolivet 2008, 2.3)."""
+    return Blocks(puzzle, check=check)
 
 
 def _cells(puzzle: Puzzle, size: int, place: int) -> list[int]:

@@ -64,7 +64,7 @@ def run_in_process(
     seconds: float | None = None,
     memory: int | None = None,
     processor: bool = False,
-    prepare: Callable[[], None] | None = None,
+    prepare: Callable[[], None] | str | None = None,
 ) -> ProcessResult:
     """Call ``task(emit, *arguments)`` in a new process.
 
@@ -83,9 +83,9 @@ def run_in_process(
         it is loaded may hang. A child that dies under it is taken to have reached it.
     processor : bool, optional
         Whether ``seconds`` limits processor time.
-    prepare : callable, optional
-        A function at the top level of a module, called in the child before the limits begin. It imports or compiles
-        what the task needs.
+    prepare : callable or str, optional
+        What the task needs before the limits begin: a module that the child imports, by name, or a function at the top
+        level of one that it calls.
 
     Returns
     -------
@@ -141,7 +141,10 @@ def run_in_process(
     return ProcessResult(reason, 0.0 if started is None else time.perf_counter() - started, peak)
 
 
-def _name(function: Callable[..., None] | None) -> tuple[str, str] | None:
+def _name(function: Callable[..., None] | str | None) -> tuple[str, str] | None:
+    """Module and name of a function; a module alone has no name."""
+    if isinstance(function, str):
+        return function, ""
     return None if function is None else (function.__module__, function.__qualname__)
 
 
@@ -198,7 +201,9 @@ def serve() -> None:
     try:
         task = getattr(import_module(module), name)
         if first is not None:
-            getattr(import_module(first[0]), first[1])()
+            prepared = import_module(first[0])
+            if first[1]:
+                getattr(prepared, first[1])()
         if memory is not None:
             _limit_memory(memory)
         if processor_seconds is not None:

@@ -16,7 +16,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from lns.exact import csv_records
-from lns.exact.child_process import Emit, ExitReason, run_in_process
+from lns.exact.child_process import Emit, ExitReason, ProcessResult, run_in_process
 from lns.exact.execution import Request
 from lns.exact.kernels.cache import is_compiled
 from lns.exact.outcome import Outcome, SolveStatus
@@ -226,45 +226,47 @@ class SolverProcesses:
     """
 
     def __init__(self) -> None:
-        self._was_compiled: dict[str, bool] = {}  # by module, before any solver of it was run here
-        self._compiled: set[str] = set()
+        self._tried: set[str] = set()  # on four pieces
         self._started: set[str] = set()
 
     def run(self, instance: str, puzzle: Puzzle, solver: str, request: Request) -> ComparisonRow:
         """The row of one solver on one instance; a refusal or a crash is a row too, Ctrl-C is passed on."""
-        may_compile = self._compile(solver)
-        startup = COMPILATION_SECONDS if may_compile or solver not in self._started else STARTUP_SECONDS
+        startup = COMPILATION_SECONDS if self._may_compile(solver) else STARTUP_SECONDS
         limit = None if request.seconds is None else request.seconds + startup
-        outcomes: list[Outcome] = []
         try:
-            ended = run_in_process(
-                _solve, puzzle, solver, request, receive=outcomes.append, seconds=limit, memory=request.memory
-            )
+            ended, outcome = _in_child(puzzle, solver, request, limit, request.memory)
         except (InputError, ChildProcessError) as error:
             return refusal(instance, solver, error)
         self._started.add(solver)
-        if ended.reason is ExitReason.INTERRUPTED:
-            raise KeyboardInterrupt
         megabytes = ended.peak_bytes / 1e6
-        if not outcomes:
+        if outcome is None:
             status = str(SolveStatus.BUDGET_SPENT)
             return ComparisonRow(instance, solver, status, 0, -1, ended.seconds, megabytes, note=ended.reason)
-        return outcome_row(instance, solver, outcomes[0], megabytes)
+        return outcome_row(instance, solver, outcome, megabytes)
 
-    def _compile(self, solver: str) -> bool:
-        """Run a solver on four pieces if it was not compiled, or is a library. Returns whether it may still compile."""
+    def _may_compile(self, solver: str) -> bool:
+        """Whether a child may compile. Before its first one, a solver that would is run on four pieces."""
         entry = find_solver(solver)
-        is_library, module = entry.extra is not None, entry.kernel_module
-        if module is not None:
-            self._was_compiled.setdefault(module, is_compiled(module))
-        if (is_library or (module and not self._was_compiled[module])) and solver not in self._compiled:
-            self._compiled.add(solver)
-            small, seconds = uniform(2, 2).puzzle, COMPILATION_SECONDS
+
+        def compiles() -> bool:
+            return entry.extra is not None or (entry.kernel_module is not None and not is_compiled(entry.kernel_module))
+
+        if compiles() and solver not in self._tried:
+            self._tried.add(solver)
             with suppress(InputError, ChildProcessError):  # which the run itself reports
-                ended = run_in_process(_solve, small, solver, Request(), receive=lambda outcome: None, seconds=seconds)
-                if ended.reason is ExitReason.INTERRUPTED:
-                    raise KeyboardInterrupt
-        return is_library or (module is not None and not is_compiled(module))  # where no machine code can be saved
+                _in_child(uniform(2, 2).puzzle, solver, Request(), COMPILATION_SECONDS)
+        return solver not in self._started or compiles()  # where no machine code can be saved
+
+
+def _in_child(
+    puzzle: Puzzle, solver: str, request: Request, seconds: float | None, memory: int | None = None
+) -> tuple[ProcessResult, Outcome | None]:
+    """How a child that runs a solver ended, and its outcome if there is one. Raises KeyboardInterrupt after Ctrl-C."""
+    outcomes: list[Outcome] = []
+    ended = run_in_process(_solve, puzzle, solver, request, receive=outcomes.append, seconds=seconds, memory=memory)
+    if ended.reason is ExitReason.INTERRUPTED:
+        raise KeyboardInterrupt
+    return ended, outcomes[0] if outcomes else None
 
 
 def _solve(emit: Emit, puzzle: Puzzle, solver: str, request: Request) -> None:

@@ -17,14 +17,12 @@ T. Benoist and E. Bourreau, "La programmation par contraintes à l'attaque d'Ete
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from lns.exact.child_process import Emit
-from lns.exact.execution import Request, SolverReporter, solve_in_child
+from lns.exact.execution import Reporter, Request, solve_in_child
 from lns.exact.optional_deps import require
 from lns.exact.outcome import Outcome
 from lns.exact.piece_classes import allowed_placements
@@ -40,45 +38,30 @@ def run_cp(puzzle: Puzzle, request: Request) -> Outcome:
     Raises InputError without ortools, and ChildProcessError if the library crashes.
     """
     require("cp", "the solver cp")
-    arguments = request.count_all, request.nodes, request.on_solution is not None
-    answer = solve_in_child(solve_by_cp_sat, puzzle, request, *arguments, prepare=import_cp_sat)
-    return replace(answer, budget_used=int(answer.details.get("conflicts", 0)))
+    return solve_in_child(solve_by_cp_sat, puzzle, request, prepare="ortools.sat.python.cp_model")
 
 
 def run_classic(model: str, puzzle: Puzzle, request: Request) -> Outcome:
     """The solver ``cp:MODEL``, one of `MODELS`. Raises InputError without ortools."""
     require("cp", f"the solver cp:{model}")
-    arguments = model, request.count_all, request.nodes, request.on_solution is not None
-    answer = solve_in_child(solve_classic, puzzle, request, *arguments, prepare=import_classic)
-    return replace(answer, budget_used=answer.nodes or 0)
+    return solve_in_child(solve_classic, puzzle, request, model, prepare="ortools.constraint_solver.pywrapcp")
 
 
-def import_cp_sat() -> None:
-    """Import OR-tools' CP-SAT."""
-    import_module("ortools.sat.python.cp_model")
-
-
-def import_classic() -> None:
-    """Import OR-tools' classic solver."""
-    import_module("ortools.constraint_solver.pywrapcp")
-
-
-def solve_by_cp_sat(
-    emit: Emit, puzzle: Puzzle, count_all: bool, conflicts: int | None, list_boards: bool = False
-) -> None:
+def solve_by_cp_sat(emit: Emit, puzzle: Puzzle, request: Request) -> None:
     """The task of the child process: reports the size of the model, each solution, and the end."""
     from ortools.sat.python import cp_model
 
-    reporter = SolverReporter(emit, puzzle, "CP-SAT", duplicates_distinct=True, list_boards=list_boards)
+    reporter = Reporter(emit, puzzle, request, "CP-SAT", duplicates_distinct=True)
     model = cp_model.CpModel()
     pieces, rotations = _post_cp_sat(model, puzzle)
+    reporter.budget_used = 0
     reporter.details |= {"variables": len(model.proto.variables), "constraints": len(model.proto.constraints)}
     reporter.report(None)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
-    solver.parameters.enumerate_all_solutions = count_all
-    if conflicts is not None:
-        solver.parameters.max_number_of_conflicts = conflicts
+    solver.parameters.enumerate_all_solutions = request.count_all
+    if request.nodes is not None:
+        solver.parameters.max_number_of_conflicts = request.nodes
 
     class Watch(cp_model.CpSolverSolutionCallback):
         """Reports each solution."""
@@ -90,8 +73,8 @@ def solve_by_cp_sat(
     status = solver.solve(model, Watch())
     if status == cp_model.MODEL_INVALID:
         raise RuntimeError("CP-SAT found the model invalid")
-    reporter.details["conflicts"] = solver.num_conflicts
-    exhausted = status == cp_model.INFEASIBLE or (count_all and status == cp_model.OPTIMAL)
+    reporter.details["conflicts"] = reporter.budget_used = solver.num_conflicts
+    exhausted = status == cp_model.INFEASIBLE or (request.count_all and status == cp_model.OPTIMAL)
     if exhausted and (status == cp_model.INFEASIBLE) == (reporter.found > 0):
         raise RuntimeError(f"CP-SAT found {reporter.found} solutions and says {solver.status_name(status)}")
     reporter.report(solver.num_branches, exhausted=exhausted)
@@ -112,25 +95,23 @@ def _post_cp_sat(model: Any, puzzle: Puzzle) -> tuple[list[Any], list[Any]]:
     return pieces, rotations
 
 
-def solve_classic(
-    emit: Emit, puzzle: Puzzle, model: str, count_all: bool, nodes: int | None, list_boards: bool = False
-) -> None:
+def solve_classic(emit: Emit, puzzle: Puzzle, request: Request, model: str) -> None:
     """The task of the child process: reports the size of the model, each solution, and the end."""
     from ortools.constraint_solver import pywrapcp
 
-    reporter = SolverReporter(emit, puzzle, "OR-tools", duplicates_distinct=True, list_boards=list_boards)
+    reporter = Reporter(emit, puzzle, request, "OR-tools", duplicates_distinct=True)
     solver = pywrapcp.Solver("edge matching")
     placements, pieces = _post_classic(solver, puzzle, model)
     reporter.details |= {"constraints": solver.Constraints()}
     reporter.report(None)
     phase = solver.Phase(pieces + placements, solver.CHOOSE_MIN_SIZE_LOWEST_MIN, solver.ASSIGN_MIN_VALUE)
-    solver.NewSearch(phase, [] if nodes is None else [solver.BranchesLimit(nodes)])
+    solver.NewSearch(phase, [] if request.nodes is None else [solver.BranchesLimit(request.nodes)])
     stopped = False
     while not stopped and solver.NextSolution():
         board = np.array([placement.Value() for placement in placements], dtype=np.int32)
         reporter.add_board(Board(board, puzzle.width, puzzle.height), solver.Branches())
-        stopped = not count_all
-    cut = nodes is not None and solver.Branches() >= nodes
+        stopped = not request.count_all
+    cut = request.nodes is not None and solver.Branches() >= request.nodes
     solver.EndSearch()
     reporter.report(solver.Branches(), exhausted=not stopped and not cut)
 

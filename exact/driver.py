@@ -1,42 +1,72 @@
-"""The loop around a paused search: time limits, node budgets, Ctrl-C and progress, in steps of about 80 ms."""
+"""Paused searches: what `lns.exact.execution.run_search` asks of them, and how it sizes its steps."""
 
 from __future__ import annotations
 
-import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from lns.exact.outcome import SolveStatus
+from lns.instances.board import Board
 
 STEP_SECONDS = 0.08
-FIRST_STEP = 500
-"""Nodes of the first step. It is short, so that a budget of time holds where each node takes long."""
+FIRST_STEP = 500  # nodes
 
 
-class PausedSearch(Protocol):
-    """A tree search that goes on for a number of nodes at a time."""
+class PausedSearch(ABC):
+    """A search that goes on for a number of nodes at a time."""
+
+    first_step = FIRST_STEP
+    """Nodes of the first step. It is short, so that a budget of time holds where each node takes long."""
 
     @property
+    @abstractmethod
     def nodes(self) -> int: ...
 
     @property
+    @abstractmethod
     def solutions(self) -> int: ...
 
     @property
+    @abstractmethod
     def exhausted(self) -> bool: ...
 
-    @property
-    def explored(self) -> float: ...
-
+    @abstractmethod
     def advance(self, budget: int, stop_at_first: bool) -> None:
         """Go on for ``budget`` nodes, or to the end, or to the next solution when ``stop_at_first``."""
 
+    def reset_solutions(self) -> None:
+        """Count solutions from 0 again, so that the board of the next one is kept."""
+        raise NotImplementedError
 
-class CountedSearch:
+    def distinct(self, solutions: int) -> int:
+        """How many boards that differ in their colours so many solutions of this search stand for."""
+        return solutions
+
+    def first_board(self) -> Board | None:
+        """The first solution found; None before there is one, and where solutions are no boards."""
+        return None
+
+    @property
+    def details(self) -> dict[str, float]:
+        """Figures of the method by name."""
+        return {}
+
+    @property
+    def explored(self) -> float:
+        """Share of the tree that is searched, 0 to 1, as if sibling subtrees had equal sizes; 0 without a tree."""
+        return 0.0
+
+    @property
+    def answered_by(self) -> str:
+        """The solver that has ended or found most, where several take turns."""
+        return ""
+
+
+class CountedSearch(PausedSearch):
     """A search that keeps its nodes, solutions and 'exhausted' in ``counters``, at the indices ``COUNTER_INDEXES``."""
 
     COUNTER_INDEXES: ClassVar[tuple[int, int, int]]
@@ -55,7 +85,6 @@ class CountedSearch:
         return bool(self.counters[self.COUNTER_INDEXES[2]])
 
     def reset_solutions(self) -> None:
-        """Count solutions from 0 again, so that the kernel keeps the board of the next one."""
         self.counters[self.COUNTER_INDEXES[1]] = 0
 
 
@@ -113,64 +142,3 @@ def explored_share(levels: Iterable[tuple[int, int]]) -> float:
         share += weight * done / children
         weight /= children
     return share
-
-
-def run_search(
-    search: PausedSearch,
-    *,
-    count_all: bool,
-    nodes: int | None,
-    seconds: float | None,
-    on_progress: ProgressCallback | None = None,
-    processor_time: bool = False,
-    first_step: int = FIRST_STEP,
-) -> tuple[SolveStatus, float]:
-    """Run a paused search to its end or to the end of a budget. What it found stays in ``search``.
-
-    Parameters
-    ----------
-    search : PausedSearch
-        The search; it may have been advanced before.
-    count_all : bool
-        Search for all solutions, not only to the first.
-    nodes, seconds : optional
-        Budgets of this call. None is no limit.
-    on_progress : callable, optional
-        Called between two steps.
-    processor_time : bool
-        Seconds are of processor time, both as a limit and in the result.
-    first_step : int
-        Nodes of the first step.
-
-    Returns
-    -------
-    status : SolveStatus
-        INTERRUPTED after Ctrl-C.
-    seconds : float
-        Time of this call, without compilation.
-    """
-    clock = time.process_time if processor_time else time.perf_counter
-    search.advance(0, True)  # compiles, or loads machine code, before the clock starts
-    began = clock()
-    limit = None if nodes is None else search.nodes + nodes
-    sizer = StepSizer(first_step)
-    spent = 0.0
-    status = SolveStatus.BUDGET_SPENT
-    try:
-        while True:
-            before, started = search.nodes, clock()
-            search.advance(sizer.step if limit is None else min(sizer.step, limit - before), not count_all)
-            now = clock()
-            spent = now - began
-            if search.exhausted or (search.solutions and not count_all):
-                status = SolveStatus.SOLVED if search.solutions else SolveStatus.INFEASIBLE
-                break
-            if on_progress is not None:
-                on_progress(Progress(search.nodes, search.solutions, spent, search.explored))
-            if (limit is not None and search.nodes >= limit) or (seconds is not None and spent >= seconds):
-                break
-            sizer.update(search.nodes - before, now - started, None if seconds is None else seconds - spent)
-    except KeyboardInterrupt:
-        status = SolveStatus.INTERRUPTED
-        spent = clock() - began
-    return status, spent

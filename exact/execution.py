@@ -6,13 +6,11 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar
-
-import numpy as np
+from typing import Any, TypeVar
 
 from lns.exact.child_process import Emit, ExitReason, run_in_process
 from lns.exact.colorpairs.options import Options
-from lns.exact.driver import STEP_SECONDS, PausedSearch, Progress, ProgressCallback, run_search
+from lns.exact.driver import STEP_SECONDS, PausedSearch, Progress, ProgressCallback, StepSizer
 from lns.exact.outcome import Outcome, SolveStatus, require_solution
 from lns.exact.piece_classes import distinct_count
 from lns.instances.board import Board
@@ -85,11 +83,7 @@ class Request:
 
 
 class BuildingEnded(Exception):
-    """The time of a request ended while a model was built; ``seconds`` is how long that took."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"{seconds:.1f} s")
-        self.seconds = seconds
+    """The time of a request ended while a model was built."""
 
 
 def unlimited() -> None:
@@ -103,164 +97,173 @@ def each_after(check: Check, items: Iterable[Item]) -> Iterator[Item]:
         yield item
 
 
-class BuildingClock:
-    """Measures how long building a model takes, reports progress, and ends it with the time of the request."""
+class Clock:
+    """The time of a request, from the first `check` while its model is built to the end of the search.
+
+    A search that is made without a check, and may compile then, has only the time of the search itself.
+    """
 
     def __init__(self, request: Request) -> None:
         self._request = request
-        self._clock = time.process_time if request.processor_time else time.perf_counter
-        self._began = self._shown = self._clock()
+        self._now = time.process_time if request.processor_time else time.perf_counter
+        self._began: float | None = None
+        self._shown = 0.0
 
     @property
     def seconds(self) -> float:
-        """Seconds since the model was begun."""
-        return self._clock() - self._began
+        """Seconds so far, without `leave_out`; the first look at them starts the clock."""
+        if self._began is None:
+            self._began = self._shown = self._now()
+        return self._now() - self._began
+
+    def leave_out(self, work: Callable[[], None]) -> None:
+        """Do work whose time does not count, such as compilation."""
+        before = self.seconds
+        work()
+        self._began = self._now() - before
 
     def check(self) -> None:
-        """Raise `BuildingEnded` when the time is over."""
-        now = self._clock()
-        request = self._request
-        if request.seconds is not None and now - self._began >= request.seconds:
-            raise BuildingEnded(now - self._began)
-        if request.on_progress is not None and now - self._shown >= STEP_SECONDS:
-            self._shown = now
-            request.on_progress(Progress(0, 0, now - self._began, 0.0, building=True))
-
-    def left(self) -> Request:
-        """The request with the time that is left after building."""
-        if self._request.seconds is None:
-            return self._request
-        return replace(self._request, seconds=max(0.0, self._request.seconds - self.seconds))
+        """While the model is built: tell the progress, and raise `BuildingEnded` when the time is over."""
+        request, seconds = self._request, self.seconds
+        if request.seconds is not None and seconds >= request.seconds:
+            raise BuildingEnded
+        if request.on_progress is not None and self._now() - self._shown >= STEP_SECONDS:
+            self._shown = self._now()
+            request.on_progress(Progress(0, 0, seconds, 0.0, building=True))
 
 
-def not_built(ended: BuildingEnded) -> Outcome:
-    """The answer of a solver whose time ended before its model was built."""
-    return Outcome(SolveStatus.BUDGET_SPENT, 0, 0, ended.seconds, None, {"model_unfinished": 1.0})
+def build_and_run(make: Callable[[Check], PausedSearch], request: Request) -> Outcome:
+    """Make a search, whose building counts as time of the request, and run it."""
+    clock = Clock(request)
+    try:
+        search = make(clock.check)
+    except BuildingEnded:
+        return Outcome(SolveStatus.BUDGET_SPENT, 0, 0, clock.seconds, details={"model_unfinished": 1.0})
+    return run_search(search, request, clock)
 
 
-class BoardSearch(PausedSearch, Protocol):
-    """A paused search that keeps the board of its first solution, and figures of its method."""
+def run_search(search: PausedSearch, request: Request, clock: Clock | None = None) -> Outcome:
+    """Run a paused search as a request says, to its end or to the end of a budget, in steps of about 80 ms.
 
-    @property
-    def details(self) -> dict[str, float]: ...
+    Parameters
+    ----------
+    search : PausedSearch
+        The search, which holds what it found; it may have been advanced before.
+    request : Request
+        The first solution or all of them, budgets and callbacks.
+    clock : Clock, optional
+        Of the model that was built for this search; by default the time begins now.
 
-    def first_board(self) -> Board | None: ...
+    Returns
+    -------
+    Outcome
+        INTERRUPTED after Ctrl-C.
+    """
+    clock = clock or Clock(request)
+    listed: Any = search if request.on_solution is None else _Listed(search, request.on_solution)
+    clock.leave_out(lambda: listed.advance(0, True))  # compiles, or loads machine code
+    limit = None if request.nodes is None else search.nodes + request.nodes
+    sizer, status = StepSizer(search.first_step), SolveStatus.BUDGET_SPENT
+    try:
+        while True:
+            before, started = search.nodes, clock.seconds
+            step = sizer.step if limit is None else min(sizer.step, limit - before)
+            listed.advance(step, not request.count_all)
+            spent = clock.seconds
+            if search.exhausted or (listed.solutions and not request.count_all):
+                status = SolveStatus.SOLVED if listed.solutions else SolveStatus.INFEASIBLE
+                break
+            if request.on_progress is not None:
+                request.on_progress(Progress(search.nodes, listed.solutions, spent, search.explored))
+            is_over = request.seconds is not None and spent >= request.seconds
+            if is_over or (limit is not None and search.nodes >= limit):
+                break
+            left = None if request.seconds is None else request.seconds - spent
+            sizer.update(search.nodes - before, spent - started, left)
+    except KeyboardInterrupt:
+        status, spent = SolveStatus.INTERRUPTED, clock.seconds
+    return Outcome(
+        status,
+        search.distinct(listed.solutions),
+        search.nodes,
+        spent,
+        listed.first_board(),
+        search.details,
+        answered_by=search.answered_by,
+    )
 
-    def reset_solutions(self) -> None:
-        """Count solutions from 0 again, so that the next one becomes the first."""
 
+class _Listed:
+    """A search that passes on every solution as it is found."""
 
-class SolutionLister:
-    """A paused search that passes every solution of ``search`` to ``on_solution`` as it is found."""
-
-    def __init__(self, search: BoardSearch, on_solution: Callable[[Board], None]) -> None:
+    def __init__(self, search: PausedSearch, on_solution: Callable[[Board], None]) -> None:
         self._search, self._on_solution = search, on_solution
         self.solutions = 0
         self._first: Board | None = None
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._search, name)
 
     def first_board(self) -> Board | None:
         return self._first
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
         """Go on for ``budget`` nodes or to the end, from solution to solution."""
-        limit = self.nodes + budget
+        search = self._search
+        limit = search.nodes + budget
         while True:
-            self._search.advance(limit - self.nodes, True)
-            board = self._search.first_board()
-            if board is not None:
+            search.advance(limit - search.nodes, True)
+            if (board := search.first_board()) is not None:
                 self.solutions += 1
-                self._first = board if self._first is None else self._first
-                self._search.reset_solutions()
+                self._first = self._first or board
+                search.reset_solutions()
                 self._on_solution(board)
-            if self.exhausted or self.nodes >= limit:
+            if search.exhausted or search.nodes >= limit:
                 return
-
-
-def run_request(search: BoardSearch, request: Request) -> Outcome:
-    """Run ``search`` as ``request`` says."""
-    listed: Any = search if request.on_solution is None else SolutionLister(search, request.on_solution)
-    status, seconds = run_search(
-        listed,
-        count_all=request.count_all,
-        nodes=request.nodes,
-        seconds=request.seconds,
-        on_progress=request.on_progress,
-        processor_time=request.processor_time,
-    )
-    return Outcome(status, listed.solutions, search.nodes, seconds, listed.first_board(), search.details)
-
-
-def build_and_run(make: Callable[[Check], BoardSearch], puzzle: Puzzle, request: Request) -> Outcome:
-    """`run_request` for a search whose building counts as its time, and which distinguishes duplicate pieces."""
-    clock = BuildingClock(request)
-    search = make(clock.check)
-    built = clock.seconds
-    answer = run_request(search, clock.left())
-    return replace(answer, solutions=distinct_count(answer.solutions, puzzle), seconds=built + answer.seconds)
 
 
 # -- in a child process -----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class SolverMessage:
-    """The state of a child's search. A board is a list, piece*4 + rotation by cell.
+class Reporter:
+    """Used in a child: verifies and counts the boards of a library, and sends the `Outcome` so far to the parent.
 
-    ``own_seconds`` and ``processor_seconds`` of the details are the time of model and search, without the start of
-    Python and the import of the library.
-    """
-
-    solutions: int  # boards found that differ in their colours
-    nodes: int | None
-    placements: list[int] | None  # the first board found
-    exhausted: bool  # in the last message: whether the search is complete
-    details: dict[str, float]
-    boards: list[list[int]] = field(default_factory=list)  # found since the last message, where all are to be listed
-
-
-class SolverReporter:
-    """Used in the child: verifies and counts the boards of a library, and sends messages to the parent.
-
-    With ``duplicates_distinct`` the library finds a board once for each way to swap duplicate pieces; with
-    ``list_boards`` all boards are sent, not only the first. ``found`` counts the boards of the library; the caller may
-    add figures of the method to ``details`` at any time.
+    With ``duplicates_distinct`` the library finds a board once for each way to swap duplicate pieces. If the request
+    has an ``on_solution``, each board is sent, after the outcome that counts it. ``found`` counts the boards of the
+    library; the caller may add figures of the method to ``details``, and set ``budget_used``, at any time.
     """
 
     def __init__(
-        self, emit: Emit, puzzle: Puzzle, solver: str, *, duplicates_distinct: bool = False, list_boards: bool = False
+        self, emit: Emit, puzzle: Puzzle, request: Request, solver: str, *, duplicates_distinct: bool = False
     ) -> None:
-        self._emit, self._puzzle, self._solver = emit, puzzle, solver
-        self._duplicates_distinct, self._list_boards = duplicates_distinct, list_boards
+        self._emit, self._puzzle, self._request, self._solver = emit, puzzle, request, solver
+        self._duplicates_distinct = duplicates_distinct
         self._began, self._processor_began, self._reported = time.perf_counter(), _processor_seconds(), 0.0
-        self._unsent: list[list[int]] = []
-        self._first: list[int] | None = None
+        self._first: Board | None = None
+        self._unsent: list[Board] = []
         self.found = 0
         self.details: dict[str, float] = {}
+        self.budget_used: int | None = None
 
     def add_board(self, board: Board, nodes: int | None) -> None:
         """Count a board that was found after ``nodes`` nodes. Raises RuntimeError if it is not a solution."""
         require_solution(self._puzzle, board, self._solver)
-        placements = board.placements.tolist()
         self.found += 1
-        self._first = placements if self._first is None else self._first
-        if self._list_boards:
-            self._unsent.append(placements)
+        self._first = self._first or board
+        if self._request.on_solution is not None:
+            self._unsent.append(board)
         if self.found == 1 or time.perf_counter() - self._reported > REPORT_SECONDS:
             self.report(nodes)
 
     def report(self, nodes: int | None, *, exhausted: bool = False) -> None:
-        """Send a message; the last one has ``exhausted`` set if the search is complete."""
+        """Send the outcome so far; the last one has ``exhausted`` set if the search is complete."""
         self._reported = time.perf_counter()
-        times = {
-            "own_seconds": self._reported - self._began,
-            "processor_seconds": _processor_seconds() - self._processor_began,
-        }
         solutions = distinct_count(self.found, self._puzzle) if self._duplicates_distinct else self.found
-        self._emit(SolverMessage(solutions, nodes, self._first, exhausted, self.details | times, self._unsent))
-        self._unsent = []
+        status = SolveStatus.BUDGET_SPENT
+        if exhausted or (solutions and not self._request.count_all):
+            status = SolveStatus.SOLVED if solutions else SolveStatus.INFEASIBLE
+        details = self.details | {"processor_seconds": _processor_seconds() - self._processor_began}
+        seconds = self._reported - self._began
+        self._emit(Outcome(status, solutions, nodes, seconds, self._first, details, self.budget_used))
+        while self._unsent:
+            self._emit(self._unsent.pop(0))
 
 
 def _processor_seconds() -> float:
@@ -268,51 +271,48 @@ def _processor_seconds() -> float:
     return sum(os.times()[:4])
 
 
+def send_boards(board: Board) -> None:
+    """Stands for ``on_solution`` in the request of a child, whose boards are all sent."""
+
+
 def solve_in_child(
     task: Callable[..., None],
     puzzle: Puzzle,
     request: Request,
     *arguments: Any,
-    prepare: Callable[[], None] | None = None,
+    prepare: Callable[[], None] | str | None = None,
 ) -> Outcome:
-    """Run ``task(emit, puzzle, *arguments)`` in a child process within the limits of ``request``.
+    """Run ``task(emit, puzzle, request, *arguments)`` in a child process within the limits of ``request``.
 
-    The limits are of model and search: the start of Python, imports and compilation do not count. The task sends a
-    `SolverMessage` now and then (see `SolverReporter`); the answer is what the last one says. Only a child that
-    finished may have the status 'infeasible'. ``prepare``, and errors, as in `run_in_process`.
+    The limits are of model and search: the start of Python, imports and compilation do not count. The task sends its
+    `Outcome` so far now and then (see `Reporter`), and the last one is the answer. Only a child that finished may have
+    the status 'infeasible'. ``prepare``, and errors, as in `run_in_process`.
     """
-    last = SolverMessage(0, None, None, False, {})
+    last = Outcome(SolveStatus.BUDGET_SPENT, 0, None, 0.0)
 
-    def board_of(placements: list[int]) -> Board:
-        return Board(np.array(placements, dtype=np.int32), puzzle.width, puzzle.height)
-
-    def receive(message: SolverMessage) -> None:
+    def receive(message: Outcome | Board) -> None:
         nonlocal last
-        last = message
-        for placements in message.boards:
-            if request.on_solution is not None:
-                request.on_solution(board_of(placements))
+        if isinstance(message, Outcome):
+            last = message
+        elif request.on_solution is not None:
+            request.on_solution(message)
 
+    asked = replace(request, on_progress=None, on_solution=None if request.on_solution is None else send_boards)
     limits: dict[str, Any] = {"seconds": request.seconds, "memory": request.memory, "processor": request.processor_time}
-    ended = run_in_process(task, puzzle, *arguments, receive=receive, prepare=prepare, **limits)
-    complete = ended.reason is ExitReason.FINISHED and last.exhausted
+    ended = run_in_process(task, puzzle, asked, *arguments, receive=receive, prepare=prepare, **limits)
+    status, seconds, details = last.status, last.seconds, dict(last.details)
     if ended.reason is ExitReason.INTERRUPTED:
         status = SolveStatus.INTERRUPTED
-    elif complete or (last.solutions and not request.count_all):
-        status = SolveStatus.SOLVED if last.solutions else SolveStatus.INFEASIBLE
-    else:
+    elif ended.reason is not ExitReason.FINISHED and (request.count_all or not last.solutions):
         status = SolveStatus.BUDGET_SPENT
-    details = dict(last.details)
     if ended.peak_bytes:
         details["peak_megabytes"] = ended.peak_bytes / 1e6
     if ended.reason is ExitReason.MEMORY:
         details["memory_spent"] = 1.0
-    own_seconds = details.pop("own_seconds", ended.seconds)
-    if not request.processor_time:
-        seconds = own_seconds if ended.reason is ExitReason.FINISHED else ended.seconds
-    elif ended.reason is ExitReason.TIME and request.seconds is not None:
-        seconds = request.seconds
-    else:
+    if request.processor_time:
         seconds = details.get("processor_seconds", 0.0)
-    board = None if last.placements is None else board_of(last.placements)
-    return Outcome(status, last.solutions, last.nodes, seconds, board, details)
+        if ended.reason is ExitReason.TIME and request.seconds is not None:
+            seconds = request.seconds
+    elif ended.reason is not ExitReason.FINISHED:
+        seconds = ended.seconds
+    return replace(last, status=status, seconds=seconds, details=details)

@@ -27,7 +27,7 @@ import numpy as np
 from lns.exact.compare import ComparisonRow, PlannedRun, describe, run_experiment
 from lns.exact.outcome import SolveStatus
 from lns.exact.paper.bailleux2025 import proofs_text
-from lns.exact.region.options import ORDERS, PARTS, RegionOptions, options_without, parse_parts
+from lns.exact.region.options import ORDERS, RegionOptions
 from lns.exact.region.resolve import RegionStatus, resolve, warm_up
 from lns.exact.region.searches import DynamicSearch
 from lns.exact.region.windows import around_mismatches, window
@@ -46,7 +46,9 @@ ALL_ORDERS = {
     "static, no prices": RegionOptions(prices=False),
     "auto": RegionOptions(order="auto"),
     "dynamic": RegionOptions(order="dynamic"),
-    **{f"dynamic, no {part}": options_without("dynamic", {part}) for part in ("backjumping", "pairs", "curves")},
+    "dynamic, no backjumping": RegionOptions(order="dynamic", backjumping=False),
+    "dynamic, no pairs": RegionOptions(order="dynamic", pairs=False),
+    "dynamic, no curves": RegionOptions(order="dynamic", curves=False),
     "dynamic, with preemption": RegionOptions(order="dynamic", preemption=True, instantiation=True),
     "dynamic, min-expected-gap": RegionOptions(order="dynamic", heuristic="min-expected-gap"),
 }
@@ -141,17 +143,12 @@ _RegionRun = tuple[str, int, PlannedRun]  # shape, published score of the board,
 
 def _region_runs(puzzle: Puzzle, args: Namespace) -> Iterator[_RegionRun]:
     """The searches of the options of `regions`, shape by shape and region by region."""
-    parts = parse_parts(args.without)
-    if parts and args.orders == "all":
-        raise InputError("--orders all has each part off in turn; expected no --without with it")
-    orders = {"".join([name, *(f", no {part}" for part in sorted(parts))]): options_without(name, parts)
-              for name in args.orders.split(",") if args.orders != "all"}  # fmt: skip
+    orders = {name: RegionOptions(order=name) for name in args.orders.split(",") if args.orders != "all"}
     boards = list(enumerate(read_boards(args.boards, puzzle)))[:: args.every]
     for shape in args.shapes.split(","):
         found = [
             (score, board, cells)
             for number, (score, board) in boards
-            if score >= args.from_score
             for cells in regions_of(puzzle, board, shape, args.share, number)
         ]
         chosen = np.sort(np.random.default_rng(1).permutation(len(found))[: args.sample]).tolist()
@@ -275,35 +272,38 @@ def _counting(text: str) -> int:
     return value
 
 
-_CSV = ("-o --output", Path, "CSV", None, "a row for each run; the file is continued")
-_PROGRAMS: dict[Callable[[Namespace], None], tuple[tuple[str, Callable[[str], Any], str, Any, str], ...]] = {
-    regions: (
-        ("boards", Path, "BOARDS", None, "CSV file with the columns score and board_edges, or a boards.jsonl"),
-        ("--puzzle", str, "INSTANCE", None, "the puzzle of the boards"),
-        ("--shapes", str, "S,S", "2x16,3x16,4x16", "see above"),
-        ("--share", float, "PART", None, "all windows HxW with this share of their board's mismatches, not the worst"),
-        ("--sample", _counting, "N", None, "a random sample of the regions of each shape"),
-        ("--from-score", int, "N", 0, "only boards of this score or more"),
-        ("--every", _counting, "K", 1, "each K-th board"),
-        ("--orders", str, "NAME,NAME", "static", f"in which cells are decided: {', '.join(ORDERS)}; or all"),
-        ("--without", str, "PART,PART", "", f"switch off: {', '.join(PARTS)}"),
-        ("--edge-more", bool, "", False, "ask for a refill with one matched edge more, not for the best"),
-        ("--seconds", _positive, "S", 60.0, "limit of each search"),
-        ("--nodes", _positive, "N", None, "limit in node equivalents instead, which no load of the machine bends"),
-        _CSV,
-    ),
-    infeasible: (
-        ("sides", int, "SIDE", None, "rows of the boards"),
-        ("--per-size", _counting, "N", 10, "puzzles of each side"),
-        ("--seconds", _positive, "S", 60.0, "limit of a run"),
-        _CSV,
-    ),
-    rowscan_speed: (
-        ("instance", str, "INSTANCE", None, "a puzzle"),
-        ("--nodes", _positive, "N", 2e9, "placements"),
-    ),
-}
-"""Program -> its options: flags, type, metavar, default and help."""
+_PUZZLE = {"--puzzle": {"metavar": "INSTANCE", "required": True, "help": "the puzzle of the boards"}}
+_CSV = {"-o --output": {"type": Path, "metavar": "CSV", "help": "a row for each run; the file is continued"}}
+_SECONDS = {"--seconds": {"type": _positive, "metavar": "S", "default": 60.0, "help": "limit of each search (60)"}}
+_PROGRAMS: dict[Callable[[Namespace], None], dict[str, dict[str, Any]]] = {
+    regions: {
+        "boards": {"type": Path, "help": "CSV file with the columns score and board_edges, or a boards.jsonl"},
+        **_PUZZLE,
+        "--shapes": {"metavar": "S,S", "default": "2x16,3x16,4x16", "help": "see above (2x16,3x16,4x16)"},
+        "--share": {"type": float, "metavar": "PART",
+                    "help": "all windows HxW with this share of their board's mismatches, not the worst"},
+        "--sample": {"type": _counting, "metavar": "N", "help": "a random sample of the regions of each shape"},
+        "--every": {"type": _counting, "metavar": "K", "default": 1, "help": "each K-th board"},
+        "--orders": {"metavar": "NAME,NAME", "default": "static",
+                     "help": f"in which cells are decided (static): {', '.join(ORDERS)}; or all, with parts off"},
+        "--edge-more": {"action": "store_true", "help": "ask for a refill with one matched edge more, not the best"},
+        **_SECONDS,
+        "--nodes": {"type": _positive, "metavar": "N",
+                    "help": "limit in node equivalents instead, which no load of the machine bends"},
+        **_CSV,
+    },
+    infeasible: {
+        "sides": {"type": int, "nargs": "+", "metavar": "SIDE", "help": "rows of the boards"},
+        "--per-size": {"type": _counting, "metavar": "N", "default": 10, "help": "puzzles of each side (10)"},
+        **_SECONDS,
+        **_CSV,
+    },
+    rowscan_speed: {
+        "instance": {"metavar": "INSTANCE", "help": "a puzzle"},
+        "--nodes": {"type": _positive, "metavar": "N", "default": 2e9, "help": "placements (2e9)"},
+    },
+}  # fmt: skip
+"""Program -> its options."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -313,11 +313,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for program, options in _PROGRAMS.items():
         own = programs.add_parser(program.__name__.replace("_", "-"), description=program.__doc__)
         own.set_defaults(program=program)
-        for flags, kind, metavar, default, text in options:
-            shape: dict[str, Any] = {"type": kind, "metavar": metavar, "default": default}
-            shape = {"action": "store_true"} if kind is bool else shape
-            shape |= {"nargs": "+"} if flags == "sides" else {"required": True} if flags == "--puzzle" else {}
-            own.add_argument(*flags.split(), help=f"{text} (default {default})" if default else text, **shape)
+        for flags, fields in options.items():
+            own.add_argument(*flags.split(), **fields)
     args = parser.parse_args(argv)
     try:
         args.program(args)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,8 @@ from lns.instances.arguments import checked
 from lns.instances.errors import InputError
 
 if TYPE_CHECKING:
-    from lns.exact.execution import Request
+    from lns.exact.driver import PausedSearch
+    from lns.exact.execution import Check, Request
     from lns.exact.outcome import Outcome
     from lns.instances.puzzle import Puzzle
 
@@ -30,26 +32,39 @@ UNCHECKED = "mates", "rim", "copies"
 
 @dataclass(frozen=True)
 class SolverEntry:
-    """A solver and what is said about it. A function 'module:name' is imported at the first call."""
+    """A solver and what is said about it. It is a function or a search, 'module:name' imported at the first call."""
 
     description: str  # the method in one line
     source: str  # paper and section, or the package
-    function: Callable[..., Outcome] | str
-    arguments: tuple[Any, ...] = ()  # passed to the function before (puzzle, request)
+    function: Callable[..., Outcome] | str = ""  # (puzzle, request) -> Outcome
+    arguments: tuple[Any, ...] = ()  # passed to the function or search before the puzzle
     extra: str | None = None  # the optional package that it needs, see `lns.exact.optional_deps`
     can_count: bool = True  # whether it can search for all solutions
     kernel_module: str | None = None  # that it compiles at the first call
     refuses: tuple[str, ...] = ("copies",)  # what it cannot take of `Puzzle.rules`
+    search: str = ""  # (puzzle, request, check) -> PausedSearch
 
     def __call__(self, puzzle: Puzzle, request: Request) -> Outcome:
         if request.count_all and not self.can_count:
             raise InputError("this solver finds one solution and proves nothing, so it cannot count")
-        function = self.function
-        if isinstance(function, str):
-            module, name = function.split(":")
-            loaded: Callable[..., Outcome] = getattr(import_module(module), name)
-            function = loaded
-        return function(*self.arguments, puzzle, request)
+        if not self.search:
+            function = _load(self.function) if isinstance(self.function, str) else self.function
+            return function(*self.arguments, puzzle, request)
+        from lns.exact.execution import build_and_run
+
+        return build_and_run(partial(self.new_search, puzzle, request), request)
+
+    def new_search(self, puzzle: Puzzle, request: Request, check: Check) -> PausedSearch:
+        """The search of a solver that has one; ``check`` is called while its model is built."""
+        search: PausedSearch = _load(self.search)(*self.arguments, puzzle, request, check)
+        return search
+
+
+def _load(path: str) -> Callable[..., Any]:
+    """What 'module:name' names."""
+    module, name = path.split(":")
+    loaded: Callable[..., Any] = getattr(import_module(module), name)
+    return loaded
 
 
 @checked
@@ -171,21 +186,29 @@ def _sat(encoding: str, description: str, source: str, restricted: bool = False)
     return SolverEntry(description, source, run, (encoding, restricted), "sat", refuses=refuses)
 
 
+def _search(
+    module: str, description: str, source: str, *arguments: Any, kernel_module: str = "", **fields: Any
+) -> SolverEntry:
+    """A solver whose paused search the function ``new_search`` of a module makes."""
+    kernels, search = kernel_module or module, f"{module}:new_search"
+    return SolverEntry(description, source, arguments=arguments, kernel_module=kernels, search=search, **fields)
+
+
 def _sls(rule: str, description: str) -> dict[str, SolverEntry]:
     """A local search on the simplified formula, and on the formula as it is."""
-    source, function = f"{CUVILLIER}, 1.2.2.1", "lns.exact.sat.local_search:run_sls"
+    module, source = "lns.exact.sat.local_search", f"{CUVILLIER}, 1.2.2.1"
     return {
         f"sls:{rule}{suffix}": SolverEntry(
-            f"local search: {description}{after}", source, function, (rule, not suffix), can_count=False,
-            kernel_module="lns.exact.sat.local_search",
+            f"local search: {description}{after}", source, f"{module}:run_sls", (rule, not suffix), can_count=False,
+            kernel_module=module,
         )
         for suffix, after in (("", ""), ("-raw", ", formula not simplified"))
     }  # fmt: skip
 
 
 def _cover(code: str, description: str, source: str) -> SolverEntry:
-    run, module = "lns.exact.cover.search:run_cover", "lns.exact.cover.kernel"
-    return SolverEntry(description, source, run, (code,), kernel_module=module, refuses=())
+    return _search("lns.exact.cover.search", description, source, code, kernel_module="lns.exact.cover.kernel",
+                   refuses=())  # fmt: skip
 
 
 def _cp(model: str, description: str) -> SolverEntry:
@@ -194,19 +217,18 @@ def _cp(model: str, description: str) -> SolverEntry:
 
 
 SOLVERS: dict[str, SolverEntry] = {
-    "auto": SolverEntry("row scan, ColorPairs and exact cover take turns; the first to end answers", "lns",
-                        "lns.exact.portfolio:run_portfolio", kernel_module="lns.exact.rowscan", refuses=()),
-    "colorpairs": SolverEntry("pairs of colours, preemption, backjumping", BENOIST, "lns.exact.solvers:run_colorpairs",
-                              kernel_module="lns.exact.colorpairs.kernel"),
-    "rowscan": SolverEntry("plain depth first, row by row, tables of what fits", f"{BENOIST}, 6; {JOLIVET}, 2.1",
-                           "lns.exact.rowscan:run_rowscan", kernel_module="lns.exact.rowscan", refuses=()),
+    "auto": _search("lns.exact.portfolio", "row scan, ColorPairs and exact cover take turns; the first to end answers",
+                    "lns", kernel_module="lns.exact.rowscan", refuses=()),
+    "colorpairs": _search("lns.exact.solvers", "pairs of colours, preemption, backjumping", BENOIST,
+                          kernel_module="lns.exact.colorpairs.kernel"),
+    "rowscan": _search("lns.exact.rowscan", "plain depth first, row by row, tables of what fits",
+                       f"{BENOIST}, 6; {JOLIVET}, 2.1", refuses=()),
     "dlx": _cover("unary", "exact cover, k items an edge", f"{JOLIVET}, 2.2"),
     "dlx:binary": _cover("binary", "exact cover, about log2 k items an edge", f"{JOLIVET}, 2.2"),
     "xcc": SolverEntry("exact cover with colours, by xcover (reports no nodes)", KNUTH,
                        "lns.exact.cover.search:run_xcover", extra="cover"),
     "xcc:counted": _cover("colours", "exact cover with colours, nodes counted", KNUTH),
-    "blocks": SolverEntry("all 2x2 blocks, then row by row; even sides only", f"{JOLIVET}, 2.3",
-                          "lns.exact.blocks:run_blocks", kernel_module="lns.exact.blocks"),
+    "blocks": _search("lns.exact.blocks", "all 2x2 blocks, then row by row; even sides only", f"{JOLIVET}, 2.3"),
     "cp": SolverEntry("AllDifferent and tables, by OR-tools CP-SAT", f"{BENOIST}, 2.2 and 6", "lns.exact.cp:run_cp",
                       extra="cp"),
     "cp:element": _cp("element", "an Element for each side of a cell, disequalities"),

@@ -19,9 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lns.exact.driver import CountedSearch, explored_share
-from lns.exact.execution import Request, run_request
+from lns.exact.execution import Check, Request
 from lns.exact.kernels.jit import kernel
-from lns.exact.outcome import Outcome
 from lns.exact.piece_classes import PieceClasses, merge_duplicates
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -189,7 +188,7 @@ def scan(
 
 
 class RowScan(CountedSearch):
-    """A paused row scan of ``puzzle``; `lns.exact.driver.run_search` runs it."""
+    """A paused row scan of ``puzzle``; `lns.exact.execution.run_search` runs it."""
 
     COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
 
@@ -239,6 +238,6 @@ class RowScan(CountedSearch):
         return self.tables.classes.board((((chosen & 0x1FFF) - 1) * 4 + (chosen >> 13 & 3)).astype(np.int64).tolist())
 
 
-def run_rowscan(puzzle: Puzzle, request: Request) -> Outcome:
-    """The solver 'rowscan'; it has no options."""
-    return run_request(RowScan(puzzle), request)
+def new_search(puzzle: Puzzle, request: Request, check: Check) -> RowScan:
+    """The search of the solver 'rowscan'; it has no options."""
+    return RowScan(puzzle)

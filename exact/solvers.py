@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
-from lns.exact.driver import Progress, ProgressCallback
-from lns.exact.execution import BuildingEnded, Request, not_built, run_request
+from lns.exact.driver import PausedSearch, Progress
+from lns.exact.execution import Check, Request
 from lns.exact.outcome import Outcome, SolveStatus, require_solution
 from lns.exact.piece_classes import assignments_per_board
 from lns.exact.registry import solver_for
@@ -72,10 +71,8 @@ def count(puzzle: Puzzle, solver: str = "colorpairs", **fields: Any) -> Outcome:
 
     Raises
     ------
-    InputError
-        If the solver is unknown, cannot count or take the puzzle, or lacks an optional package.
-    RuntimeError
-        If the solver returns a board that is not a solution.
+    InputError, RuntimeError
+        As `solve`; also if the solver cannot count.
     """
     return solve_request(puzzle, replace(_request(fields), count_all=True), solver)
 
@@ -87,15 +84,14 @@ def _request(fields: dict[str, Any]) -> Request:
 def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs") -> Outcome:
     """`solve` or `count`, as ``request`` says.
 
+    With ``request.on_solution`` all solutions are searched for, and each is passed on once, verified.
+
     Parameters
     ----------
-    puzzle : Puzzle
-        The pieces and the board; its clues stay on their cells.
+    puzzle, solver
+        As for `solve`.
     request : Request
-        The first solution or all, limits and callbacks. With ``on_solution`` all solutions are searched for, and each
-        is passed on once, verified.
-    solver : str
-        A name of `lns.exact.registry.all_solvers`.
+        The first solution or all, limits and callbacks.
 
     Returns
     -------
@@ -113,32 +109,38 @@ def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs") 
     variants, convention = corner_variants(puzzle) if request.fix_corner else ([puzzle], "all rotations counted")
     total = Outcome(SolveStatus.INFEASIBLE, 0, 0, 0.0)
     for variant in variants:
-        used = total.nodes if total.budget_used is None else total.budget_used
-        remaining = replace(
-            request,
-            nodes=None if request.nodes is None else max(0, request.nodes - (used or 0)),
-            seconds=None if request.seconds is None else max(0.0, request.seconds - total.seconds),
-            on_progress=None if request.on_progress is None else partial(_after, total, request.on_progress),
-        )
-        try:
-            outcome = run(variant, remaining)
-        except BuildingEnded as ended:
-            outcome = not_built(ended)
-        total = _sum(total, outcome)
+        total = _sum(total, run(variant, _left(request, total)), convention)
         if total.status in (SolveStatus.BUDGET_SPENT, SolveStatus.INTERRUPTED):
             break
         if total.solutions and not request.count_all:
             break
     if total.board is not None:
         require_solution(puzzle, total.board, solver)
-    return replace(total, convention=convention)
+    return total
 
 
-def run_colorpairs(puzzle: Puzzle, request: Request) -> Outcome:
-    """The solver 'colorpairs' (Benoist & Bourreau 2008) with ``request.options``."""
+def _left(request: Request, before: Outcome) -> Request:
+    """What is left of a request after the variants searched before; its progress adds theirs."""
+
+    def on_progress(now: Progress) -> None:
+        assert request.on_progress is not None
+        nodes, solutions = now.nodes + (before.nodes or 0), now.solutions + before.solutions
+        request.on_progress(replace(now, nodes=nodes, solutions=solutions, seconds=now.seconds + before.seconds))
+
+    used = before.nodes if before.budget_used is None else before.budget_used
+    return replace(
+        request,
+        nodes=None if request.nodes is None else max(0, request.nodes - (used or 0)),
+        seconds=None if request.seconds is None else max(0.0, request.seconds - before.seconds),
+        on_progress=None if request.on_progress is None else on_progress,
+    )
+
+
+def new_search(puzzle: Puzzle, request: Request, check: Check) -> PausedSearch:
+    """The search of the solver 'colorpairs' (Benoist & Bourreau 2008) with ``request.options``."""
     from lns.exact.colorpairs.kernel import ColorPairs  # its kernels take a while to import
 
-    return run_request(ColorPairs(puzzle, request.options, request.seed), request)
+    return ColorPairs(puzzle, request.options, request.seed)
 
 
 def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
@@ -213,13 +215,12 @@ _ADDITIVE = {
 }  # fmt: skip
 
 
-def _sum(before: Outcome, after: Outcome) -> Outcome:
+def _sum(before: Outcome, after: Outcome, convention: str) -> Outcome:
     """The outcome for two variants of a puzzle, ``after`` being the last one searched."""
-    solutions = before.solutions + after.solutions
-    details = dict(before.details)
-    for name, value in after.details.items():
-        earlier = details.get(name, 0.0)
-        details[name] = earlier + value if name in _ADDITIVE else max(earlier, value)
+    solutions, details = before.solutions + after.solutions, before.details | after.details
+    for name in before.details.keys() & after.details.keys():
+        both = before.details[name], after.details[name]
+        details[name] = sum(both) if name in _ADDITIVE else max(both)
     return replace(
         after,
         status=SolveStatus.SOLVED if after.status is SolveStatus.INFEASIBLE and solutions else after.status,
@@ -229,6 +230,7 @@ def _sum(before: Outcome, after: Outcome) -> Outcome:
         board=before.board if before.board is not None else after.board,
         details=details,
         budget_used=None if after.budget_used is None else (before.budget_used or 0) + after.budget_used,
+        convention=convention,
     )
 
 
@@ -246,9 +248,3 @@ def _each_once(puzzle: Puzzle, solver: str, on_solution: Callable[[Board], None]
             on_solution(board)
 
     return once
-
-
-def _after(before: Outcome, on_progress: ProgressCallback, now: Progress) -> None:
-    """Tell ``on_progress`` the figures of now, those of the variants searched before added."""
-    nodes, solutions = now.nodes + (before.nodes or 0), now.solutions + before.solutions
-    on_progress(replace(now, nodes=nodes, solutions=solutions, seconds=now.seconds + before.seconds))

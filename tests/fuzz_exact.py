@@ -11,24 +11,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import fields, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from lns.exact.colorpairs.options import Heuristic, Options
-from lns.exact.cover.search import cover_by_library
-from lns.exact.cp import MODELS, solve_by_cp_sat, solve_classic
-from lns.exact.outcome import SolveStatus
 from lns.exact.piece_classes import assignments_per_board
-from lns.exact.registry import SOLVERS
-from lns.exact.sat.search import Job, search
 from lns.exact.solvers import count
 from lns.instances.errors import InputError
 from lns.instances.pairing import pairing
 from lns.instances.puzzle import Puzzle
 from tests.exact.brute import TooMany, count_solutions, rotated_copies_once
-from tests.exact.test_agreement import child_count
+from tests.exact.counting import Counts, counts_of, proven
 from tests.instances.small_puzzles import of_any_rules, rules_of, with_copies
 
 MOST = 20_000  # placements of brute force; puzzles that need more are left out
@@ -36,8 +30,6 @@ TINY = 9  # cells; on larger puzzles only the first solvers count
 FEW = 200  # solutions, or ways to swap identical pieces in one; most solvers find each alone
 OPTIONS = 6  # random options of ColorPairs for each puzzle
 SWITCHES = [field.name for field in fields(Options) if field.name != "heuristic"]
-ENCODINGS = ("full-2", "half-3", "half-2", "full-4", "triangles", "full-4-pairs", "full-2-pairs", "half-3-pairs",
-             "half-2-pairs")  # fmt: skip
 
 
 def random_puzzle(seed: int) -> Puzzle:
@@ -54,41 +46,13 @@ def random_puzzle(seed: int) -> Puzzle:
     return puzzle
 
 
-def others(puzzle: Puzzle, solutions: int) -> dict[str, Callable[[], int]]:
-    """The counts of the solvers that no option changes, by name; those of child processes in this process."""
-
-    if assignments_per_board(puzzle) > FEW:
-        return {"rowscan": partial(proven, puzzle, "rowscan")}
-    names = ("rowscan", "dlx", "dlx:binary", "xcc:counted")
-    solvers: dict[str, Callable[[], int]] = {name: partial(proven, puzzle, name) for name in names}
-    if puzzle.width % 2 == puzzle.height % 2 == 0:
-        solvers["blocks"] = partial(proven, puzzle, "blocks")
-    if puzzle.cells > TINY or solutions > FEW:
-        return solvers
-    solvers["xcc"] = partial(child_count, cover_by_library, puzzle, True)
-    solvers["cp"] = partial(child_count, solve_by_cp_sat, puzzle, True, None)
-    jobs = [Job(encoding, "glucose42", True) for encoding in ENCODINGS]
-    for job in [*jobs, *(Job("triangles", solver, True, restricted=True) for solver in ("cadical195", "cdcl"))]:
-        solvers[f"sat:{job.encoding} {job.sat_solver}"] = partial(child_count, search, puzzle, job)
-    return solvers | {f"cp:{model}": partial(child_count, solve_classic, puzzle, model, True, None) for model in MODELS}
-
-
-def counted_with_copies(puzzle: Puzzle, solutions: int) -> dict[str, Callable[[], int]]:
-    """The counts of the solvers that take a puzzle whose pieces have copies, by name."""
-    solvers: dict[str, Callable[[], int]] = {
-        name: partial(proven, puzzle, name) for name in ("auto", "rowscan", "dlx", "dlx:binary", "xcc:counted")
-    }
-    if puzzle.cells <= TINY and solutions <= FEW:
-        for encoding in ENCODINGS:
-            solvers[f"sat:{encoding}"] = partial(child_count, search, puzzle, Job(encoding, "glucose42", True))
-    return {name: count for name, count in solvers.items() if not {*puzzle.rules} & {*SOLVERS[name].refuses}}
-
-
-def proven(puzzle: Puzzle, solver: str, options: Options | None = None, fix_corner: bool = False) -> int:
-    """The count of a solver, which must be complete."""
-    outcome = count(puzzle, solver, options=options, fix_corner=fix_corner)
-    assert outcome.status in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE), outcome
-    return outcome.solutions
+def others(puzzle: Puzzle, solutions: int) -> Counts:
+    """The counts of the solvers that no option changes, by name."""
+    swaps = assignments_per_board(puzzle)
+    counts = counts_of(puzzle, 0 if swaps > FEW or puzzle.cells > TINY or solutions > FEW else 3)
+    if swaps > FEW:
+        return {name: count for name, count in counts.items() if name == "rowscan"}
+    return {name: count for name, count in counts.items() if name not in ("colorpairs", "auto") or puzzle.copies}
 
 
 def questions(seed: int) -> Iterator[tuple[Puzzle, str, Callable[[], int], int]]:
@@ -115,7 +79,7 @@ def questions(seed: int) -> Iterator[tuple[Puzzle, str, Callable[[], int], int]]
             yield puzzle, f"{seed}: corner", lambda p=puzzle, s=solver: proven(p, s, fix_corner=True), wanted
         with suppress(TooMany):
             if (copied := with_copies(puzzle, seed)).copies:
-                every = counted_with_copies(copied, expected := count_solutions(copied, MOST))
+                every = others(copied, expected := count_solutions(copied, MOST))
                 for name in rng.permutation(list(every))[:3].tolist():
                     yield copied, f"{seed}: copies, {name}", every[name], expected
         seed += 1

@@ -318,7 +318,7 @@ def shave(t: Tables, s: State, w: Switches, depth: int, start: int) -> tuple[int
 
 
 class ColorPairs(CountedSearch):
-    """A paused ColorPairs search (Benoist & Bourreau 2008); `lns.exact.driver.run_search` runs it.
+    """A paused ColorPairs search (Benoist & Bourreau 2008); `lns.exact.execution.run_search` runs it.
 
     Parameters
     ----------

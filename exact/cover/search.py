@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import pairwise
 
 import numpy as np
@@ -23,10 +22,10 @@ from lns.exact.child_process import Emit
 from lns.exact.cover import kernel
 from lns.exact.cover.kernel import CoverState, Problem
 from lns.exact.driver import CountedSearch, explored_share
-from lns.exact.execution import Check, Request, SolverReporter, build_and_run, solve_in_child, unlimited
+from lns.exact.execution import Check, Reporter, Request, solve_in_child, unlimited
 from lns.exact.optional_deps import require
 from lns.exact.outcome import Outcome
-from lns.exact.piece_classes import allowed_placements
+from lns.exact.piece_classes import allowed_placements, distinct_count
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import DOWN, GREY, RIGHT, Puzzle
@@ -199,6 +198,7 @@ class Cover(PausedCover):
     def __init__(
         self, puzzle: Puzzle, code: str = "unary", *, all_four: bool = False, check: Check = unlimited
     ) -> None:
+        check()
         self.model = model = build(puzzle, code, all_four=all_four, check=check)
         check()
         kinds = model.items - len(model.copies)
@@ -213,34 +213,30 @@ class Cover(PausedCover):
         sizes = {"items": model.items, "options": len(model.cell), "matrix_nodes": len(model.item), "deepest": deepest}
         return {name: float(size) for name, size in sizes.items()}
 
+    def distinct(self, solutions: int) -> int:
+        return distinct_count(solutions, self.model.puzzle)
+
     def first_board(self) -> Board | None:
-        """The first solution found, None before there is one."""
         return self.model.board(self.state.first) if self.solutions else None
 
 
-def run_cover(code: str, puzzle: Puzzle, request: Request) -> Outcome:
-    """The solvers 'dlx', 'dlx:binary' and 'xcc:counted'; nodes as in Jolivet 2008, where the root is one."""
-    return build_and_run(lambda check: Cover(puzzle, code, check=check), puzzle, request)
+def new_search(code: str, puzzle: Puzzle, request: Request, check: Check) -> Cover:
+    """The search of 'dlx', 'dlx:binary' and 'xcc:counted'; nodes as in Jolivet 2008, where the root is one."""
+    return Cover(puzzle, code, check=check)
 
 
 def run_xcover(puzzle: Puzzle, request: Request) -> Outcome:
     """The solver 'xcc': exact cover with colours by xcover, in a child process. It does not report its nodes.
 
-    Raises InputError without xcover, with a budget of nodes or if the matrix is too large, and ChildProcessError if
-    the library crashes.
+    It compiles itself at its first import, in some 10 s, and keeps the machine code. Raises InputError without xcover,
+    with a budget of nodes or if the matrix is too large, and ChildProcessError if the library crashes.
     """
     require("cover", "the solver xcc")
     if request.nodes is not None:
         raise InputError("xcover reports no nodes; expected a budget of time, or the solver xcc:counted")
     colours = _codes(puzzle, "colours")[1]
     _rows(puzzle, colours, all_four=False, check=unlimited, most=MAX_NODES_XCOVER)  # refuses before a child is started
-    list_boards = request.on_solution is not None
-    return solve_in_child(cover_by_library, puzzle, request, request.count_all, list_boards, prepare=import_xcover)
-
-
-def import_xcover() -> None:
-    """Import xcover, which compiles itself at its first import, in some 10 s, and keeps the machine code."""
-    import_module("xcover")
+    return solve_in_child(cover_by_library, puzzle, request, prepare="xcover")
 
 
 def library_covers(options: list[list[str]], primary: list[str], secondary: list[str]) -> Iterator[list[int]]:
@@ -252,9 +248,9 @@ def library_covers(options: list[list[str]], primary: list[str], secondary: list
             yield [int(option) for option in chosen]
 
 
-def cover_by_library(emit: Emit, puzzle: Puzzle, count_all: bool, list_boards: bool = False) -> None:
+def cover_by_library(emit: Emit, puzzle: Puzzle, request: Request) -> None:
     """The task of the child process: reports the size of the model, the first solution, progress, and the end."""
-    reporter = SolverReporter(emit, puzzle, "xcover", duplicates_distinct=True, list_boards=list_boards)
+    reporter = Reporter(emit, puzzle, request, "xcover", duplicates_distinct=True)
     model = build(puzzle, "colours", most=MAX_NODES_XCOVER)
     nodes = [f"{item}:{colour}" if colour else str(item) for item, colour in zip(model.item, model.colour, strict=True)]
     options = [nodes[first:last] for first, last in pairwise(model.begin.tolist())]
@@ -263,6 +259,6 @@ def cover_by_library(emit: Emit, puzzle: Puzzle, count_all: bool, list_boards: b
     reporter.report(None)
     for chosen in library_covers(options, names[: model.primary], names[model.primary :]):
         reporter.add_board(model.board(chosen), None)
-        if not count_all:
+        if not request.count_all:
             break
-    reporter.report(None, exhausted=count_all or reporter.found == 0)
+    reporter.report(None, exhausted=request.count_all or reporter.found == 0)

@@ -22,7 +22,7 @@ import numpy as np
 
 from lns.exact.blocks import Blocks
 from lns.exact.cover.search import Cover
-from lns.exact.driver import run_search
+from lns.exact.execution import Request, run_search
 from lns.exact.outcome import SolveStatus
 from lns.instances.errors import InputError
 from lns.instances.generate import uniform
@@ -56,8 +56,7 @@ def tree(puzzle: Puzzle, method: str, nodes: int) -> tuple[Cover | Blocks, float
     _compile(method)
     begun = time.process_time()
     search = _new_search(puzzle, method)
-    status, _ = run_search(search, count_all=True, nodes=nodes, seconds=None)
-    if status is SolveStatus.INTERRUPTED:
+    if run_search(search, Request(True, nodes)).status is SolveStatus.INTERRUPTED:
         raise KeyboardInterrupt
     return search, time.process_time() - begun
 

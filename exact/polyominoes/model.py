@@ -173,7 +173,7 @@ def _representatives(places: IntArray, maps: list[list[int]]) -> tuple[IntArray,
 
 
 class FillingSearch(PausedCover):
-    """A search that can be paused, for `lns.exact.driver.run_search`.
+    """A search that can be paused, for `lns.exact.execution.run_search`.
 
     Parameters
     ----------
@@ -186,6 +186,8 @@ class FillingSearch(PausedCover):
     dead_ends : bool
         Reject placements that leave a cell or a piece without a place. The search of the report does not.
     """
+
+    first_step = 5  # on large grids a node takes 10 ms
 
     def __init__(self, model: Model, weight: str, *, zones: bool = True, dead_ends: bool = True) -> None:
         check_weight(weight)

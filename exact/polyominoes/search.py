@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from lns.exact.child_process import Emit, ExitReason, run_in_process
-from lns.exact.cover.search import import_xcover, library_covers
-from lns.exact.driver import Progress, ProgressCallback, run_search
-from lns.exact.execution import BuildingClock, BuildingEnded, Request, each_after
+from lns.exact.cover.search import library_covers
+from lns.exact.driver import PausedSearch, Progress, ProgressCallback
+from lns.exact.execution import BuildingEnded, Clock, Request, each_after, run_search
 from lns.exact.optional_deps import require
 from lns.exact.outcome import SolveStatus
 from lns.exact.polyominoes.grid import RACE, WEIGHTS, Grid, check_weight
@@ -32,7 +32,6 @@ from lns.instances.errors import InputError
 
 COUNTING_WEIGHT = "descender"  # for counting, where the order hardly matters
 SLICE = 1000  # nodes of a turn of the race
-FIRST_STEP = 5  # nodes; on large grids a node takes 10 ms
 CONVENTION = "rotated and mirrored fillings counted; equal pieces swapped count once"
 _LOOK_SECONDS = 0.1
 
@@ -53,7 +52,7 @@ class FillResult:
     deepest: int = 0  # most pieces placed at one time
 
 
-class WeightRace:
+class WeightRace(PausedSearch):
     """Searches by several weights, SLICE nodes in turn, until one of them ends. No weight is fast on every grid.
 
     Attributes
@@ -61,6 +60,8 @@ class WeightRace:
     ended : FillingSearch or None
         The search that has a filling or is exhausted.
     """
+
+    first_step = FillingSearch.first_step
 
     def __init__(self, searches: Sequence[FillingSearch]) -> None:
         self.searches = searches
@@ -150,7 +151,7 @@ def fill(
     racing = weight == RACE or not isinstance(weight, str)
     if count_all and racing:
         raise InputError("a race ends at the first filling; expected one weight to count all")
-    clock = BuildingClock(request)
+    clock = Clock(request)
     options = 0
     try:
         model = build_model(grid, reduced=count_all, check=clock.check)
@@ -158,25 +159,16 @@ def fill(
         searches = [
             FillingSearch(model, name, zones=zones, dead_ends=dead_ends) for name in each_after(clock.check, weights)
         ]
-    except BuildingEnded as over:
-        return FillResult(SolveStatus.BUDGET_SPENT, 0, 0, over.seconds, None, options)
-    built = clock.seconds
+    except BuildingEnded:
+        return FillResult(SolveStatus.BUDGET_SPENT, 0, 0, clock.seconds, None, options)
     search = WeightRace(searches) if racing else searches[0]
-    status, spent = run_search(
-        search,
-        count_all=count_all,
-        nodes=request.nodes,
-        seconds=clock.left().seconds,
-        on_progress=request.on_progress,
-        processor_time=request.processor_time,
-        first_step=FIRST_STEP,
-    )
+    outcome = run_search(search, request, clock)
     ended = search.ended
     return FillResult(
-        status,
-        search.solutions,
+        outcome.status,
+        outcome.solutions,
         search.nodes,
-        built + spent,
+        outcome.seconds,
         filling=None if ended is None else ended.first_filling(),
         options=options,
         pruned=sum(each.pruned for each in searches),
@@ -289,7 +281,7 @@ def fill_by_library(grid: Grid, *, count_all: bool = False, seconds: float | Non
     model = build_model(grid)
     answers: list[tuple[int, list[int], bool, float]] = [(0, [], False, 0.0)]
     ended = run_in_process(
-        _cover_by_library, grid, count_all, receive=answers.append, seconds=seconds, prepare=import_xcover
+        _cover_by_library, grid, count_all, receive=answers.append, seconds=seconds, prepare="xcover"
     )
     count, first, exhausted, spent = answers[-1]
     if ended.reason is ExitReason.INTERRUPTED:

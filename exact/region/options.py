@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from lns.exact.colorpairs.options import Heuristic
 from lns.instances.errors import InputError
 
 ORDERS = ("auto", "static", "dynamic")
-PARTS = ("balance", "lookahead", "curves", "prices", "backjumping", "pairs")
-"""Parts of the search that the measurements can switch off."""
 HALVED_FROM = (8, 14, 24, 36)
 """Cells from which on a search scheme halves a region once, twice, ..., one within the other."""
 
@@ -79,17 +76,3 @@ class RegionOptions:
             raise InputError(f"the order '{self.order}' is not known; expected one of {', '.join(ORDERS)}")
         if self.heuristic != "dom-deg":
             Heuristic.of(self.heuristic)
-
-
-def parse_parts(text: str) -> set[str]:
-    """The parts that a list like ``"balance,prices"`` names; InputError if one is unknown."""
-    parts = {part for part in text.split(",") if part}
-    if not parts <= set(PARTS):
-        raise InputError(f"--without names {text}; expected some of {', '.join(PARTS)}")
-    return parts
-
-
-def options_without(order: str, parts: set[str]) -> RegionOptions:
-    """The default options with some parts switched off."""
-    off: dict[str, Any] = dict.fromkeys(parts, False)
-    return RegionOptions(order=order, **off)

@@ -1,41 +1,29 @@
 """Local search for SAT, by the five rules of Cuvillier & Szymkowiak 2010 (1.2.2.1). It proves nothing.
 
-A rule picks the variable to flip next; -1 is no flip in this step. Parameters are the defaults of the rules' authors.
-Where the papers are silent, or differ from the published program (UBCSAT, Tompkins & Hoos 2004), the rules follow the
-program. Units are propagated before a search, which otherwise learns forced values step by step.
+The flip of a variable keeps all scores up to date. A rule picks the variable to flip next; -1 is no flip in this step.
+Parameters are the defaults of the rules' authors. Where the papers are silent, or differ from the published program
+(UBCSAT, Tompkins & Hoos 2004), the rules follow the program. Units are propagated before a search, which otherwise
+learns forced values step by step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
 
-from lns.exact.driver import run_search
-from lns.exact.execution import BuildingClock, Check, Request, unlimited
+from lns.exact.driver import PausedSearch
+from lns.exact.execution import Check, Request, build_and_run, each_after, unlimited
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.exact.outcome import Outcome
 from lns.exact.piece_classes import allowed_placements
 from lns.exact.sat.clauses import Block, simplify, units
 from lns.exact.sat.encodings import Triangles
-from lns.exact.sat.walk import (
-    BEST,
-    DECREASING,
-    FALSE,
-    INTEGERS,
-    NOISE,
-    OF_RULES,
-    STEP,
-    Formula,
-    Walk,
-    below,
-    draw,
-    flip,
-    formula_of,
-    random_walk,
-    recount,
-)
+from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
 
 RULES = ("adaptnovelty+", "adaptg2wsat", "rsaps", "dcrwalk", "irots")
@@ -48,7 +36,193 @@ DELTA, THETA, TIE = 0.1, 1 / 6, 1e-9  # RSAPS: reactive smoothing
 FIRST_SMOOTHING = 0.05
 ACCEPT_WORSE = 0.1  # IRoTS
 LOCAL, PERTURBATION = 0, 1
-LAST_CHANGE, PHASE, PHASE_BEGIN, PHASE_END, PHASE_BEST, KEPT, TENURE = range(OF_RULES, INTEGERS)
+STEP, FALSE, BEST, DECREASING = range(4)  # integers of a walk; the others are used by rules only
+LAST_CHANGE, PHASE, PHASE_BEGIN, PHASE_END, PHASE_BEST, KEPT, TENURE, INTEGERS = range(4, 12)
+NOISE = 0  # the one real number of a walk
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+# -- a formula and a walk over its assignments ------------------------------------------------------------------------
+
+
+class Formula(NamedTuple):
+    """A CNF formula. A literal is 2*variable for the variable, 2*variable + 1 for its negation; variables from 0."""
+
+    begin: Longs  # (clauses+1,): where each clause begins in `literal`
+    literal: Ints  # literals, clause after clause
+    occurrence_begin: Longs  # (2*variables+1,): where each literal begins in `occurrence`
+    occurrence: Ints  # the clauses that contain a literal, literal after literal
+
+
+class Walk(NamedTuple):
+    """A walk over the assignments of a formula. V: variables, C: clauses."""
+
+    value: npt.NDArray[np.uint8]  # (V,): the assignment
+    true_count: Ints  # (C,): true literals of a clause
+    critical: Ints  # (C,): exclusive or of the variables of its true literals
+    score: Ints  # (V,): clauses that a flip makes true, minus clauses that it makes false
+    weight: Floats  # (C,): clause weights (RSAPS)
+    weighted: Floats  # (V,): the score in clause weights
+    false_clauses: Ints  # (C,): the first integers[FALSE] entries are the false clauses
+    false_at: Ints  # (C,): where a false clause is in `false_clauses`
+    last_flip: Longs  # (V,): step of the last flip, -1 = never
+    promising: Ints  # (V,): the first integers[DECREASING] entries are G2WSAT's promising variables
+    is_promising: npt.NDArray[np.bool_]  # (V,): the variable is in that list
+    next_literal: Ints  # (C,): DCRWalk: the literal of a clause to flip next
+    picked: Longs  # (C,): DCRWalk: how often a clause was picked
+    false_steps: Longs  # (C,): DCRWalk: at how many steps a clause was false
+    kept: npt.NDArray[np.uint8]  # (V,): IRoTS: the assignment that may be restored
+    integers: Longs  # (INTEGERS,): see the names above
+    reals: Floats  # (NOISE + 1,): see the names above
+    random: npt.NDArray[np.uint64]  # (2,): state of the random number generator
+
+
+def formula_of(blocks: Iterable[Block], variables: int, check: Check = unlimited) -> Formula:
+    """The formula of blocks of clauses (see `lns.exact.sat.clauses`); ``check`` is called between them."""
+    lengths, flat = [np.zeros(1, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
+    for block in each_after(check, blocks):
+        lengths.append(np.full(len(block), block.shape[1], dtype=np.int64))
+        flat.append(np.where(block > 0, 2 * block - 2, -2 * block - 1).reshape(-1).astype(np.int32))
+    begin, literal = np.cumsum(np.concatenate(lengths)), np.concatenate(flat)
+    check()
+    shape = len(begin) - 1, 2 * variables
+    by_literal = csr_array((np.ones(len(literal), dtype=np.bool_), literal, begin), shape=shape).tocsc()
+    return Formula(begin, literal, by_literal.indptr.astype(np.int64), by_literal.indices.astype(np.int32))
+
+
+def random_walk(formula: Formula, seed: int) -> Walk:
+    """A walk that begins at a random assignment."""
+    variables, clauses = (len(formula.occurrence_begin) - 1) // 2, len(formula.begin) - 1
+    source = np.random.SeedSequence(seed)
+    value = np.random.Generator(np.random.PCG64(source)).integers(0, 2, variables, dtype=np.uint8)
+    walk = Walk(
+        value=value,
+        true_count=np.zeros(clauses, dtype=np.int32),
+        critical=np.zeros(clauses, dtype=np.int32),
+        score=np.zeros(variables, dtype=np.int32),
+        weight=np.ones(clauses),
+        weighted=np.zeros(variables),
+        false_clauses=np.zeros(clauses, dtype=np.int32),
+        false_at=np.zeros(clauses, dtype=np.int32),
+        last_flip=np.full(variables, -1, dtype=np.int64),
+        promising=np.zeros(variables, dtype=np.int32),
+        is_promising=np.zeros(variables, dtype=np.bool_),
+        next_literal=np.zeros(clauses, dtype=np.int32),
+        picked=np.zeros(clauses, dtype=np.int64),
+        false_steps=np.zeros(clauses, dtype=np.int64),
+        kept=value.copy(),
+        integers=np.zeros(INTEGERS, dtype=np.int64),
+        reals=np.zeros(NOISE + 1),
+        random=source.generate_state(2, np.uint64) | np.uint64(1),
+    )
+    recount(formula, walk)
+    walk.integers[BEST] = walk.integers[FALSE]
+    for variable in np.flatnonzero(walk.score > 0):
+        walk.promising[walk.integers[DECREASING]] = variable
+        walk.is_promising[variable] = True
+        walk.integers[DECREASING] += 1
+    return walk
+
+
+@inline_flat_kernel
+def draw(walk: Walk) -> float:
+    """xorshift64*: a uniform number in [0, 1)."""
+    x = walk.random[0]
+    x ^= x >> np.uint64(12)
+    x ^= x << np.uint64(25)
+    x ^= x >> np.uint64(27)
+    walk.random[0] = x
+    return np.float64((x * np.uint64(2685821657736338717)) >> np.uint64(11)) / 9007199254740992.0
+
+
+@inline_flat_kernel
+def below(walk: Walk, bound: int) -> int:
+    """A uniform integer from 0 to ``bound`` - 1."""
+    return int(draw(walk) * bound)
+
+
+@inline_flat_kernel
+def list_false(walk: Walk, c: int) -> None:
+    """Add a clause to the false ones."""
+    walk.false_clauses[walk.integers[FALSE]] = c
+    walk.false_at[c] = walk.integers[FALSE]
+    walk.integers[FALSE] += 1
+
+
+@flat_kernel
+def recount(formula: Formula, walk: Walk) -> None:
+    """Compute all counts and scores of the assignment from scratch; weights are kept."""
+    for v in range(len(walk.score)):
+        walk.score[v], walk.weighted[v] = 0, 0.0
+    walk.integers[FALSE] = 0
+    for c in range(len(walk.true_count)):
+        count, variables = 0, 0
+        for at in range(formula.begin[c], formula.begin[c + 1]):
+            literal = formula.literal[at]
+            if walk.value[literal >> 1] != literal & 1:
+                count += 1
+                variables ^= literal >> 1
+        walk.true_count[c], walk.critical[c] = count, variables
+        if count == 0:
+            list_false(walk, c)
+            for at in range(formula.begin[c], formula.begin[c + 1]):
+                walk.score[formula.literal[at] >> 1] += 1
+                walk.weighted[formula.literal[at] >> 1] += walk.weight[c]
+        elif count == 1:
+            walk.score[variables] -= 1
+            walk.weighted[variables] -= walk.weight[c]
+
+
+@inline_flat_kernel
+def gain(walk: Walk, v: int, flipped: int, change: int, weight: float) -> None:
+    """Change the scores of v; if the flip of another variable makes its score positive, v is promising (G2WSAT)."""
+    before = walk.score[v]
+    walk.score[v] = before + change
+    walk.weighted[v] += change * weight
+    if before <= 0 and before + change > 0 and v != flipped and not walk.is_promising[v]:
+        walk.promising[walk.integers[DECREASING]] = v
+        walk.is_promising[v] = True
+        walk.integers[DECREASING] += 1
+
+
+@flat_kernel
+def flip(formula: Formula, walk: Walk, v: int) -> None:
+    """Flip the value of variable v."""
+    was_true = 2 * v + (1 - walk.value[v])
+    walk.value[v] = 1 - walk.value[v]
+    for at in range(formula.occurrence_begin[was_true ^ 1], formula.occurrence_begin[(was_true ^ 1) + 1]):
+        c = formula.occurrence[at]
+        weight = walk.weight[c]
+        if walk.true_count[c] == 0:  # becomes true: no other flip makes it true, a flip of v makes it false
+            for i in range(formula.begin[c], formula.begin[c + 1]):
+                gain(walk, formula.literal[i] >> 1, v, -1, weight)
+            gain(walk, v, v, -1, weight)
+            walk.integers[FALSE] -= 1
+            last = walk.false_clauses[walk.integers[FALSE]]
+            walk.false_clauses[walk.false_at[c]] = last
+            walk.false_at[last] = walk.false_at[c]
+        elif walk.true_count[c] == 1:
+            gain(walk, walk.critical[c], v, 1, weight)
+        walk.true_count[c] += 1
+        walk.critical[c] ^= v
+    for at in range(formula.occurrence_begin[was_true], formula.occurrence_begin[was_true + 1]):
+        c = formula.occurrence[at]
+        weight = walk.weight[c]
+        walk.true_count[c] -= 1
+        walk.critical[c] ^= v
+        if walk.true_count[c] == 0:  # becomes false: a flip of any of its variables makes it true
+            gain(walk, v, v, 1, weight)
+            for i in range(formula.begin[c], formula.begin[c + 1]):
+                gain(walk, formula.literal[i] >> 1, v, 1, weight)
+            list_false(walk, c)
+        elif walk.true_count[c] == 1:
+            gain(walk, walk.critical[c], v, -1, weight)
+    walk.last_flip[v] = walk.integers[STEP]
+
+
+# -- rules ------------------------------------------------------------------------------------------------------------
 
 
 @inline_flat_kernel
@@ -314,14 +488,18 @@ def advance(formula: Formula, walk: Walk, rule: int, steps: int) -> int:
     return done
 
 
-class LocalSearch:
-    """Local search over the assignments of a CNF formula, which can be paused.
+# -- the search -------------------------------------------------------------------------------------------------------
+
+
+class LocalSearch(PausedSearch):
+    """Local search over the assignments of a CNF formula. Nodes are steps.
 
     It finds a model or goes on; it cannot prove that there is none, so it is never exhausted. The clauses are blocks
     (see `lns.exact.sat.clauses`), the rule is one of `RULES`, and ``check`` is called while the formula is built.
     """
 
-    exhausted, explored = False, 0.0
+    exhausted = False
+    first_step = 1  # one changes all weights: some hundredths of a second with 256 cells
 
     def __init__(
         self, blocks: Iterable[Block], variables: int, rule: str, seed: int = 0, check: Check = unlimited
@@ -335,16 +513,15 @@ class LocalSearch:
 
     @property
     def nodes(self) -> int:
-        """Steps so far."""
         return int(self._walk.integers[STEP])
 
     @property
-    def false_clauses(self) -> int:
-        return int(self._walk.integers[FALSE])
+    def solutions(self) -> int:
+        return int(self._walk.integers[FALSE] == 0)
 
     @property
-    def solutions(self) -> int:
-        return int(self.false_clauses == 0)
+    def details(self) -> dict[str, float]:
+        return {"variables": float(len(self._walk.value)), "false_clauses": float(self._walk.integers[FALSE])}
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
         """Walk for ``budget`` steps or to the first model."""
@@ -355,34 +532,30 @@ class LocalSearch:
         return [index if value else -index for index, value in enumerate(self._walk.value.tolist(), 1)]
 
 
-def run_sls(rule: str, simplified: bool, puzzle: Puzzle, request: Request) -> Outcome:
-    """The solvers 'sls:...': local search on the encoding 'triangles'. Nodes are steps.
+class BoardWalk(LocalSearch):
+    """Local search on the encoding 'triangles' of a puzzle.
 
     The formula has no clause that keeps a corner piece in a corner or a rim piece on the rim; a local search finds this
     out again and again. If ``simplified``, placements of the wrong class are made false first, and units are
-    propagated; the solvers 'sls:...-raw' take the formula as it is.
-
-    A formula of 256 cells takes some gigabytes of memory.
+    propagated. A formula of 256 cells takes some gigabytes of memory.
     """
+
+    def __init__(self, puzzle: Puzzle, rule: str, simplified: bool, seed: int, check: Check) -> None:
+        check()
+        self._encoding = encoding = Triangles(puzzle)
+        wrong = np.ones(encoding.piece.shape, dtype=np.bool_)  # pieces on cells where no rotation of them is allowed
+        for cell in range(puzzle.cells):
+            wrong[[oriented >> 2 for oriented in allowed_placements(puzzle, cell)], cell] = False
+        added = [units(-encoding.piece[wrong])] if simplified else []
+        clauses = chain(encoding.clauses(), added)
+        self._simple = simplify(clauses, encoding.variables, check, propagate=simplified)
+        super().__init__(self._simple.blocks, len(self._simple.kept), rule, seed, check)
+
+    def first_board(self) -> Board | None:
+        return self._encoding.board(self._simple.model(self.model())) if self.solutions else None
+
+
+def run_sls(rule: str, simplified: bool, puzzle: Puzzle, request: Request) -> Outcome:
+    """The solvers 'sls:...'; those called 'sls:...-raw' take the formula as it is."""
     LocalSearch([units([1])], 1, rule).advance(0, True)  # compiles, or loads machine code, before the clock starts
-    clock = BuildingClock(request)
-    encoding = Triangles(puzzle)
-    wrong = np.ones(encoding.piece.shape, dtype=np.bool_)  # pieces on cells where no rotation of them is allowed
-    for cell in range(puzzle.cells):
-        wrong[[oriented >> 2 for oriented in allowed_placements(puzzle, cell)], cell] = False
-    added = [units(-encoding.piece[wrong])] if simplified else []
-    formula = simplify(chain(encoding.clauses(), added), encoding.variables, clock.check, propagate=simplified)
-    search = LocalSearch(formula.blocks, len(formula.kept), rule, request.seed, clock.check)
-    built = clock.seconds
-    status, seconds = run_search(
-        search,
-        count_all=False,
-        nodes=request.nodes,
-        seconds=clock.left().seconds,
-        on_progress=request.on_progress,
-        processor_time=request.processor_time,
-        first_step=1,  # a step changes all weights: some hundredths of a second with 256 cells
-    )
-    board = encoding.board(formula.model(search.model())) if search.solutions else None
-    details = {"variables": float(len(formula.kept)), "false_clauses": float(search.false_clauses)}
-    return Outcome(status, search.solutions, search.nodes, built + seconds, board, details)
+    return build_and_run(lambda check: BoardWalk(puzzle, rule, simplified, request.seed, check), request)

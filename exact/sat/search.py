@@ -13,7 +13,6 @@ import signal
 import subprocess
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
@@ -21,11 +20,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from lns.exact.child_process import Emit, die_with_parent
-from lns.exact.execution import Request, SolverReporter, solve_in_child
+from lns.exact.execution import Reporter, Request, solve_in_child
 from lns.exact.optional_deps import require
 from lns.exact.outcome import Outcome
 from lns.exact.sat.cdcl import Cdcl
-from lns.exact.sat.clauses import read_answer
+from lns.exact.sat.clauses import Block, read_answer
 from lns.exact.sat.encodings import Encoding, encode
 from lns.exact.sat.steps import PiecesFirst
 from lns.instances.errors import InputError
@@ -38,19 +37,6 @@ PREFIX = "program:"
 FIRST, COUNTING = "kissat404", "cadical195"
 _SATISFIABLE, _UNSATISFIABLE = 10, 20  # exit statuses of SAT solvers
 _LEAST_SHARE = 0.5  # of the limit: the clock that ends a program and the one that is read differ on a busy machine
-
-
-@dataclass(frozen=True)
-class Job:
-    """What the child process is to do."""
-
-    encoding: str  # a name of `lns.exact.sat.encodings.ENCODINGS`
-    sat_solver: str  # python-sat's name of the solver, `OWN`, or ``program:NAME`` for a program that reads DIMACS
-    count_all: bool = False  # search for all boards
-    nodes: int | None = None  # budget of decisions, or of conflicts where the solver limits only those
-    restricted: bool = False  # decide on pieces and orientations only (Cuvillier & Szymkowiak 2010, 3.2)
-    list_boards: bool = False  # report all boards, not only the first
-    folder: Path | None = None  # an empty folder for the files of a program, which the parent removes
 
 
 def canonical_name(name: str) -> str:
@@ -69,62 +55,74 @@ def canonical_name(name: str) -> str:
     raise InputError(f"unknown SAT solver '{name}': {hint}")
 
 
-def search(emit: Emit, puzzle: Puzzle, job: Job) -> None:
+def search(
+    emit: Emit, puzzle: Puzzle, request: Request, name: str, restricted: bool = False, folder: Path | None = None
+) -> None:
     """The task of the child process: reports the size of the formula, the first board, progress, and the end.
+
+    ``name`` is that of an encoding; ``restricted``: decide on pieces and orientations only (Cuvillier & Szymkowiak
+    2010, 3.2). A program keeps its files in ``folder``, which the parent removes.
 
     Raises InputError if the solver cannot do what is asked, and RuntimeError if a board is not a solution.
     """
-    is_own, is_program = job.sat_solver == OWN, job.sat_solver.startswith(PREFIX)
-    name = job.sat_solver if is_own or is_program else canonical_name(job.sat_solver)
-    if is_program and (job.count_all or job.nodes is not None or job.restricted):
-        raise InputError(f"{name} answers once and takes no budget of nodes; expected cadical or glucose for that")
-    if name == "kissat404" and job.count_all:
+    solver_name = request.sat_solver or (COUNTING if restricted or request.count_all else FIRST)
+    is_own, is_program = solver_name == OWN, solver_name.startswith(PREFIX)
+    solver_name = solver_name if is_own or is_program else canonical_name(solver_name)
+    if is_program and (request.count_all or request.nodes is not None or restricted):
+        raise InputError(
+            f"{solver_name} answers once and takes no budget of nodes; expected cadical or glucose for that"
+        )
+    if solver_name == "kissat404" and request.count_all:
         raise InputError(
             "kissat takes no clauses after its first answer, so it cannot count; expected cadical or glucose"
         )
-    reporter = SolverReporter(emit, puzzle, name, list_boards=job.list_boards)
-    encoding = encode(job.encoding, puzzle)
+    reporter = Reporter(emit, puzzle, request, solver_name)
+    encoding = encode(name, puzzle)
     reporter.details["variables"] = encoding.variables
     if is_program:
-        assert job.folder is not None, "a program needs a folder for its files"
+        assert folder is not None, "a program needs a folder for its files"
         reporter.details["clauses"] = sum(encoding.sizes().values())
         reporter.report(None)
-        model, decisions = run_program(name.removeprefix(PREFIX), encoding, job.folder)
+        model, decisions = run_program(solver_name.removeprefix(PREFIX), encoding, folder)
         if model is not None:
             reporter.add_board(encoding.board(model), decisions)
         reporter.report(decisions, exhausted=model is None)
         return
-    interval = (1, encoding.deciding) if job.restricted else None
-    new: Any = nullcontext(Cdcl(interval)) if is_own else import_module("pysat.solvers").Solver(name=name)
+    interval = (1, encoding.deciding) if restricted else None
+    new: Any = nullcontext(Cdcl(interval)) if is_own else import_module("pysat.solvers").Solver(name=solver_name)
     with new as solver:
-        reporter.details["clauses"] = 0
-        for block in encoding.clauses():
-            reporter.details["clauses"] += len(block)
-            solver.append_formula(block if is_own else block.tolist(), no_return=True)
-        for block in encoding.channel() if job.count_all else ():
-            solver.append_formula(block if is_own else block.tolist(), no_return=True)
+        reporter.details["clauses"] = sum(_append(solver, block, is_own) for block in encoding.clauses())
+        for block in encoding.channel() if request.count_all else ():
+            _append(solver, block, is_own)
         reporter.report(None)
-        if job.restricted and not is_own:
-            if name != "cadical195":
+        if restricted and not is_own:
+            if solver_name != "cadical195":
                 raise InputError(
-                    f"{name} takes no decisions from outside; expected {OWN} or cadical195 for restricted decisions"
+                    f"{solver_name} takes no decisions from outside; expected {OWN} or cadical195 for restricted "
+                    "decisions"
                 )
             variables = list(range(1, encoding.deciding + 1))
             solver.connect_propagator(PiecesFirst(variables))
             for variable in variables:
                 solver.observe(variable)
-        budget = None if job.nodes is None else _budget(solver, name)
-        while answer := _solve(solver, budget, job.nodes or 0):
+        budget = None if request.nodes is None else _budget(solver, solver_name)
+        while answer := _solve(solver, budget, request.nodes or 0):
             board = encoding.board(solver.get_model())
             reporter.add_board(board, _spent(solver, "decisions"))
-            if not job.count_all:
+            if not request.count_all:
                 break
             solver.add_clause(encoding.exclude(board))
         if conflicts := _spent(solver, "conflicts"):
             reporter.details["conflicts"] = conflicts
         if budget is not None:
-            reporter.details["budget_spent"] = _spent(solver, budget[0]) or 0
+            reporter.details["budget_spent"] = reporter.budget_used = _spent(solver, budget[0]) or 0
         reporter.report(_spent(solver, "decisions"), exhausted=answer is False)
+
+
+def _append(solver: Any, block: Block, is_own: bool) -> int:
+    """Add the clauses of a block. Returns their number."""
+    solver.append_formula(block if is_own else block.tolist(), no_return=True)
+    return len(block)
 
 
 def _budget(solver: Any, name: str) -> tuple[str, Callable[[int], None]]:
@@ -206,25 +204,17 @@ def run_sat(encoding: str, restricted: bool, puzzle: Puzzle, request: Request) -
     if the solver limits only those.
     Raises InputError without python-sat, and ChildProcessError if the library crashes.
     """
-    name = request.sat_solver or (COUNTING if restricted or request.count_all else FIRST)
+    name = request.sat_solver or ""
     is_program = name.startswith(PREFIX)
     if name != OWN and not is_program:
         require("sat", f"the solver sat:{encoding}")
-    prepare = compile_cdcl if name == OWN else None if is_program else import_pysat
-    job = Job(encoding, name, request.count_all, request.nodes, restricted, request.on_solution is not None)
+    prepare = compile_cdcl if name == OWN else None if is_program else "pysat.solvers"
     # The folder of a program is made here: a child that is killed at its limit removes nothing. The program ends with
     # the child; a file that it still writes at that moment is no reason to lose the answer.
     with TemporaryDirectory(prefix="lns-", ignore_cleanup_errors=True) if is_program else nullcontext("") as folder:
-        answer = solve_in_child(search, puzzle, request, replace(job, folder=Path(folder)), prepare=prepare)
-    spent = answer.details.get("budget_spent")
-    return answer if spent is None else replace(answer, budget_used=int(spent))
+        return solve_in_child(search, puzzle, request, encoding, restricted, Path(folder), prepare=prepare)
 
 
 def compile_cdcl() -> None:
     """Compile the SAT solver of this project, or load its machine code."""
     Cdcl().solve()
-
-
-def import_pysat() -> None:
-    """Import python-sat."""
-    import_module("pysat.solvers")

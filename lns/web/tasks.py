@@ -13,14 +13,14 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Protocol
 
-from lns.exact.driver import Progress, run_search
+from lns.exact.driver import Progress
+from lns.exact.execution import Request, run_search
 from lns.exact.kernels.cache import is_compiled
 from lns.exact.optional_deps import require
 from lns.exact.outcome import SolveStatus
 from lns.exact.polyominoes.grid import NO_WEIGHT, WEIGHTS
 from lns.exact.polyominoes.levels import random_level
 from lns.exact.polyominoes.model import FillingSearch, build_model
-from lns.exact.polyominoes.search import FIRST_STEP
 from lns.exact.registry import find_solver
 from lns.exact.trace import TRACED
 from lns.instances.board import Board
@@ -184,9 +184,8 @@ def fill(fields: JsonFields) -> Work:
         if search.exhausted or (search.solutions and not count_all):
             status, spent = SolveStatus.SOLVED if search.solutions else SolveStatus.INFEASIBLE, 0.0
         else:
-            status, spent = run_search(
-                search, count_all=count_all, nodes=None, seconds=seconds, on_progress=report, first_step=FIRST_STEP
-            )
+            outcome = run_search(search, Request(count_all, seconds=seconds, on_progress=report))
+            status, spent = outcome.status, outcome.seconds
         ended = search.ended
         return {
             "status": str(status),

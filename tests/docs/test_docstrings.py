@@ -87,7 +87,7 @@ def exists(dotted: str) -> bool:
 
 
 def test_what_exists() -> None:
-    known = ("lns.exact.region", "lns.exact.region.kernel", "lns.exact.driver.run_search", "lns.exact.solve",
+    known = ("lns.exact.region", "lns.exact.region.kernel", "lns.exact.execution.run_search", "lns.exact.solve",
              "lns.exact.registry.SOLVERS", "lns.islands.Archipelago.stop",
              "lns.exact.polyominoes.model.FillingSearch.nodes", "lns.tuning.SAMPLERS",
              "lns.exact.outcome.SolveStatus.SOLVED", "lns.exact.colorpairs.state.Switches.motifs")  # fmt: skip

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lns.exact.execution import SolverMessage
+from lns.exact.execution import Request
+from lns.exact.outcome import Outcome
 from lns.instances.errors import InputError
 from lns.instances.generate import uniform
 from lns.instances.puzzle import Clue, Puzzle
@@ -36,8 +37,8 @@ def small_puzzle(seed: int, largest: int = 16) -> Puzzle:
         return puzzle
 
 
-def last_message(task: Callable[..., None], puzzle: Puzzle, *arguments: object) -> SolverMessage:
+def last_message(task: Callable[..., None], puzzle: Puzzle, request: Request, *arguments: object) -> Outcome:
     """What the task of a child process says at last, called in this process."""
-    messages: list[SolverMessage] = []
-    task(messages.append, puzzle, *arguments)
+    messages: list[Outcome] = []
+    task(messages.append, puzzle, request, *arguments)
     return messages[-1]

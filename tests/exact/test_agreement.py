@@ -1,92 +1,90 @@
-"""All complete solvers on the same random puzzles: the same answer and, as all of them count, the same count."""
+"""Every solver counts what brute force and all others count, under every rule; local search solves what it can."""
 
-from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 
-from lns.exact.cover.search import cover_by_library
-from lns.exact.cp import MODELS, solve_by_cp_sat, solve_classic
+import lns.exact
+from lns.exact.colorpairs.options import Heuristic, Options
 from lns.exact.execution import Request
-from lns.exact.outcome import Outcome, SolveStatus
-from lns.exact.registry import SOLVERS
-from lns.exact.rowscan import run_rowscan
-from lns.exact.sat.search import Job, search
-from lns.exact.solvers import run_colorpairs
-from lns.instances.errors import InputError
+from lns.exact.piece_classes import assignments_per_board
+from lns.exact.sat.search import search
+from lns.instances.board import Board
 from lns.instances.formats import load_puzzle
-from lns.instances.generate import uniform
+from lns.instances.generate import family, uniform
 from lns.instances.puzzle import Clue, Puzzle
+from lns.instances.verify import verify
 from tests.exact.brute import count_solutions
+from tests.exact.counting import counts_of, proven
 from tests.exact.puzzles import last_message
+from tests.fuzz_exact import others
+from tests.instances.small_puzzles import planted, with_mates
 from tests.shared_data import shared
 
 # (side, colours, number of puzzles): few colours where there are few pieces, so that duplicates and symmetry occur
 CLASSES = [(3, 2, 50), (3, 3, 50), (4, 4, 45), (4, 6, 35), (5, 8, 12), (6, 12, 8)]
 TINY = 9  # cells; larger puzzles are left to fewer solvers
 SMALL = 16  # cells; on larger puzzles the slow encodings search for one solution only
+FAMILIES = [
+    "tetravex:2x2:2", "tetravex:3x3:3", "tetravex:3x2:2", "tetravex:1x4:2", "tetravex:3x4:4",
+    "unframed:2x2:2", "unframed:3x2:3", "unframed:3x3:8", "unframed:1x3:2",
+    "triangle:2:2", "triangle:3:2", "triangle:3:3", "diamond:2:2", "diamond:3:2", "diamond:3:3", "triangle:1:1",
+]  # fmt: skip
+LARGER = ("tetravex:4x4", "tetravex:5x5:5", "tetravex:6x6:10", "triangle:4", "diamond:4")
+RIM = {"framed": False, "rim": 1}
+OTHER_COLOURS: dict[str, dict[str, Any]] = {
+    "mates": {}, "mates without frame": {"framed": False}, "mates without turns": {"turns": False},
+    "mates and a hole": {"holes": (1,)}, "mates and border colours": {"border_colours": 1},
+    "mates and a rim": RIM, "rim": RIM, "rim without turns": {**RIM, "turns": False},
+    "rim and a hole": {**RIM, "holes": (2,)},
+}  # fmt: skip
+SHAPES = [(3, 3), (2, 4), (4, 2), (2, 2), (5, 1), (3, 2)]
 
 
-def puzzles() -> list[Puzzle]:
-    """200 puzzles: a third with one side in another colour, a third with clues, some not square."""
+def solved(kind: str, index: int) -> tuple[Puzzle, Board]:
+    """A puzzle of `FAMILIES` or `OTHER_COLOURS`, and its solution."""
+    if kind not in OTHER_COLOURS:
+        return family(kind)(index).puzzle, family(kind)(index).solution
+    puzzle, solution = planted(index, *SHAPES[index % len(SHAPES)], 3 + index % 4, **OTHER_COLOURS[kind])
+    return with_mates(puzzle, solution, index) if kind.startswith("mates") else puzzle, solution
+
+
+def varied(puzzle: Puzzle, solution: Board, index: int, seed: list[int]) -> Puzzle:
+    """One in three has a side in another colour, so that there may be no solution, and one in three has clues."""
+    random = np.random.default_rng(seed)
+    if index % 3 == 1 and puzzle.colours:
+        pieces = puzzle.pieces.copy()
+        row, column = np.argwhere(pieces > 0)[int(random.integers((pieces > 0).sum()))]
+        pieces[row, column] = int(random.integers(1, puzzle.colours + 1))
+        return replace(puzzle, pieces=pieces)
+    if index % 3 == 2:
+        cells = [cell for cell in range(puzzle.cells) if cell not in puzzle.holes]
+        chosen = random.choice(cells, 1 + (puzzle.cells > TINY), replace=False).tolist()
+        return puzzle.with_clues([Clue(cell, *divmod(int(solution.placements[cell]), 4)) for cell in chosen])
+    return puzzle
+
+
+def puzzles(kind: str, count: int) -> list[Puzzle]:
+    return [varied(*solved(kind, index), index, [index, len(kind)]) for index in range(count)]
+
+
+def uniform_puzzles() -> list[Puzzle]:
+    """200 puzzles, some of them not square."""
     drawn = []
     for side, colours, count in CLASSES:
         for index in range(count):
-            random = np.random.default_rng([side, colours, index])
-            planted = uniform(side, side - index % 2, colours, index)
-            puzzle = planted.puzzle
-            if index % 3 == 1:
-                pieces = puzzle.pieces.copy()
-                row, column = np.argwhere(pieces > 0)[int(random.integers((pieces > 0).sum()))]
-                pieces[row, column] = int(random.integers(1, colours + 1))
-                puzzle = Puzzle(pieces, puzzle.width, puzzle.height)
-            elif index % 3 == 2:
-                cells = random.choice(puzzle.cells, 2, replace=False).tolist()
-                clues = [Clue(cell, *divmod(int(planted.solution.placements[cell]), 4)) for cell in cells]
-                puzzle = puzzle.with_clues(clues)
-            drawn.append(puzzle)
+            made = uniform(side, side - index % 2, colours, index)
+            drawn.append(varied(made.puzzle, made.solution, index, [side, colours, index]))
     return drawn
 
 
-def child_count(task: Callable[..., None], puzzle: Puzzle, *arguments: object) -> int:
-    """The task of a child process, called in this process: two thousand processes would take ten minutes."""
-    message = last_message(task, puzzle, *arguments)
-    assert message.exhausted
-    return message.solutions
-
-
-def proven_count(answer: Outcome) -> int:
-    assert answer.status in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE)
-    return answer.solutions
-
-
-def counts(puzzle: Puzzle, *, slow: bool = True) -> dict[str, int]:
-    """The number of solutions by solver. ``slow``: by the slow encodings too."""
-    request = Request(count_all=True)
-    solutions = {
-        "rowscan": proven_count(run_rowscan(puzzle, request)),
-        "colorpairs": proven_count(run_colorpairs(puzzle, request)),
+def solutions_by_solver(puzzle: Puzzle) -> dict[str, int]:
+    return {
+        name: count() for name, count in counts_of(puzzle, 1 + (puzzle.cells <= SMALL) + (puzzle.cells <= TINY)).items()
     }
-    for name in ("dlx", "dlx:binary", "xcc:counted"):
-        solutions[name] = proven_count(SOLVERS[name](puzzle, request))
-    if puzzle.width % 2 == 0 and puzzle.height % 2 == 0:
-        solutions["blocks"] = proven_count(SOLVERS["blocks"](puzzle, request))
-    solutions["xcc"] = child_count(cover_by_library, puzzle, True)
-    solutions["cp"] = child_count(solve_by_cp_sat, puzzle, True, None)
-    for encoding in ("full-2", "half-3", "half-2", *(("full-4", "triangles") if slow else ())):
-        solutions[f"sat:{encoding}"] = child_count(search, puzzle, Job(encoding, "glucose42", True))
-    if puzzle.cells <= SMALL:
-        job = Job("triangles", "cadical195", True, restricted=True)
-        solutions["sat:triangles-restricted"] = child_count(search, puzzle, job)
-    if puzzle.cells <= TINY:
-        for restricted in (False, True):
-            job = Job("triangles", "cdcl", True, restricted=restricted)
-            solutions[f"cdcl, restricted {restricted}"] = child_count(search, puzzle, job)
-        for encoding in ("full-4-pairs", "full-2-pairs", "half-3-pairs", "half-2-pairs"):
-            solutions[f"sat:{encoding}"] = child_count(search, puzzle, Job(encoding, "glucose42", True))
-        for model in MODELS:
-            solutions[f"cp:{model}"] = child_count(solve_classic, puzzle, model, True, None)
-    return solutions
 
 
 @pytest.mark.parametrize(
@@ -95,12 +93,12 @@ def counts(puzzle: Puzzle, *, slow: bool = True) -> dict[str, int]:
 def test_all_complete_solvers_agree(every: int) -> None:
     for module in ("pysat", "ortools", "xcover"):
         pytest.importorskip(module)
-    solvable, several, tried = 0, 0, puzzles()[::every]
+    solvable, several, tried = 0, 0, uniform_puzzles()[::every]
     for puzzle in tried:
-        solutions = counts(puzzle, slow=puzzle.cells <= SMALL)
+        solutions = solutions_by_solver(puzzle)
         if puzzle.cells > SMALL and solutions["rowscan"]:
             for encoding in ("full-4", "triangles"):
-                assert last_message(search, puzzle, Job(encoding, "cadical195")).solutions == 1
+                assert last_message(search, puzzle, Request(sat_solver="cadical195"), encoding).solutions == 1
         assert len(set(solutions.values())) == 1, (puzzle.name, solutions)
         solvable += solutions["rowscan"] > 0
         several += solutions["rowscan"] > 4
@@ -112,14 +110,73 @@ def test_all_complete_solvers_agree(every: int) -> None:
 @pytest.mark.parametrize("quads", [[[0, 0, 0, 0]], [[0, 1, 0, 0], [0, 2, 0, 1], [0, 0, 0, 2]]])
 def test_one_cell_and_one_row(quads: list[list[int]]) -> None:
     puzzle = Puzzle(quads, len(quads), 1)
-    assert set(counts(puzzle).values()) == {count_solutions(puzzle)}
+    assert set(solutions_by_solver(puzzle).values()) == {count_solutions(puzzle)}
 
 
 @pytest.mark.parametrize(("name", "count"), [("owen3", 16), ("owen4", 36), ("owen5", 16)])
 def test_ground_truth(name: str, count: int) -> None:
-    try:
-        puzzle = load_puzzle(str(shared("instances", f"{name}.txt")))
-    except InputError:
-        pytest.fail("an instance of the field does not load")
-    solutions = counts(puzzle, slow=puzzle.cells <= SMALL)
-    assert set(solutions.values()) == {count}
+    puzzle = load_puzzle(str(shared("instances", f"{name}.txt")))
+    assert set(solutions_by_solver(puzzle).values()) == {count}
+
+
+EVERYTHING = Options(single_colours=True, shared_edges=True, cycles=True, values=True, shaving=True)
+
+
+@pytest.mark.parametrize("text", [*FAMILIES, *OTHER_COLOURS])
+def test_the_solvers_count_what_brute_force_counts(text: str) -> None:
+    """The row scan and ColorPairs on nine puzzles, the others on three; all on twenty puzzles of `OTHER_COLOURS`."""
+    for module in ("pysat", "ortools", "xcover"):
+        pytest.importorskip(module)
+    for number, puzzle in enumerate(puzzles(text, 20 if text in OTHER_COLOURS else 9)):
+        wanted = count_solutions(puzzle)
+        every = number < 3 or text in OTHER_COLOURS
+        solvers = others(puzzle, wanted) if every else {"rowscan": partial(proven, puzzle, "rowscan")}
+        assert all(count() == wanted for count in solvers.values()), {name: count() for name, count in solvers.items()}
+        for options in (
+            Options(), EVERYTHING, Options(heuristic=Heuristic.ROW_MAJOR), Options(backjumping=False, preemption=False),
+            Options(opposite=False, motifs=False),
+        ):  # fmt: skip
+            assert proven(puzzle, "colorpairs", options) == wanted, (puzzle, options)
+
+
+@pytest.mark.parametrize("turns", [True, False])
+def test_a_hole_in_a_board_without_frame_and_larger_boards(turns: bool) -> None:
+    holed = [planted(seed, 3, 3, 2, holes=(4,), framed=False, turns=turns)[0] for seed in range(6)]
+    larger = [family(text)(int(turns)).puzzle for text in LARGER]
+    for puzzle in [*holed, *larger]:
+        counts = {proven(puzzle, solver) for solver in ("colorpairs", "rowscan", "xcc:counted")}
+        assert len(counts) == 1 and counts != {0} and (puzzle in larger or counts == {count_solutions(puzzle)})
+
+
+@pytest.mark.parametrize("text", [*FAMILIES, *OTHER_COLOURS])
+def test_local_search_solves_what_has_a_solution(text: str) -> None:
+    for puzzle in puzzles(text, 3):
+        for solver in ("sls:adaptg2wsat", "sls:rsaps-raw"):
+            outcome = lns.exact.solve(puzzle, solver, nodes=500_000)
+            solved = outcome.board is not None and verify(puzzle, outcome.board).score == puzzle.max_score
+            assert solved == (count_solutions(puzzle) > 0), (puzzle, solver)
+
+
+def test_public_puzzles_with_halves_and_with_a_rim() -> None:
+    """Scramble Squares, whose halves match, and MacMahon's squares with each colour as the rim."""
+    for module in ("pysat", "ortools", "xcover"):
+        pytest.importorskip(module)
+    letters = shared("cases", "48_scramble_halves_upper_lower.txt").read_text().split()
+    pieces = [[" rRgGbBwW".index(side) for side in piece] for piece in letters]
+    scramble = Puzzle(pieces, 3, 3, framed=False, mates=((1, 2), (3, 4), (5, 6), (7, 8)))
+    assert {count() for count in [*others(scramble, 4).values(), partial(proven, scramble, "colorpairs")]} == {4}
+    assert proven(replace(scramble, mates=()), "colorpairs") == 0
+    squares = shared("cases", "49_macmahon_letters_no_turns_4x4.txt").read_text().split()[2:]
+    quads = np.array(["-RGB".index(side) for side in squares]).reshape(-1, 4)
+    for rim, wanted in ((1, 0), (2, 0), (3, 1)):
+        puzzle = Puzzle(quads, 4, 4, framed=False, turns=False, rim=rim)
+        assert assignments_per_board(puzzle) == 8, "the eight placements are one board"
+        for solver in ("rowscan", "colorpairs", "dlx", "xcc:counted", "blocks", "sat:half-2", "sat:triangles", "cp"):
+            assert lns.exact.count(puzzle, solver).solutions == wanted, (rim, solver)
+
+
+def test_rotated_copies_are_counted_where_no_corner_can_be_fixed() -> None:
+    puzzle = family("diamond:2:2")(1).puzzle
+    outcome = lns.exact.count(puzzle, "rowscan", fix_corner=True)
+    assert outcome.solutions == count_solutions(puzzle)
+    assert outcome.convention == "all solutions counted (no corner piece is fixed: holes)"

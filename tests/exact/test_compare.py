@@ -13,20 +13,10 @@ import pytest
 
 from lns.cli.main import main
 from lns.exact import csv_records
-from lns.exact.child_process import ExitReason, ProcessResult
-from lns.exact.compare import (
-    COMPILATION_SECONDS,
-    STARTUP_SECONDS,
-    ComparisonRow,
-    SolverProcesses,
-    compare,
-    read_rows,
-    table,
-)
+from lns.exact.compare import ComparisonRow, compare, read_rows, table
 from lns.exact.execution import Request
-from lns.exact.registry import find_solver
 from lns.instances.errors import InputError
-from lns.instances.formats import load_puzzle
+from lns.instances.formats import load_board, load_puzzle
 from lns.instances.generate import three_partition, triples_of, uniform
 from lns.instances.puzzle import Puzzle
 
@@ -41,10 +31,9 @@ def printed_json(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
 def test_unknown_nodes_are_null(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["exact", "compare", "like-e2-4x4", "--solvers", "sat:half-3", "rowscan", "--json"]) == 0
     assert [row["nodes"] is None for row in printed_json(capsys)["rows"]] == [True, False]
-    assert main(["exact", "solve", "like-e2-4x4", "--solver", "sat:half-3", "--json"]) == 0
-    assert printed_json(capsys)["nodes"] is None
-    assert main(["exact", "solve", "like-e2-4x4", "--solver", "sat:half-3"]) == 0
-    assert "the library does not report them" in capsys.readouterr().out
+    solve = ["exact", "solve", "like-e2-4x4", "--solver", "sat:half-3"]
+    assert main([*solve, "--json"]) == 0 and printed_json(capsys)["nodes"] is None
+    assert main(solve) == 0 and "the library does not report them" in capsys.readouterr().out
 
 
 def test_compare_counts_refuses_and_reuses_rows(tmp_path: Path) -> None:
@@ -120,12 +109,8 @@ def test_rows_are_reused_only_for_the_same_question(tmp_path: Path, monkeypatch:
     assert made == [(puzzle.sha256, request) for puzzle, request in asked]
     assert [row for puzzle, request in asked for row in compare([("p", puzzle)], ["dlx"], request, csv)] == rows
     assert len(made) == len(asked) == len(csv.read_text().splitlines()) - 1
-
-
-def test_an_output_in_no_directory_is_refused_before_the_runs(tmp_path: Path) -> None:
-    puzzle = uniform(5, 3, 3, seed=1).puzzle
     with pytest.raises(InputError, match="no such directory"):
-        next(compare([("small", puzzle)], ["no solver"], Request(), tmp_path / "absent" / "rows.csv"))
+        next(compare([("p", first)], ["no solver"], plain, tmp_path / "absent" / "rows.csv"))
 
 
 @pytest.mark.parametrize("encoding", ["half-3", "triangles"])
@@ -161,12 +146,8 @@ def test_cnf_and_decode(tmp_path: Path, capsys: pytest.CaptureFixture[str], enco
     assert printed_json(capsys)["status"] == "infeasible"
     answer.write_bytes(b"\xff\xfe")
     assert main(decode) == 2
-
-
-def test_an_answer_to_another_formula_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    answer = tmp_path / "answer.txt"
     answer.write_text("s SATISFIABLE\nv 1 -999999999 0\n")
-    assert main(["exact", "decode", str(answer), "like-e2-4x4", "--encoding", "half-2"]) == 2
+    assert main(decode) == 2
     assert "variable 999999999 is of another formula" in capsys.readouterr().err
 
 
@@ -217,10 +198,7 @@ def test_generate_by_construction(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert puzzle == three_partition(numbers)
     solved = tmp_path / "solved.json"
     assert main(["exact", "solve", str(bars), "--solver", "rowscan", "--quiet", "-o", str(solved)]) == 0
-    from lns.instances.formats import read
-
-    board = read(str(solved), puzzle=puzzle).board
-    assert board is not None
+    board = load_board(str(solved), puzzle)[1]
     assert all(sum(triple) == 10 for triple in triples_of(puzzle, board, numbers))
     assert main(["generate", "--unique", "max", "--colours", "3"]) == 2
     assert main(["generate"]) == 2
@@ -234,38 +212,3 @@ def test_a_first_compilation_is_announced(
         monkeypatch.setattr("lns.exact.kernels.cache.is_compiled", lambda module, known=compiled: known)
         assert main(["generate", "--unique", "max", "--width", "3", "-o", str(made), "--force"]) == 0
         assert ("compiling" in capsys.readouterr().err) is not compiled
-
-
-@pytest.fixture
-def children(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int, float]]:
-    """The children that are started: solver, cells of its puzzle and limit of time. Nothing is compiled at first."""
-    started: list[tuple[str, int, float]] = []
-    compiled: set[str] = set()
-
-    def run_in_process(task: object, puzzle: Puzzle, solver: str, *others: object, **limits: Any) -> ProcessResult:
-        started.append((solver, puzzle.cells, limits["seconds"]))
-        compiled.add(find_solver(solver).kernel_module or "")
-        return ProcessResult(ExitReason.TIME, limits["seconds"], 0)
-
-    monkeypatch.setattr("lns.exact.compare.run_in_process", run_in_process)
-    monkeypatch.setattr("lns.exact.compare.is_compiled", compiled.__contains__)
-    return started
-
-
-def test_the_first_child_of_each_solver_may_compile(children: list[tuple[str, int, float]]) -> None:
-    """Also that of a solver whose module the child of another one compiled; no memory is that of a compilation."""
-    puzzle, request = uniform(3, 3, 2).puzzle, Request(seconds=4.0, memory=10**9)
-    first, long, short = COMPILATION_SECONDS, 4 + COMPILATION_SECONDS, 4 + STARTUP_SECONDS
-    processes = SolverProcesses()
-    for solver in ("dlx", "dlx:binary", "dlx", "dlx:binary", "xcc", "xcc"):
-        processes.run("small", puzzle, solver, request)
-    assert children == [
-        ("dlx", 4, first), ("dlx", 9, long), ("dlx:binary", 4, first), ("dlx:binary", 9, long),
-        ("dlx", 9, short), ("dlx:binary", 9, short),
-        ("xcc", 4, first), ("xcc", 9, long), ("xcc", 9, long),  # a library, which may compile each time
-    ]  # fmt: skip
-    del children[:]
-    processes = SolverProcesses()
-    for _ in range(2):
-        processes.run("small", puzzle, "dlx", request)
-    assert children == [("dlx", 9, long), ("dlx", 9, short)], "compiled before"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from lns.exact.blocks import Blocks, count_inner_blocks
-from lns.exact.driver import run_search
+from lns.exact.execution import Request, run_search
 from lns.exact.paper.design import (
     PATHS,
     constraints,
@@ -95,7 +95,7 @@ def test_a_clue_is_no_side_of_a_cell_whatever_the_order(seed: int) -> None:
     counts = []
     for order in (list(range(10)), [1, 4, 3, 2, 0, 5, 6, 7, 8, 9]):
         search = Blocks(puzzle, 1, order, all_four=True)
-        run_search(search, count_all=True, nodes=None, seconds=None)
+        run_search(search, Request(True))
         counts.append(search.solutions)
     assert counts[0] == counts[1] > 0
 

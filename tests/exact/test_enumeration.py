@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from lns.cli.main import main
 from lns.exact.blocks import Blocks
 from lns.exact.cover.search import CODES, Cover, build, run_xcover
-from lns.exact.driver import STEP_SECONDS, StepSizer
 from lns.exact.execution import Request
 from lns.exact.outcome import SolveStatus
 from lns.exact.piece_classes import assignments_per_board, distinct_count
@@ -47,10 +45,9 @@ def test_boards_of_brute_force(solver: str) -> None:
     assert several >= 3
 
 
-@pytest.mark.parametrize("solver", ["cp", "xcc", "sat:half-2"])
-def test_boards_of_libraries(solver: str) -> None:
-    for module in ("pysat", "ortools", "xcover"):
-        pytest.importorskip(module)
+@pytest.mark.parametrize(("solver", "package"), [("cp", "ortools"), ("xcc", "xcover"), ("sat:half-2", "pysat")])
+def test_boards_of_libraries(solver: str, package: str) -> None:
+    pytest.importorskip(package)
     puzzle = uniform(4, 4, 3, seed=5).puzzle
     boards: list[Board] = []
     outcome = count(puzzle, solver=solver, on_solution=boards.append)
@@ -92,20 +89,6 @@ def test_a_spent_budget_keeps_the_solutions_found() -> None:
     assert 0 < cut.solutions == len(set(sorted_colours(puzzle, boards))) < whole.solutions
 
 
-def test_steps_begin_small_and_adapt_to_the_time_of_a_node() -> None:
-    sizer = StepSizer()
-    steps = [sizer.step]
-    assert steps[0] <= 500, (
-        "where each node takes a millisecond, half a second passes before the first look at the clock"
-    )
-    for _ in range(8):
-        sizer.update(sizer.step, sizer.step / 1e6, None)
-        steps.append(sizer.step)
-    assert steps[-1] == STEP_SECONDS * 1e6 and all(after <= 4 * before for before, after in pairwise(steps))
-    sizer.update(sizer.step, sizer.step / 1e6, 0.001)
-    assert sizer.step == 1000
-
-
 # -- exact cover and blocks --------------------------------------------------------------------------------------------
 
 
@@ -121,9 +104,15 @@ def test_the_size_of_the_matrix_is_known_before_it_is_built(code: str, all_four:
             build(puzzle, code, all_four=all_four, most=nodes - 1)
 
 
-def test_a_matrix_too_large_for_the_memory_is_refused() -> None:
+def test_what_is_too_large_for_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """uniform(16, 16, 2) has 1.1e10 blocks on one inner place; counting them would take hours in one kernel call."""
     with pytest.raises(InputError, match=r"1600 pieces and 20 colours takes a matrix of 35\d,\d{3},\d{3} nodes"):
         Cover(uniform(40, 40, 20, 1).puzzle)
+    with pytest.raises(InputError, match="even width and height"):
+        Blocks(uniform(5, 4, 4).puzzle)
+    monkeypatch.setattr("lns.exact.blocks.MAX_BLOCKS", 1500)
+    with pytest.raises(InputError, match="more than 1,500 blocks of 2x2 pieces"):
+        Blocks(uniform(6, 6, 2, 1).puzzle)
     pytest.importorskip("xcover")
     with pytest.raises(InputError, match=r"takes a matrix of \d,\d{3},\d{3} nodes; expected at most 4,000,000"):
         run_xcover(uniform(24, 24, 5, 1).puzzle, Request())
@@ -155,15 +144,6 @@ def test_blocks_and_the_zig_zag_count_what_brute_force_counts() -> None:
             assert (board is not None) == (expected > 0)
             assert board is None or verify(puzzle, board).score == puzzle.max_score
     assert grouped > 20
-
-
-def test_odd_sides_and_too_many_blocks_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """uniform(16, 16, 2) has 1.1e10 blocks on one inner place; counting them would take hours in one kernel call."""
-    with pytest.raises(InputError, match="even width and height"):
-        Blocks(uniform(5, 4, 4).puzzle)
-    monkeypatch.setattr("lns.exact.blocks.MAX_BLOCKS", 1500)
-    with pytest.raises(InputError, match="more than 1,500 blocks of 2x2 pieces"):
-        Blocks(uniform(6, 6, 2, 1).puzzle)
 
 
 def test_blocks_and_absent_pairs_of_eternity_2(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,16 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lns.exact.execution import Request
+from lns.exact.outcome import SolveStatus
 from lns.exact.paper.bailleux2025 import PAPER
 from lns.exact.sat.cdcl import Cdcl
 from lns.exact.sat.clauses import at_most_one_pairs, exactly_one_counters, read_answer
 from lns.exact.sat.encodings import ENCODINGS, Bailleux, Encoding, encode
-from lns.exact.sat.search import Job, search
+from lns.exact.sat.search import search
 from lns.instances.errors import InputError
 from lns.instances.generate import balanced_torus, uniform
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from tests.exact.brute import all_boards
+from tests.exact.counting import PROVEN
 from tests.exact.puzzles import last_message, small_puzzle
 
 pytest.importorskip("pysat")
@@ -28,22 +31,17 @@ from pysat.solvers import Solver
 
 
 @pytest.mark.parametrize(
-    "job",
-    [
-        *(Job(name, "cadical195", True) for name in ENCODINGS),
-        Job("triangles", "cadical195", True, restricted=True),
-        Job("triangles", "cdcl", True),
-        Job("triangles", "cdcl", True, restricted=True),
-    ],
-    ids=lambda job: f"{job.encoding} {job.sat_solver}{' restricted' * job.restricted}",
-)
-def test_models_are_the_boards_of_brute_force(job: Job) -> None:
+    ("name", "sat_solver", "restricted"),
+    [*((name, "cadical195", False) for name in ENCODINGS), ("triangles", "cadical195", True),
+     ("triangles", "cdcl", False), ("triangles", "cdcl", True)],
+)  # fmt: skip
+def test_models_are_the_boards_of_brute_force(name: str, sat_solver: str, restricted: bool) -> None:
     for seed in range(30):
         puzzle = small_puzzle(seed, largest=9)
         boards = all_boards(puzzle)
-        message = last_message(search, puzzle, job)
-        assert message.exhausted and message.solutions == len(boards), seed
-        assert (message.placements is not None) == bool(boards)
+        found = last_message(search, puzzle, Request(True, sat_solver=sat_solver), name, restricted)
+        assert found.status in PROVEN and found.solutions == len(boards), seed
+        assert (found.board is not None) == bool(boards)
 
 
 def size(encoding: Encoding) -> tuple[int, int]:
@@ -94,14 +92,12 @@ def propagated(name: str, puzzle: Puzzle, assumed: list[int]) -> tuple[bool, set
 def kept_values(encoding: Encoding, cell: int, values: Sequence[tuple[int, int]]) -> list[int]:
     """Assumptions that leave a cell the values (piece, rotation), as far as the variables can say it."""
     assert isinstance(encoding, Bailleux)
+    allowed = np.zeros((encoding.pieces, 4), dtype=np.bool_)
+    allowed[tuple(np.transpose(values))] = True
     if encoding.merged:
-        kept = {int(encoding.value[cell, piece, rotation]) for piece, rotation in values}
-        return [-int(v) for v in encoding.value[cell].reshape(-1) if int(v) not in kept]
-    pieces, rotations = {piece for piece, _ in values}, {rotation for _, rotation in values}
-    return [
-        *(-int(v) for piece, v in enumerate(encoding.piece[cell]) if piece not in pieces),
-        *(-int(v) for rotation, v in enumerate(encoding.rotation[cell]) if rotation not in rotations),
-    ]
+        return (-encoding.value[cell][~allowed]).tolist()
+    gone = -encoding.piece[cell, ~allowed.any(axis=1)], -encoding.rotation[cell, ~allowed.any(axis=0)]
+    return np.concatenate(gone).tolist()
 
 
 RED, GREEN, BLUE, BLACK = 1, 2, 3, 4
@@ -151,30 +147,25 @@ def test_merged_variables_say_more_about_a_cell(name: str, finds: bool) -> None:
 
 def test_halves_propagate_colours_that_full_encodings_lack() -> None:
     """Bailleux 2025, 2.2.2: HALF-2 forbids a colour of an edge and so its pieces on both cells at once."""
-    puzzle = three_kinds()
-    half = encode("half-2", puzzle)
+    half = encode("half-2", three_kinds())
     assert isinstance(half, Bailleux)
     edge = half.edges[3, 1]
-    consistent, derived = propagated("half-2", puzzle, [-int(half.colour[edge, colour]) for colour in (RED, GREEN)])
-    assert consistent
-    assert {-int(v) for v in half.value[3, :2].reshape(-1)} <= derived
-    assert {-int(v) for v in half.value[4, :2].reshape(-1)} <= derived
+    consistent, derived = propagated("half-2", half.puzzle, [-int(half.colour[edge, hue]) for hue in (RED, GREEN)])
+    assert consistent and {-int(v) for v in half.value[3:5, :2].reshape(-1)} <= derived
 
 
 def test_half_3_gives_colours_only_to_a_piece_whose_rotation_is_known() -> None:
     """Bailleux 2025, 3.1: nothing follows about the edges of a cell before its piece and rotation are known."""
-    puzzle = three_kinds()
-    half = encode("half-3", puzzle)
+    half = encode("half-3", three_kinds())
     assert isinstance(half, Bailleux)
     colours = set(half.colour[half.edges[4]].reshape(-1).tolist())
     piece, rotation = int(half.piece[4, 4]), int(half.rotation[4, 1])
     grey = {-int(v) for v in half.colour[:, 0]}
-    for assumed in ([piece], [rotation]):
-        consistent, derived = propagated("half-3", puzzle, assumed)
-        assert consistent and not {v for v in derived if abs(v) in colours} - grey
-    consistent, derived = propagated("half-3", puzzle, [piece, rotation])
     shown = {int(half.colour[half.edges[4, side], half.sides[4, 1, side]]) for side in range(4)}
-    assert consistent and shown <= derived
+    for assumed in ([piece], [rotation], [piece, rotation]):
+        consistent, derived = propagated("half-3", half.puzzle, assumed)
+        known = {v for v in derived if abs(v) in colours} - grey
+        assert consistent and (shown <= known if len(assumed) == 2 else not known)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
@@ -219,17 +210,23 @@ def test_a_program_of_its_own_finds_boards_and_proves_that_there_are_none(tmp_pa
     for seed in range(20):
         puzzle, folder = small_puzzle(seed, largest=9), tmp_path / str(seed)
         folder.mkdir()
-        message = last_message(search, puzzle, Job("triangles", "program:minisat -verb=1", folder=folder))
-        boards = all_boards(puzzle)
-        assert message.solutions == bool(boards) and message.exhausted == (not boards) and message.nodes >= 0
+        asked = Request(sat_solver="program:minisat -verb=1")
+        found, boards = last_message(search, puzzle, asked, "triangles", False, folder), all_boards(puzzle)
+        assert found.status is (SolveStatus.SOLVED if boards else SolveStatus.INFEASIBLE) and found.nodes >= 0
 
 
-def test_a_program_that_is_not_there_is_told(tmp_path: Path) -> None:
-    puzzle = uniform(3, 3, 3, seed=1).puzzle
-    with pytest.raises(InputError, match="the program 'no-such-solver' is not installed"):
-        last_message(search, puzzle, Job("triangles", "program:no-such-solver", folder=tmp_path))
-    with pytest.raises(InputError, match="answers once"):
-        last_message(search, puzzle, Job("triangles", "program:minisat", count_all=True))
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        (Request(sat_solver="program:no-such-solver"), "the program 'no-such-solver' is not installed"),
+        (Request(True, sat_solver="program:minisat"), "answers once"),
+        (Request(True, sat_solver="kissat"), "cannot count"),
+        (Request(sat_solver="glucos4"), "did you mean 'glucose4'"),
+    ],
+)
+def test_what_a_sat_solver_cannot_do_is_told(asked: Request, sentence: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=sentence):
+        last_message(search, uniform(3, 3, 3, seed=1).puzzle, asked, "triangles", False, tmp_path)
 
 
 def random_formula(seed: int) -> tuple[int, list[np.ndarray]]:

@@ -5,7 +5,6 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -13,18 +12,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lns.exact.child_process import Emit, ExitReason, ProcessResult, run_in_process
-from lns.exact.execution import BuildingEnded, Request, SolverMessage, not_built, solve_in_child
+from lns.exact.child_process import Emit, ExitReason, run_in_process
+from lns.exact.cp import MODELS, solve_by_cp_sat
+from lns.exact.execution import Request
 from lns.exact.outcome import SolveStatus
 from lns.exact.polyominoes.grid import parse
 from lns.exact.polyominoes.search import fill_by_library
 from lns.exact.registry import SOLVERS, SolverEntry
-from lns.exact.sat.search import Job, canonical_name, compile_cdcl, search
+from lns.exact.sat.search import search
 from lns.exact.solvers import count, solve, solve_request
 from lns.instances.errors import InputError
-from lns.instances.generate import uniform
+from lns.instances.generate import corner_cells, uniform
 from lns.instances.puzzle import Puzzle
 from tests.exact.puzzles import last_message
+
+SPENT = SolveStatus.BUDGET_SPENT
+
+
+def small() -> Puzzle:
+    return uniform(3, 3, 3).puzzle
 
 
 def work(emit: Emit, what: str) -> None:
@@ -59,49 +65,43 @@ def test_a_crash_raises_and_keeps_earlier_messages(what: str, error: type[Except
     assert messages == [what]
 
 
-def test_time_and_memory_limits() -> None:
+def test_time_and_memory_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     messages: list[str] = []
-    ended = run_in_process(work, "sleep", receive=messages.append, seconds=1.0)
-    assert ended.reason is ExitReason.TIME and 1.0 <= ended.seconds < 3.0
     assert run_in_process(work, "allocate", receive=messages.append, memory=3_000_000_000).reason is ExitReason.MEMORY
-    assert "allocate" in messages
+    assert run_in_process(work, "burn", receive=messages.append, seconds=0.5, processor=True).reason is ExitReason.TIME
+    assert messages == ["allocate", "burn"]
     with pytest.raises(InputError, match="which the libraries take"):  # and it does not hang
         run_in_process(work, "allocate", receive=print, memory=100_000_000)
-
-
-def test_a_time_limit_may_be_longer_than_one_poll(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="no such thing"):
-        run_in_process(work, "refuse", receive=print, seconds=1e9)
-    monkeypatch.setattr("lns.exact.child_process._POLL_SECONDS", 0.02)
-    began = time.perf_counter()
-    assert run_in_process(work, "sleep", receive=[].append, seconds=0.5).reason is ExitReason.TIME
-    assert time.perf_counter() - began > 0.5
+        run_in_process(work, "refuse", receive=print, seconds=1e9)  # longer than a poll can wait
+    for poll in (86_400.0, 0.02):
+        monkeypatch.setattr("lns.exact.child_process._POLL_SECONDS", poll)
+        ended = run_in_process(work, "sleep", receive=messages.append, seconds=0.5)
+        assert ended.reason is ExitReason.TIME and 0.5 <= ended.seconds < 3.0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solver", ["sat:half-3", "cp", "xcc"])
-def test_a_library_call_stops_in_time(solver: str) -> None:
-    for module in ("pysat", "ortools", "xcover"):
-        pytest.importorskip(module)
+@pytest.mark.parametrize(("solver", "package"), [("sat:half-3", "pysat"), ("cp", "ortools"), ("xcc", "xcover")])
+def test_a_library_call_stops_in_time(solver: str, package: str) -> None:
+    pytest.importorskip(package)
     outcome = solve(uniform(12, 12, 10, seed=1).puzzle, solver=solver, seconds=1.5)
     assert 1.5 <= outcome.seconds < 15, "without the limit it would take days"
-    assert outcome.status is SolveStatus.BUDGET_SPENT
-    assert outcome.solutions == 0
+    assert (outcome.status, outcome.solutions) == (SPENT, 0)
 
 
 def test_a_limit_of_processor_time() -> None:
-    messages: list[str] = []
-    assert run_in_process(work, "burn", receive=messages.append, seconds=0.5, processor=True).reason is ExitReason.TIME
-    assert messages == ["burn"]
     pytest.importorskip("pysat")
-    outcome = solve_request(uniform(10, 10, 8, seed=1).puzzle, Request(seconds=1.0, processor_time=True), "sat:half-3")
-    assert (outcome.status, outcome.seconds) == (SolveStatus.BUDGET_SPENT, 1.0)
+    puzzle = uniform(10, 10, 8, seed=1).puzzle
+    outcome = solve_request(puzzle, Request(seconds=1.0, processor_time=True), "sat:half-3")
+    assert (outcome.status, outcome.seconds) == (SPENT, 1.0)
     assert outcome.details["variables"] > 30_000, "reported before the search"
     for solver in ("rowscan", "sls:dcrwalk"):
         began = time.process_time()
-        outcome = solve_request(uniform(10, 10, 8, seed=1).puzzle, Request(seconds=0.2, processor_time=True), solver)
-        assert outcome.status is SolveStatus.BUDGET_SPENT
-        assert 0.19 <= outcome.seconds <= time.process_time() - began
+        outcome = solve_request(puzzle, Request(seconds=0.2, processor_time=True), solver)
+        assert outcome.status is SPENT and 0.19 <= outcome.seconds <= time.process_time() - began
+
+
+# -- SAT solvers that are programs -------------------------------------------------------------------------------------
 
 
 def install(folder: Path, name: str, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,8 +121,7 @@ def test_a_sat_program_that_reaches_its_limit_leaves_no_files(
     monkeypatch.setenv("TMPDIR", str(temporary))
     monkeypatch.setattr("tempfile.tempdir", None)  # read TMPDIR again
     request = Request(seconds=3.0, processor_time="XCPU" in command, sat_solver="program:endless")
-    outcome = solve_request(uniform(3, 3, 3).puzzle, request, "sat:half-3")
-    assert outcome.status is SolveStatus.BUDGET_SPENT
+    assert solve_request(small(), request, "sat:half-3").status is SPENT
     assert started.read_text().startswith("c "), "the program had got its formula"
     assert list(temporary.iterdir()) == []
 
@@ -138,10 +137,12 @@ def test_a_sat_program_that_catches_the_signal_of_its_limit_has_spent_its_budget
     for name in ("patient", "hasty"):
         install(tmp_path, name, program, monkeypatch)
     request = Request(seconds=1.0, processor_time=True, sat_solver="program:patient")
-    assert solve_request(uniform(3, 3, 3).puzzle, request, "sat:half-3").status is SolveStatus.BUDGET_SPENT
-    hasty = replace(request, sat_solver="program:hasty")
+    assert solve_request(small(), request, "sat:half-3").status is SPENT
     with pytest.raises(ChildProcessError, match="the program hasty ended with status 0 and no answer"):
-        solve_request(uniform(3, 3, 3).puzzle, hasty, "sat:half-3")
+        solve_request(small(), replace(request, sat_solver="program:hasty"), "sat:half-3")
+
+
+# -- what does not count as time ---------------------------------------------------------------------------------------
 
 
 def load_slowly() -> None:
@@ -159,10 +160,16 @@ def test_a_limit_begins_when_the_child_is_prepared(processor: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("solver", "package"), [("xcc", "xcover"), ("cp", "ortools"), ("cp:table", "ortools"), ("sat:half-3", "pysat")]
+    ("solver", "package", "extra"),
+    [
+        ("xcc", "xcover", "cover"),
+        ("cp", "ortools", "cp"),
+        ("cp:table", "ortools", "cp"),
+        ("sat:half-3", "pysat", "sat"),
+    ],
 )
 def test_importing_a_library_does_not_count(
-    solver: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    solver: str, package: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The library xcover compiles itself when it is first imported, which took longer than many a time limit."""
     pytest.importorskip(package)
@@ -170,82 +177,66 @@ def test_importing_a_library_does_not_count(
     (tmp_path / package / "__init__.py").write_text(
         "import time\nfrom lns.instances.errors import InputError\ntime.sleep(0.6)\nraise InputError('at last')"
     )
-    monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(InputError, match="at last"):
-        solve(uniform(3, 3, 3).puzzle, solver=solver, seconds=0.2)
-    if solver == "xcc":
+    with monkeypatch.context() as patched:
+        patched.syspath_prepend(tmp_path)
         with pytest.raises(InputError, match="at last"):
-            fill_by_library(parse("..\n\naa"), seconds=0.2)
+            solve(small(), solver=solver, seconds=0.2)
+        if solver == "xcc":
+            with pytest.raises(InputError, match="at last"):
+                fill_by_library(parse("..\n\naa"), seconds=0.2)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(InputError, match=rf"which is not installed \(extra '{extra}'\): pip install "):
+        solve(small(), solver=solver)
 
 
-def test_compiling_the_own_sat_solver_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    prepared: list[object] = []
-    monkeypatch.setattr(
-        "lns.exact.sat.search.solve_in_child",
-        lambda *arguments, prepare: prepared.append(prepare) or not_built(BuildingEnded(0.0)),
-    )
-    solve(uniform(3, 3, 3).puzzle, solver="sat:half-3", sat_solver="cdcl")
-    assert prepared == [compile_cdcl]
+# -- answers -----------------------------------------------------------------------------------------------------------
 
 
 def test_nodes_are_unknown_where_the_library_reports_none() -> None:
     for module in ("pysat", "xcover"):
         pytest.importorskip(module)
-    puzzle = uniform(3, 3, 3).puzzle
-    assert solve(puzzle, solver="sat:half-3").nodes is None  # kissat
-    assert count(puzzle, solver="xcc").nodes is None
-    assert solve(puzzle, solver="sat:half-3", sat_solver="cadical").nodes >= 0
+    assert solve(small(), solver="sat:half-3").nodes is None  # kissat
+    assert count(small(), solver="xcc").nodes is None
+    assert solve(small(), solver="sat:half-3", sat_solver="cadical").nodes >= 0
+    with pytest.raises(InputError, match="reports no nodes"):
+        solve(small(), solver="xcc", nodes=100)
 
 
 def test_spent_memory_is_not_infeasible() -> None:
     pytest.importorskip("pysat")
     outcome = solve(uniform(8, 8, 6, seed=1).puzzle, solver="sat:full-4", memory=400_000_000, seconds=60)
-    assert outcome.status is SolveStatus.BUDGET_SPENT
-    assert outcome.details["memory_spent"] == 1.0
+    assert outcome.status is SPENT and outcome.details["memory_spent"] == 1.0
 
 
-def test_the_interface_reports_infeasible_and_solved() -> None:
+@pytest.mark.parametrize("sat_solver", ["kissat", "cadical", "minisat"])
+def test_a_spent_node_budget_proves_nothing(sat_solver: str) -> None:
     pytest.importorskip("pysat")
-    row = Puzzle(np.array([[0, 1, 0, 0], [0, 2, 0, 1], [0, 0, 0, 1]], dtype=np.int32), 3, 1)
-    assert solve(row, solver="sat:half-3").status is SolveStatus.INFEASIBLE
-    outcome = count(uniform(4, 4, 4, seed=2).puzzle, solver="sat:half-2")
-    assert outcome.status is SolveStatus.SOLVED
-    assert outcome.solutions == count(uniform(4, 4, 4, seed=2).puzzle, solver="rowscan").solutions
-    assert outcome.board is not None
-
-
-def test_a_spent_node_budget_proves_nothing() -> None:
-    pytest.importorskip("pysat")
-    for sat_solver in ("kissat", "cadical", "minisat"):
-        message = last_message(search, uniform(8, 8, 6, seed=1).puzzle, Job("half-3", sat_solver, nodes=20))
-        assert not message.exhausted and message.solutions == 0
+    asked = Request(nodes=20, sat_solver=sat_solver)
+    found = last_message(search, uniform(8, 8, 6, seed=1).puzzle, asked, "half-3")
+    assert (found.status, found.solutions) == (SPENT, 0)
 
 
 def test_a_budget_of_conflicts_counts_conflicts_not_decisions() -> None:
     """Glucose limits conflicts only, and makes many more decisions."""
     pytest.importorskip("pysat")
-    puzzle = uniform(5, 4, 4, seed=0).puzzle
-    message = last_message(search, puzzle, Job("half-3", "glucose", True))
-    budget = (conflicts := int(message.details["conflicts"])) + 1
-    assert message.exhausted and message.nodes > budget
-    message = last_message(search, puzzle, Job("half-3", "glucose", True, nodes=budget))
-    assert message.exhausted and message.details["budget_spent"] == conflicts
+    puzzle, asked = uniform(5, 4, 4, seed=0).puzzle, Request(True, sat_solver="glucose")
+    found = last_message(search, puzzle, asked, "half-3")
+    budget = (conflicts := int(found.details["conflicts"])) + 1
+    assert found.status is SolveStatus.SOLVED and found.nodes > budget
+    found = last_message(search, puzzle, replace(asked, nodes=budget), "half-3")
+    assert found.status is SolveStatus.SOLVED and found.details["budget_spent"] == found.budget_used == conflicts
     outcome = count(puzzle, solver="sat:half-3", sat_solver="glucose", fix_corner=True, nodes=2 * budget)
-    assert (
-        outcome.status is SolveStatus.SOLVED
-        and outcome.solutions == count(puzzle, solver="rowscan", fix_corner=True).solutions
-    )
+    assert outcome.status is SolveStatus.SOLVED
+    assert outcome.solutions == count(puzzle, solver="rowscan", fix_corner=True).solutions
     assert outcome.nodes > outcome.details["budget_spent"] == outcome.details["conflicts"]
 
 
 def test_details_of_two_corners_add_up_except_sizes_and_peaks() -> None:
     pytest.importorskip("pysat")
     puzzle = uniform(5, 4, 4, seed=0).puzzle
-    whole = count(puzzle, solver="sat:half-2", sat_solver="cadical")
-    both = count(puzzle, solver="sat:half-2", sat_solver="cadical", fix_corner=True)
-    assert both.details["variables"] == whole.details["variables"]
-    assert both.details["clauses"] < 1.5 * whole.details["clauses"]
-    assert both.details["peak_megabytes"] < 1.5 * whole.details["peak_megabytes"]
+    whole, both = (count(puzzle, "sat:half-2", sat_solver="cadical", fix_corner=fixed).details for fixed in (0, 1))
+    assert both["variables"] == whole["variables"]
+    assert all(both[name] < 1.5 * whole[name] for name in ("clauses", "peak_megabytes"))
 
 
 NAMES = "cadical103 cadical153 cadical195 glucose3 glucose42 kissat lingeling maplechrono maplesat mergesat"
@@ -254,52 +245,39 @@ NAMES = "cadical103 cadical153 cadical195 glucose3 glucose42 kissat lingeling ma
 @pytest.mark.parametrize("name", [*NAMES.split(), "minisat", "minicard"])
 def test_solvers_of_python_sat(name: str) -> None:
     pytest.importorskip("pysat")
-    assert last_message(search, uniform(4, 4, 4, seed=3).puzzle, Job("half-3", name)).solutions == 1
-
-
-def test_requests_that_a_solver_cannot_serve_are_refused() -> None:
-    pytest.importorskip("pysat")
-    with pytest.raises(InputError, match="cannot count"):
-        count(uniform(3, 3, 3).puzzle, solver="sat:half-3", sat_solver="kissat")
-    with pytest.raises(InputError, match="did you mean 'glucose4'"):
-        canonical_name("glucos4")
-    with pytest.raises(InputError, match="reports no nodes"):
-        solve(uniform(3, 3, 3).puzzle, solver="xcc", nodes=100)
-
-
-@pytest.mark.parametrize(
-    ("solver", "module", "extra"), [("sat:half-3", "pysat", "sat"), ("cp", "ortools", "cp"), ("xcc", "xcover", "cover")]
-)
-def test_a_missing_package_names_its_extra(
-    monkeypatch: pytest.MonkeyPatch, solver: str, module: str, extra: str
-) -> None:
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(InputError, match=rf"which is not installed \(extra '{extra}'\): pip install "):
-        solve(uniform(3, 3, 3).puzzle, solver=solver)
+    asked = Request(sat_solver=name)
+    assert last_message(search, uniform(4, 4, 4, seed=3).puzzle, asked, "half-3").solutions == 1
 
 
 @pytest.mark.parametrize("entry", SOLVERS.values(), ids=SOLVERS)
 def test_registry_entries_name_a_function_and_the_module_that_it_compiles(entry: SolverEntry) -> None:
-    module, name = str(entry.function).split(":")
-    imported = import_module(module)
-    assert callable(getattr(imported, name))
+    module, name = str(entry.function or entry.search).split(":")
+    assert callable(getattr(import_module(module), name))
     if entry.kernel_module is None:
         assert entry.extra is not None, "it calls a library"
     else:
         assert b"lns.exact.kernels.jit" in Path(str(import_module(entry.kernel_module).__file__)).read_bytes()
 
 
-@pytest.mark.parametrize(
-    "reason,seconds", [(ExitReason.FINISHED, 0.5), (ExitReason.INTERRUPTED, 0.5), (ExitReason.TIME, 100.0)]
-)
-def test_the_time_spent_is_the_limit_only_if_the_limit_was_reached(
-    reason: ExitReason, seconds: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    puzzle = uniform(3, 3, 2, seed=1).puzzle
+# -- constraint programming --------------------------------------------------------------------------------------------
 
-    def run_in_process(*arguments: object, receive: Callable[[SolverMessage], None], **limits: object) -> ProcessResult:
-        receive(SolverMessage(0, None, None, False, {"own_seconds": 1.0, "processor_seconds": 0.5}))
-        return ProcessResult(reason, 2.0, 0)
 
-    monkeypatch.setattr("lns.exact.execution.run_in_process", run_in_process)
-    assert solve_in_child(work, puzzle, Request(seconds=100.0, processor_time=True)).seconds == seconds
+def test_a_budget_of_cp_sat_counts_conflicts_not_branches() -> None:
+    pytest.importorskip("ortools")
+    outcome = count(uniform(5, 4, 4, 0).puzzle, solver="cp", fix_corner=True, nodes=100)
+    assert outcome.nodes > 100 > outcome.details["conflicts"]
+    assert (outcome.status, outcome.solutions) == (SolveStatus.SOLVED, 5)  # one corner, then the other
+    found = last_message(solve_by_cp_sat, uniform(7, 7, 5, seed=3).puzzle, Request(True, 5))
+    assert found.status is SPENT, "spent conflicts prove nothing"
+
+
+def test_tables_and_alldifferent_need_fewer_nodes() -> None:
+    """The models of Benoist & Bourreau 2008, 2.2."""
+    pytest.importorskip("ortools")
+    puzzle = uniform(5, 5, 4, 2).with_clues(corner_cells(5, 5)).puzzle
+    outcomes = {model: count(puzzle, solver=f"cp:{model}", seconds=60) for model in MODELS}
+    assert len({outcome.solutions for outcome in outcomes.values()}) == 1
+    assert outcomes["table"].nodes < outcomes["element"].nodes
+    assert outcomes["table-alldifferent"].nodes <= outcomes["table"].nodes
+    assert count(puzzle, solver="cp:element", nodes=3).status is SPENT
+    assert solve(uniform(4, 4, 4, 1).puzzle, solver="cp:table-alldifferent").solutions == 1

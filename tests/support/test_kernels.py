@@ -315,16 +315,10 @@ def test_nothing_is_left_in_the_working_directory_where_nothing_else_can_be_writ
 # -- processes --------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def first(demo: Demo) -> Running:
-    """A process that has begun to compile."""
-    begun = demo.slow()
-    assert begun.next_line() == "compiles"
-    return begun
-
-
 @locks
-def test_one_of_several_processes_compiles_and_the_others_wait(demo: Demo, first: Running) -> None:
+def test_one_of_several_processes_compiles_and_the_others_wait(demo: Demo) -> None:
+    first = demo.slow()
+    assert first.next_line() == "compiles"
     others = [demo.slow() for _ in range(2)]
     assert [other.next_line() for other in others] == ["waits"] * 2
     demo.signal("go")
@@ -346,33 +340,23 @@ def test_waiting_processes_compile_at_once_where_machine_code_cannot_be_written(
 
 
 @locks
-def test_a_process_that_is_killed_while_it_compiles_releases_the_lock(demo: Demo, first: Running) -> None:
-    other = demo.slow()
+@pytest.mark.parametrize("ending", ["killed", "too slow", "failed"])
+def test_another_process_compiles_when_the_first_does_not_end_it(ending: str, demo: Demo) -> None:
+    first = demo.slow(fails=ending == "failed")
+    assert first.next_line() == "compiles"
+    other = demo.slow(max_wait=0.2 if ending == "too slow" else 300.0)
     assert other.next_line() == "waits"
-    first.process.kill()
-    first.process.communicate()
+    if ending == "killed":
+        first.process.kill()
+        first.process.communicate()
+    elif ending == "failed":
+        demo.signal("go")
+        assert first.next_line() == "failed"
     assert other.next_line() == "compiles"
     demo.signal("go")
     assert other.rest() == ["26"]
-
-
-@locks
-def test_a_process_that_fails_to_compile_releases_the_lock(demo: Demo) -> None:
-    first = demo.slow(fails=True)
-    demo.signal("go")
-    assert [first.next_line(), first.next_line()] == ["compiles", "failed"]
-    assert demo.slow().rest() == ["compiles", "26"]
     demo.signal("end")
-    assert first.rest() == []
-
-
-@pytest.mark.slow
-@locks
-def test_a_process_waits_no_longer_than_the_limit(demo: Demo, first: Running) -> None:
-    other = demo.slow(max_wait=0.2)
-    assert [other.next_line(), other.next_line()] == ["waits", "compiles"]  # although the first has not ended
-    demo.signal("go")
-    assert [first.rest(), other.rest()] == [["26"], ["26"]]
+    assert ending == "killed" or first.rest() == ([] if ending == "failed" else ["26"])
 
 
 @pytest.mark.slow
@@ -386,49 +370,41 @@ def test_every_process_compiles_for_itself_where_the_system_has_no_locks(demo: D
 # -- directories ------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The cache in the temporary directory that all users share, on a system where no other place can be written."""
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs users")
+def test_a_shared_directory_is_used_only_if_no_other_user_can_write_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cache in the temporary directory that all users share, where no other place can be written."""
     (tmp_path / "file").touch()
     monkeypatch.setattr(kernel_cache.tempfile, "gettempdir", lambda: str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    return tmp_path / f"lns-cache-{os.getuid()}"
-
-
-@pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs users")
-def test_a_shared_directory_is_used_only_if_no_other_user_can_write_it(
-    shared: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    find = kernel_cache.cache_base.__wrapped__
+    find, uid = kernel_cache.cache_base.__wrapped__, os.getuid()
+    shared = tmp_path / f"lns-cache-{uid}"
     assert find() == shared and shared.stat().st_mode & 0o777 == 0o700
+    with monkeypatch.context() as homeless:
+        homeless.delenv("XDG_CACHE_HOME")
+        homeless.setattr(kernel_cache.os.path, "expanduser", lambda path: path)
+        assert find() == shared
     shared.chmod(0o777)
     assert find() is None
     shared.rmdir()
-    (shared.parent / "planted").mkdir(mode=0o700)
-    shared.symlink_to(shared.parent / "planted")
+    (tmp_path / "planted").mkdir(mode=0o700)
+    shared.symlink_to(tmp_path / "planted")
     assert find() is None
     shared.unlink()
-    shared.mkdir(mode=0o700)
-    uid = os.getuid()
-    shared.rename(shared.parent / f"lns-cache-{uid + 1}")
+    (tmp_path / f"lns-cache-{uid + 1}").mkdir(mode=0o700)
     monkeypatch.setattr(os, "getuid", lambda: uid + 1)
     assert find() is None
 
 
-def test_a_user_without_a_home_directory_has_a_cache(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setattr(kernel_cache.os.path, "expanduser", lambda path: path)
-    assert kernel_cache.cache_base.__wrapped__() == shared
-
-
-def test_kernels_that_another_checkout_compiles_are_not_counted(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_cache, "cache_base", lambda: shared)
-    own, other = kernel_cache.checkout_cache(), shared / "0123456789abcdef"
-    assert own is not None and own.parent == shared
-    for folder, saved in ((other, 0), (own, 1)):
+def test_kernels_that_another_checkout_compiles_are_not_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel_cache, "cache_base", lambda: tmp_path)
+    own = kernel_cache.checkout_cache()
+    assert own is not None and own.parent == tmp_path
+    for folder, saved in ((tmp_path / "0123456789abcdef", 0), (own, 1)):
         (folder / "key").mkdir(parents=True)
         (folder / "key" / "kernel.nbi").touch()
         assert kernel_cache.saved_kernels() == saved
-    monkeypatch.setattr(kernel_cache, "ROOT", Path("/elsewhere"))
-    assert kernel_cache.saved_kernels() == 0
