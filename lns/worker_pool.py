@@ -83,7 +83,6 @@ class Workers(Executor):
 
     first_round_s = 0.5  # length of the first round of an island
     round_s = ROUND_S  # and of the later ones
-    state_s = 0.0  # seconds between two reports of an island that have its state; 0: all have it
     grace_s = 1.0  # that rounds under way have at the end; a worker that compiles or hangs is then killed
     max_lost = 5  # rounds of an island that may be lost in a row; it is then abandoned
     capacity = 0  # islands that can be searched side by side at present; 0 if that is not known

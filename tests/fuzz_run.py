@@ -27,6 +27,7 @@ from unittest import mock
 import numpy as np
 
 from lns.cli.main import main
+from lns.engine import pack, unpack
 from lns.islands import Archipelago
 from lns.runs.checkpoint import MAX_BYTES
 from lns.runs.files import (
@@ -94,19 +95,19 @@ def change_array(file: Path, outside: Path, chance: random.Random) -> None:
     try:
         with zipfile.ZipFile(file) as archive:
             members = {member.filename: archive.read(member) for member in archive.infolist()}
-        name = chance.choice(sorted(members))
-        array = np.load(io.BytesIO(members[name]), allow_pickle=False)
-    except (zipfile.BadZipFile, ValueError, EOFError, OSError, IndexError):
-        return  # damaged enough
-    if name == "meta.npy":
-        with contextlib.suppress(ValueError):
-            record = json.loads(array.tobytes())
+        name = chance.choice((*sorted(members), "0.npz"))
+        if name == "meta.json":
+            record = json.loads(members[name])
             replace_value(record, chance)
-            array = np.frombuffer(json.dumps(record).encode(), dtype=np.uint8)
-    else:
-        array = _other_array(array, chance)
-    members[chance.choice((name, name, name, "0/other.npy", name.replace("0/", "7/")))] = _bytes_of(array)
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+            members[name] = json.dumps(record).encode()
+        else:
+            arrays = unpack(members[name])
+            changed = chance.choice(sorted(arrays))
+            arrays[chance.choice((changed, changed, changed, "other"))] = _other_array(arrays[changed], chance)
+            members[chance.choice((name, name, name, "7.npz"))] = pack(arrays)
+    except (zipfile.BadZipFile, ValueError, EOFError, OSError, IndexError, KeyError):
+        return  # damaged enough
+    with zipfile.ZipFile(file, "w") as archive:
         for member, data in members.items():
             archive.writestr(member, data)
 
@@ -125,12 +126,6 @@ def _other_array(array: np.ndarray[Any, Any], chance: random.Random) -> np.ndarr
     if kind == "longer":
         return np.concatenate([array.reshape(-1)] * 2 or [array])
     return array.reshape(-1)[: array.size // 2] if kind == "shorter" else array.reshape(1, -1)
-
-
-def _bytes_of(array: np.ndarray[Any, Any]) -> bytes:
-    file = io.BytesIO()
-    np.save(file, array)
-    return file.getvalue()
 
 
 def set_names(file: Path, outside: Path, chance: random.Random) -> None:

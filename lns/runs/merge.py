@@ -40,7 +40,6 @@ from lns.runs.directory import (
 )
 from lns.runs.files import BEST, BOARDS, PARAMETERS, format_duration, utc_now
 from lns.runs.history import Heartbeat, Improvement, RunHistory, write_status
-from lns.runs.recorder import newest_checkpoint
 from lns.runs.run_summary import OnError, RunSummary, check_same_set, load_summary, read_each
 
 log = logging.getLogger("lns")
@@ -120,7 +119,7 @@ def merge(runs: RunSources, output: str | os.PathLike[str]) -> Merged:
                 best_fields(directory.puzzle, directory.settings, best_run.best._replace(board=board), found_after)
             )
             directory.draw(board)
-        usable = newest_checkpoint(first.path, first.settings, first.puzzle, params)
+        usable = checkpoints.newest(first.path, first.settings, first.puzzle, params)
         islands = {} if usable is None else usable[0].islands
         others_made = [run.heartbeat.statistics for run in summaries[1:]]
         before = first.history.other_statistics if islands else first.heartbeat.statistics

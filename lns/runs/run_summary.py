@@ -176,7 +176,7 @@ def _history(path: Path, settings: RunSettings, puzzle: Puzzle, notes: list[str]
         notes.append(str(error))
     for name in (CHECKPOINT, PREVIOUS):
         try:
-            return checkpoints.load(path / name, settings.run, puzzle, {}).history, Heartbeat()
+            return checkpoints.load(path / name, settings.run, puzzle).history, Heartbeat()
         except InputError as error:
             notes.append(str(error))
     return RunHistory(0.0), Heartbeat()

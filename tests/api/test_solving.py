@@ -323,7 +323,7 @@ def growing(monkeypatch: pytest.MonkeyPatch) -> Growing:
     """The workers of the cluster of any `Client`; islands are added at once."""
     workers = Growing()
     monkeypatch.setattr("lns.islands.GROWTH_S", 0.0)
-    monkeypatch.setattr("lns.cluster.DaskWorkers", lambda client, state_s: workers)
+    monkeypatch.setattr("lns.cluster.DaskWorkers", lambda client: workers)
     return workers
 
 

@@ -29,10 +29,6 @@ from tests.lns.run_parts import QUICK, small_puzzle
 ENGINES = ("auto", "tabu", "lns", "beam")
 
 
-def same(a: State, b: State) -> bool:
-    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("restored", [True, False])
 def test_the_ends_of_rounds_do_not_change_the_search(restored: bool) -> None:
@@ -61,7 +57,7 @@ def same_search(executor: Executor, engine: str) -> None:
         return report, scores
 
     (one, found_by_one), (three, found_by_three) = rounds(9), rounds(2, 3, 4)
-    assert same(one.island.state, three.island.state)
+    assert one.island.state == three.island.state
     assert one.best == three.best and one.island.steps == three.island.steps == 9
     assert found_by_one == found_by_three and found_by_one
     assert one.island.statistics == three.island.statistics
@@ -75,7 +71,7 @@ def test_two_islands_share_the_best_board_and_search_differently() -> None:
     assert scores == sorted(scores)
     assert archipelago.best is not None and verify(puzzle, archipelago.best).score == archipelago.best_score
     first, second = (archipelago.islands[number] for number in (0, 1))
-    assert not same(first.state, second.state)
+    assert first.state != second.state
     assert archipelago.statistics == first.statistics + second.statistics
     assert all(number in (0, 1) for number, _ in archipelago.pop_boards())
 
@@ -162,7 +158,7 @@ def test_a_lone_island_gets_no_incumbent_from_the_steps_that_it_repeats(monkeypa
     monkeypatch.setattr("lns.islands.run_round", lambda task: incumbents.append(task.incumbent) or 1 / 0)
     puzzle = small_puzzle()
     board = Board(np.full(puzzle.cells, -1, dtype=np.int32), puzzle.width, puzzle.height)
-    islands = {number: Island(number, {}, 30, Statistics(), 4) for number in (0, 1)}
+    islands = {number: Island(number, b"", 30, Statistics(), 4) for number in (0, 1)}
     for workers, known, origin in (
         (1, [0], "start"), (1, [], "start"), (1, [0, 1], "tabu"), (2, [0, 1], "start"), (1, [], "greedy"),
     ):  # fmt: skip
@@ -263,7 +259,7 @@ def test_a_lost_round_is_repeated(caplog: pytest.LogCaptureFixture) -> None:
     )
     for archipelago in (whole, torn):
         archipelago.run(60.0, puzzle.max_score, lambda _: None, steps=6)
-    assert same(whole.islands[0].state, torn.islands[0].state)
+    assert whole.islands[0].state == torn.islands[0].state
     assert caplog.text.count("continues island 0 from its last round") == 3
 
 
