@@ -11,11 +11,11 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from lns.engine import FoundBoard, Statistics, pack, unpack
 from lns.instances.board import Board
-from lns.instances.puzzle import Puzzle
+from lns.instances.puzzle import MAX_CELLS, Puzzle
 from lns.params import Params
 from lns.worker_pool import is_worker, mark_begin, stop_requested
 
@@ -40,9 +40,9 @@ class Search:
 class Island:
     """Where the search of one island is: enough to continue it in any process."""
 
-    number: int  # from 0
+    number: Annotated[int, 0, MAX_ISLANDS - 1]
     state: bytes  # of its engine, by `lns.engine.pack`
-    best_score: int  # -1 before the first board
+    best_score: Annotated[int, -1, 2 * MAX_CELLS]  # -1 before the first board
     statistics: Statistics
     steps: int  # made so far
 

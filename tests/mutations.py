@@ -8,7 +8,8 @@ import resource
 from pathlib import Path
 from typing import Any
 
-from lns.runs.files import is_sealed, seal
+from lns.instances.errors import InputError
+from lns.runs.files import seal, unseal
 
 MAX_MEMORY = 600 * 2**20
 VALUES: tuple[Any, ...] = (
@@ -57,13 +58,20 @@ def change_value(file: Path, outside: Path, chance: random.Random) -> None:
     lines = file.read_text(errors="replace").split("\n")
     at = chance.randrange(len(lines))
     with contextlib.suppress(ValueError, RecursionError):
-        sealed = is_sealed(lines[at])
         record = json.loads(lines[at])
+        sealed = is_sealed(lines[at])
         if isinstance(record, dict) and record:
             record.pop("sum" if sealed else "", None)
             replace_value(record, chance)
             lines[at] = seal(record) if sealed else json.dumps(record)
     file.write_text("\n".join(lines))
+
+
+def is_sealed(line: str) -> bool:
+    try:
+        return bool(unseal(line))
+    except InputError:
+        return False
 
 
 def replace_value(value: dict[str, Any] | list[Any], chance: random.Random) -> None:

@@ -15,14 +15,14 @@ import logging
 import os
 import zipfile
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lns.engine import FoundBoard, State, Statistics, check_numbers, unpack
+from lns.engine import FoundBoard, State, check_numbers, unpack
 from lns.engines import make_engine
 from lns.instances.errors import InputError
 from lns.instances.files import open_to_read, sync_folder
@@ -30,10 +30,10 @@ from lns.instances.json_values import JsonFields, json_object
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import printable
 from lns.params import Params
-from lns.rounds import MAX_ISLANDS, Island
+from lns.rounds import Island
 from lns.runs.directory import RunSettings, with_pins
 from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS, expect_schema, from_json, open_regular
-from lns.runs.history import RunHistory, history_from_json
+from lns.runs.history import RunHistory
 
 if TYPE_CHECKING:
     from lns.loop.search_loop import SearchLoop
@@ -68,12 +68,8 @@ def save(directory: Path, run: str, puzzle: Puzzle, checkpoint: Checkpoint) -> N
         "instance_sha256": puzzle.sha256,
         "log_size": checkpoint.log_size,
         "history": checkpoint.history.to_json(),
-        "islands": [
-            {"number": one.number, "best_score": one.best_score, "steps": one.steps,
-             "statistics": one.statistics.to_json()}
-            for one in islands
-        ],
-    }  # fmt: skip
+        "islands": [{name: value for name, value in asdict(island).items() if name != "state"} for island in islands],
+    }
     new, last, previous = directory / f".{CHECKPOINT}.tmp", directory / CHECKPOINT, directory / PREVIOUS
     new.unlink(missing_ok=True)  # always the same name, so that the next writer removes what a killed one left
     try:
@@ -121,8 +117,7 @@ def load(path: Path, run: str, puzzle: Puzzle) -> Checkpoint:
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or 'not a whole file'}", path) from None
     except Exception as error:  # zipfile raises almost anything for a damaged file
-        what = str(error).splitlines()[0] if str(error) else "cut short"
-        raise InputError(f"damaged: {printable(what, 150)}", path) from None
+        raise InputError(f"damaged: {printable(str(error) or 'cut short', 150)}", path) from None
 
 
 def _read(archive: zipfile.ZipFile, run: str, puzzle: Puzzle) -> Checkpoint:
@@ -130,19 +125,12 @@ def _read(archive: zipfile.ZipFile, run: str, puzzle: Puzzle) -> Checkpoint:
     expect_schema(meta, SCHEMA)
     if (meta.get("run"), meta.get("instance_sha256")) != (run, puzzle.sha256):
         raise InputError("belongs to another run; expected a checkpoint of this run")
-    islands = {}
-    for each in meta.array("islands"):
-        values = JsonFields(each)
-        number = values.integer("number", 0, MAX_ISLANDS - 1)
-        islands[number] = Island(
-            number=number,
-            state=archive.read(f"{number}.npz"),
-            best_score=values.integer("best_score", -1, puzzle.max_score),
-            statistics=from_json(Statistics, values.get("statistics"), "statistics"),
-            steps=values.integer("steps", 0, 2**62),
-        )
-    history = history_from_json(meta.get("history"), puzzle)
-    return Checkpoint(history, islands, meta.integer("log_size", 0, 2**62))
+    islands: list[Island] = [
+        from_json(Island, each | {"state": archive.read(f"{each['number']}.npz")}, "an island")
+        for each in meta.array("islands")
+    ]
+    history: RunHistory = from_json(RunHistory, meta.get("history"), "history")
+    return Checkpoint(history, {island.number: island for island in islands}, meta.integer("log_size", 0, 2**62))
 
 
 # -- states: what a kernel may see -----------------------------------------------------------------------------------

@@ -24,7 +24,6 @@ from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.files import atomic_write, read_text
 from lns.instances.formats import best_json, load_board, load_puzzle, write
-from lns.instances.json_values import JsonFields
 from lns.instances.puzzle import MAX_CELLS, Clue, Puzzle
 from lns.instances.text import printable, quoted
 from lns.instances.verify import verify
@@ -39,10 +38,10 @@ from lns.runs.files import (
     PICTURE,
     SETTINGS,
     STOP,
-    expect_schema,
     from_json,
+    named,
+    read_sealed,
     seal,
-    unseal,
     utc_now,
 )
 from lns.runs.lock import Lock
@@ -299,22 +298,16 @@ def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
             raise InputError("no such directory; expected the directory of a run", printable(str(path)))
         if not (path / SETTINGS).is_file():
             raise InputError(f"no run directory: it has no {SETTINGS}", path)
-        try:
-            values = unseal(read_text(path / SETTINGS))
-            expect_schema(JsonFields(values), SCHEMA)
-            settings: RunSettings = from_json(RunSettings, values, SETTINGS)
-        except InputError as error:
-            raise error.at(path / SETTINGS) from None
+        with named(path / SETTINGS):
+            settings: RunSettings = from_json(RunSettings, read_sealed(path / SETTINGS, SCHEMA).values, SETTINGS)
         _existing(path / INSTANCE, "the copy of the puzzle")
         puzzle = load_puzzle(os.path.join(path, INSTANCE), "json")  # noqa: PTH118
     except OSError as error:  # a name that is too long, a directory without permission
         raise InputError(f"cannot be read: {error.strerror}", printable(str(path))) from None
     if puzzle.sha256 != settings.instance_sha256:
         raise InputError("not the puzzle of this run; expected the copy made at its start", path / INSTANCE)
-    try:
+    with named(path / SETTINGS):
         with_pins(puzzle, settings)
-    except InputError as error:
-        raise error.at(path / SETTINGS) from None
     return settings, puzzle
 
 

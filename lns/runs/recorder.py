@@ -237,7 +237,7 @@ def recover(directory: RunDirectory) -> Recovered:
         log.warning("the last session did not end in order (%s)", directory.crashed_holder)
     board_log = directory.board_log
     try:
-        told, heartbeat = read_status(path, directory.settings.run, puzzle)
+        told, heartbeat = read_status(path, directory.settings.run)
     except InputError:
         told, heartbeat = RunHistory(0.0), Heartbeat()
     usable = checkpoints.newest(path, directory.settings, puzzle, directory.params)

@@ -312,10 +312,9 @@ def test_texts_of_a_run_directory_are_escaped(here: Path, typed: Typed) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("elapsed_s", 1e300), ("elapsed_s", -1), ("budget_s", "x"), ("improvements", [[1, 0, "", ""]] * 9999),
-        ("improvements", [[99999, 0, "", ""]]), ("counts", [[3, -1]]), ("counts", {"3": 1}),
-        ("counts", [[3, 0]]), ("gains_by_part", [[[], 1, 1, 1]]),
-        ("sessions", [1]), ("sessions", [{"started_at": "x" * 10**6}]),
+        ("elapsed_s", 1e300), ("elapsed_s", -1), ("budget_s", "x"), ("improvements", [[99999, 0, "", ""]]),
+        ("counts", [[3, -1]]), ("counts", {"3": 1}), ("gains_by_part", [[[], 1, 1, 1]]), ("sessions", [1]),
+        ("sessions", [{"started_at": "x" * 10**6}]),
     ],
 )  # fmt: skip
 def test_numbers_in_a_status_file_are_bounded(field: str, value: object, run: Path, copy: Path, typed: Typed) -> None:
