@@ -21,7 +21,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar, cast
-from urllib.parse import urlsplit
 
 from lns import params as parameters
 from lns import rounds
@@ -325,11 +324,7 @@ def connected(address: str, workers: int | None = None) -> Iterator[Client]:
 
 def check_address(address: str) -> None:
     """Raise InputError if ``address`` cannot be that of a cluster."""
-    try:
-        is_scheduler = bool(urlsplit(address).hostname and urlsplit(address).port)
-    except ValueError:  # a port that is no number
-        is_scheduler = False
-    if address != "local" and not (is_scheduler and re.fullmatch(r"(tcp|tls)://[^/\s@]+", address)):
+    if not re.fullmatch(r"local|(tcp|tls)://(\[[0-9a-fA-F:.]+\]|[^/\s@:\[\]]+):[0-9]{1,5}", address):
         raise InputError(
             f"no address of a cluster: {printable(address, 100)}; expected tcp://HOST:PORT, tls://HOST:PORT or local"
         )

@@ -311,16 +311,16 @@ def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
     return settings, puzzle
 
 
-def read_best(path: Path, puzzle: Puzzle) -> FoundBoard | None:
+def read_best(path: Path, puzzle: Puzzle, pinned: Puzzle | None = None) -> FoundBoard | None:
     """The board of best.json in a run directory, with the score that the verifier counts; None without the file.
 
-    Raises InputError if the file is damaged, or the board is not full and legal.
+    Raises InputError if the file is damaged, or the board is no full legal one of ``pinned``, by default of ``puzzle``.
     """
     file = path / BEST
     if not os.path.lexists(file):
         return None
     _, board = load_board(os.path.join(path, BEST), puzzle, "best")  # noqa: PTH118
-    verdict = verify(puzzle, board)
+    verdict = verify(pinned or puzzle, board)
     if not verdict.complete:
         raise InputError(f"not a full legal board: {(*verdict.problems, 'cells are empty')[0]}", file)
     return FoundBoard(board, verdict.score, BEST)

@@ -17,11 +17,10 @@ from lns.engine import FoundBoard, check_found
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
-from lns.instances.verify import verify
 from lns.islands import Archipelago
 from lns.rounds import Island
 from lns.runs import checkpoint as checkpoints
-from lns.runs.board_log import BoardLogReader, LoggedBoard, is_verified
+from lns.runs.board_log import BoardLogReader, LoggedBoard
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.directory import RunDirectory, RunSettings, best_fields, read_best
 from lns.runs.files import BEST, BOARDS, CHECKPOINT, MAX_TEXT, PICTURE, PREVIOUS, STATUS, utc_now
@@ -256,10 +255,7 @@ def recover(directory: RunDirectory) -> Recovered:
     recent = [entry.board for entry in last.read()]
     on_file = None
     try:
-        on_file = read_best(path, puzzle)
-        if on_file is not None and not verify(directory.pinned_puzzle, on_file.board).valid:
-            on_file = None
-            raise InputError("not a board that keeps the pinned cells", path / BEST)
+        on_file = read_best(path, puzzle, directory.pinned_puzzle)
     except InputError as error:
         log.warning("%s; kept as %s", error, directory.set_aside_best())
     candidates = [found for found in (best_of_islands, best_logged, on_file) if found is not None]
@@ -280,10 +276,7 @@ def _count_boards(directory: RunDirectory, history: RunHistory, counted: int) ->
         history.forget_log()
         counted = 0
     reader = BoardLogReader(directory.path, directory.puzzle, counted)
-    for entry in reader.read():
-        if not is_verified(entry, directory.pinned_puzzle):
-            reader.damaged += 1
-            continue
+    for entry in reader.read_verified(directory.pinned_puzzle):
         history.elapsed_s = max(history.elapsed_s, entry.elapsed_s)
         if entry.score > history.best_score:
             history.improve(Improvement(entry.score, history.elapsed_s, entry.at, entry.origin))

@@ -122,12 +122,6 @@ def test_status_imports_no_engine(run: Path) -> None:
     assert not {"lns.loop.search_loop", "scipy", "numba"} & set(loaded.stdout.split())
 
 
-def test_status_without_status_json(run: Path, copy: Path, typed: Typed) -> None:
-    (copy / STATUS).write_bytes((run / STATUS).read_bytes()[:-20])
-    output = typed("status copy").out
-    assert f"{best_of(run)} of 112" in output and "status.json: damaged" in output
-
-
 def test_collect_finds_each_board_once(run: Path, copy: Path, typed: Typed) -> None:
     boards = typed.facts(f"collect {run} copy")["boards"]
     scores = [board["score"] for board in boards]
@@ -139,6 +133,9 @@ def test_collect_finds_each_board_once(run: Path, copy: Path, typed: Typed) -> N
     assert typed(f"collect {run} --top 3 --url").out.count("  https://e2.bucas.name/#puzzle=like-e2-8x8") == 3
     said = typed(f"collect {run} --min-score 113", 1)
     assert said.out == "" and said.err == f"lns: no board of at least 113 in {run}\n"
+    (copy / "boards.jsonl").unlink()
+    (board,) = typed.facts("collect copy")["boards"]
+    assert board["elapsed_s"] == json.loads((run / "best.json").read_text())["elapsed_s"] > 0, "of best.json alone"
 
 
 def test_collect_continues_after_a_log_that_cannot_be_read(
@@ -168,32 +165,13 @@ def test_collect_verifies_every_line(run: Path, copy: Path, typed: Typed) -> Non
     assert "6 damaged lines skipped" in said.err
 
 
-def test_collect_says_when_a_board_of_best_json_alone_was_found(run: Path, copy: Path, typed: Typed) -> None:
-    (copy / "boards.jsonl").unlink()
-    (board,) = typed.facts("collect copy")["boards"]
-    assert board["elapsed_s"] == json.loads((run / "best.json").read_text())["elapsed_s"] > 0
-
-
-def test_watch_without_a_stdin_is_plain_too(run: Path) -> None:
-    command = f"{sys.executable} -m lns watch {run} <&-"
-    done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0 and done.stderr == "" and done.stdout.count("\n") == 1
-
-
-def test_a_run_that_ended_without_a_board_says_so(run: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    states = iter([replace(load_summary(run), state="running", best=None), replace(load_summary(run), best=None)])
-    monkeypatch.setattr("lns.cli.runs.load_summary", lambda path: next(states))
-    assert typed(f"stop {run}").out.startswith("stopped with no board; lns resume")
-    (run / "stop").unlink()
-
-
 def test_watch_without_a_terminal_is_plain(run: Path, contents: None, typed: Typed) -> None:
     output = typed(f"watch {run}").out
     assert output.count("\n") == 1 and "\x1b" not in output
     assert f"one: {best_of(run)} of 112, ended: steps made; " in output
 
 
-@pytest.mark.parametrize("width", [20, 40, 80, 132, 200, 300])
+@pytest.mark.parametrize("width", [20, 40, 80, 200])
 @pytest.mark.parametrize("height", [10, 24, 50])
 @pytest.mark.parametrize("colour", ["none", "256", "truecolor"])
 def test_frames_fit_the_terminal(run: Path, width: int, height: int, colour: Any) -> None:
@@ -210,7 +188,7 @@ def test_frames_fit_the_terminal(run: Path, width: int, height: int, colour: Any
 
 @pytest.mark.parametrize(
     ("end", "status"),
-    [(b"q", 0), (b"\x1b[B\x1b[Bq", 0), (signal.SIGINT, 0), (signal.SIGTERM, 143), (signal.SIGQUIT, 131)],
+    [(b"\x1b[B\x1b[Bq", 0), (signal.SIGINT, 0), (signal.SIGQUIT, 131)],
 )
 def test_watch_leaves_the_terminal_as_it_was(
     end: bytes | signal.Signals, status: int, run: Path, contents: None
@@ -312,31 +290,19 @@ def test_texts_of_a_run_directory_are_escaped(here: Path, typed: Typed) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("elapsed_s", 1e300), ("elapsed_s", -1), ("budget_s", "x"), ("improvements", [[99999, 0, "", ""]]),
+        ("", ""), ("elapsed_s", 1e300), ("elapsed_s", -1), ("budget_s", "x"), ("improvements", [[99999, 0, "", ""]]),
         ("counts", [[3, -1]]), ("counts", {"3": 1}), ("gains_by_part", [[[], 1, 1, 1]]), ("sessions", [1]),
         ("sessions", [{"started_at": "x" * 10**6}]),
     ],
 )  # fmt: skip
 def test_numbers_in_a_status_file_are_bounded(field: str, value: object, run: Path, copy: Path, typed: Typed) -> None:
+    """It may also be cut."""
     status = json.loads((copy / STATUS).read_text())
     del status["sum"]
     status["history"][field] = value
-    (copy / STATUS).write_text(seal(status))
+    (copy / STATUS).write_text(seal(status) if field else "{")
     output = typed("status copy").out  # by the checkpoint's account
     assert f"{best_of(run)} of 112" in output and f"    copy/{STATUS}: " in output
-
-
-def test_status_does_not_read_the_board_log(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[str] = []
-    real = Path.open
-
-    def watched(self: Path, *args: Any, **kwargs: Any) -> Any:
-        opened.append(self.name)
-        return real(self, *args, **kwargs)
-
-    monkeypatch.setattr(Path, "open", watched)
-    monkeypatch.setattr("lns.runs.board_log.open_to_read", lambda path: opened.append(path.name))
-    assert load_summary(run).history.at_least(0) > 0 and "boards.jsonl" not in opened
 
 
 def test_best_boards_follow_a_growing_log(run: Path, tmp_path: Path) -> None:

@@ -76,13 +76,6 @@ def test_two_islands_share_the_best_board_and_search_differently() -> None:
     assert all(number in (0, 1) for number, _ in archipelago.pop_boards())
 
 
-def test_a_target_ends_the_search() -> None:
-    puzzle = small_puzzle("like-e2-4x4")
-    archipelago = Archipelago(Search(puzzle, QUICK, 1, "tabu"), 1, executor=InProcessExecutor())
-    assert archipelago.run(60.0, 10, lambda _: None) == "target reached"
-    assert archipelago.best_score >= 10
-
-
 class Staged:
     """An engine with prescribed steps: the duration of each, and the scores of the boards that it finds."""
 
