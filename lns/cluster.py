@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
+import platform
 import re
 import secrets
 import signal
@@ -19,8 +20,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from importlib import metadata
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lns import params as parameters
 from lns import rounds
@@ -342,36 +344,24 @@ def is_client(executor: object) -> bool:
     return any(kind.__module__.startswith("distributed.") and kind.__name__ == "Client" for kind in kinds)
 
 
-def parameter_digest() -> str:
-    """Digest of the names and defaults of all parameters: equal in processes that search alike."""
-    return hashlib.sha256(parameters.to_toml(Params()).encode()).hexdigest()[:12]
+def versions() -> dict[str, str]:
+    """Versions, and a digest of all parameters: equal in processes that search alike."""
+    packages = {name: metadata.version(name) for name in ("numba", "numpy")}
+    digest = hashlib.sha256(parameters.to_toml(Params()).encode()).hexdigest()[:12]
+    return {"lns": __version__, "python": platform.python_version(), **packages, "parameters": digest}
 
 
 def differences(client: Client, addresses: list[str]) -> dict[str, str]:
     """A sentence on each worker that differs from this process in a version or in the parameters."""
-
-    def described() -> dict[str, str]:  # travels as its code, for workers without this package
-        try:
-            from lns.cluster import parameter_digest
-            from lns.version import __version__
-        except ImportError:
-            return {"lns": "", "parameters": ""}
-        return {"lns": __version__, "parameters": parameter_digest()}
-
-    versions: Any = client.get_versions(packages=["numba", "numpy"])
-    packages = {at: versions["workers"].get(at, {}).get("packages", {}) for at in addresses}
-    here = versions["client"]["packages"]
-    own = described() | {name: str(here[name]) for name in ("python", "numba", "numpy")}
-    alike = [at for at in addresses if packages[at].get("python") == here["python"]]  # others could not read the code
-    answers = cast(dict[str, Any], client.run(described, workers=alike, on_error="ignore")) if alike else {}
-    problems = {}
-    for at, found in packages.items():
-        has: dict[str, Any] = {"python": found.get("python")} | answers.get(at, {})
-        has |= {name: found.get(name) for name in ("numba", "numpy")}
-        if other := [name for name, version in has.items() if name != "parameters" and version != own[name]]:
-            words = ", ".join(printable(f"{name} {has[name]}" if has[name] else f"no {name}", 60) for name in other)
+    own, problems = versions(), {}
+    answers: Any = client.run(versions, workers=addresses, on_error="return") if addresses else {}
+    for at, found in answers.items():
+        if not isinstance(found, dict):  # an error
+            problems[at] = f"worker {at} has no lns, or a much older one; expected lns {__version__}, as here"
+        elif other := [name for name in own if name != "parameters" and found.get(name) != own[name]]:
+            words = ", ".join(printable(f"{name} {found.get(name)}", 60) for name in other)
             expected = ", ".join(f"{name} {own[name]}" for name in other)
-            problems[at] = f"worker {at} has {printable(words, 200)}; expected {expected}, as here"
-        elif has.get("parameters", own["parameters"]) != own["parameters"]:
+            problems[at] = f"worker {at} has {words}; expected {expected}, as here"
+        elif found["parameters"] != own["parameters"]:
             problems[at] = f"worker {at} has other parameters; expected the lns {__version__} that runs here"
     return problems

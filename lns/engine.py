@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections import Counter
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -221,10 +221,6 @@ class Statistics:
         """All counters by name; those of operators as "operator NAME"."""
         own = {name: int(getattr(self, name)) for name in _COUNTERS}
         return own | {f"operator {name}": nodes for name, nodes in self.operators.items()}
-
-    def to_json(self) -> dict[str, Any]:
-        """The counters as a JSON object, for checkpoints and status.json."""
-        return asdict(self)
 
     def summary(self, seconds: float) -> str:
         """One line on what was done in ``seconds`` seconds of search."""

@@ -165,7 +165,7 @@ class RunHistory(Records):
             "counts": [[score, count] for score, count in sorted(self.counts.items())],
             "gains_by_part": [[name, g.boards, g.bests, g.edges] for name, g in self.gains_by_part.items()],
             "sessions": [session.__dict__ for session in self.sessions],
-            "other_statistics": self.other_statistics.to_json(),
+            "other_statistics": asdict(self.other_statistics),
         }
 
 
