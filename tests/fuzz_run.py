@@ -13,8 +13,6 @@ import os
 import random
 import shutil
 import signal
-import sys
-import tempfile
 import time
 import warnings
 import zipfile
@@ -48,15 +46,15 @@ from lns.runs.files import (
 from lns.worker_pool import InProcessExecutor
 from tests.lns.run_parts import finished_run
 from tests.mutations import (
-    MAX_MEMORY,
     change_kind,
     change_value,
     cut,
     flip_bits,
     insert_noise,
+    kept_on_failure,
     move_lines,
-    peak_memory,
     replace_value,
+    run_fuzz,
     state,
 )
 
@@ -227,29 +225,11 @@ def fuzz(folder: Path, count: int, seed: int) -> Counter[str]:
             damage = mutate(path, outside, chance)
             command = chance.choice(chance.choice((READING, WRITING)))
             what = f"seed {seed}, run {number}: {damage}"
-            try:
+            with kept_on_failure(path):
                 outcome[check(command, path, outside, folder / "new", what)] += 1
-            except AssertionError:
-                kept = Path(tempfile.mkdtemp(prefix="lns-run-"))
-                shutil.copytree(path, kept / "run", symlinks=True, ignore=_no_device)
-                print(f"the run, as the command left it, is kept in {kept}", file=sys.stderr)
-                raise
             shutil.rmtree(path)
     return outcome
 
 
-def _no_device(folder: str, names: list[str]) -> list[str]:
-    """Files that must not be read: pipes, and files of many gigabytes without content."""
-    paths = [Path(folder, name) for name in names]
-    return [path.name for path in paths if path.is_fifo() or (path.is_file() and path.stat().st_size > MAX_BYTES)]
-
-
 if __name__ == "__main__":
-    number, first = (int(text) for text in (*sys.argv[1:], *("20000", "1")[len(sys.argv) - 1 :]))
-    start = time.monotonic()
-    with tempfile.TemporaryDirectory() as temporary:
-        counts = fuzz(Path(temporary), number, first)
-    memory = peak_memory()
-    print(f"{number} damaged runs, seed {first}: {dict(counts)}; {time.monotonic() - start:.0f} s, "
-          f"{memory / 2**20:.0f} MiB")  # fmt: skip
-    assert memory < MAX_MEMORY
+    run_fuzz(fuzz)
