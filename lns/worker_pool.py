@@ -178,15 +178,11 @@ class WorkerPool(Workers):
             process.kill()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End all workers; running tasks have half a second, then their processes are killed.
+        """End all workers; running tasks have half a second, then they and those that wait fail with `WorkerLost`.
 
-        ``wait``: return only after the processes have ended; ``cancel_futures``: waiting tasks are cancelled, else they
-        fail with `WorkerLost`.
+        ``wait``: return only after the processes have ended.
         """
         self.ask_to_stop()
-        with contextlib.suppress(queue.Empty):
-            while cancel_futures and (job := self._tasks.get_nowait()) is not None:
-                job[0].cancel()
         for _ in self._threads:
             self._tasks.put(None)
         for end_now in (lambda: None, self.kill):

@@ -393,13 +393,11 @@ def board_source(source: str) -> str:
     Raises InputError for a run that has found no board yet.
     """
     try:
-        directory = Path(source)
-        if not (directory / SETTINGS).is_file():
-            return source
-        if not os.path.lexists(directory / BEST):
-            raise InputError("this run has found no board yet", source)
-    except (OSError, ValueError) as error:  # a URL as a path: too long a name
-        if isinstance(error, InputError):
-            raise
+        is_run = (Path(source) / SETTINGS).is_file()
+    except (OSError, ValueError):  # a URL as a path: too long a name
+        is_run = False
+    if not is_run:
         return source
+    if not os.path.lexists(Path(source) / BEST):
+        raise InputError("this run has found no board yet", source)
     return os.path.join(source, BEST)  # noqa: PTH118 (as it was typed, for messages)

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lns import warmup
 from lns.engine import FoundBoard, State, Statistics
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -215,18 +214,6 @@ def test_no_kernel_is_compiled_after_the_warm_up(engine: str, turn: int) -> None
         assert pool.submit(compiled_later, engine, turn, 60).result(300) == []
 
 
-def test_a_process_warms_up_once_whatever_islands_it_searches(monkeypatch: pytest.MonkeyPatch) -> None:
-    frozen: list[bool] = []
-    puzzle = small_puzzle()
-    for place in ("lns.warmup.make_engine", "lns.engines.make_engine"):
-        monkeypatch.setattr(place, lambda *_, **__: Staged(puzzle, [0.0] * warmup.STEPS, [[7]] * warmup.STEPS))
-    monkeypatch.setattr(warmup, "_warm", set())
-    monkeypatch.setattr("gc.freeze", lambda: frozen.append(True))
-    for number in range(4):
-        run_round(Task(Search(puzzle, QUICK, 7, "tabu"), number, 4, None, None, -1, 60, 60.0, 1))
-    assert frozen == [True]
-
-
 class Losing(InProcessExecutor):
     """An executor that loses some rounds: those of which ``is_lost`` says so, by their number and their task."""
 
@@ -315,16 +302,16 @@ def test_a_killed_worker_costs_its_task_and_is_replaced(tmp_path: Any) -> None:
     assert not [child for child in multiprocessing.active_children() if child.pid == pid]
 
 
-def test_the_end_cancels_waiting_tasks_and_is_not_delayed_by_a_busy_worker() -> None:
+def test_the_end_is_not_delayed_by_a_busy_worker() -> None:
     pool = WorkerPool(1)
     pool.submit(os.getpid).result(30)
     busy = pool.submit(nap, 60.0)
     while not busy.running():
         time.sleep(0.01)
     waits = pool.submit(os.getpid)
-    pool.shutdown(cancel_futures=True)
-    assert waits.cancelled()
+    pool.shutdown()
     assert isinstance(busy.exception(5), WorkerLost), "its process was killed: it did not return"
+    assert isinstance(waits.exception(5), WorkerLost)
 
 
 def test_a_worker_that_cannot_be_started_fails_one_task_only(monkeypatch):
