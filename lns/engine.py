@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections import Counter
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,33 +26,23 @@ a kernel fail.
 """
 
 
-@dataclass(frozen=True)
-class PackedState:
-    """The arrays of a `State` in a compressed ``.npz`` without pickles: a file's content as ``data``."""
+def pack(state: State) -> bytes:
+    """The arrays of a state as the content of a compressed ``.npz`` file; equal states give equal bytes.
 
-    data: bytes
-
-    @classmethod
-    def of(cls, state: State | PackedState) -> PackedState:
-        """Pack a state, if it is not packed. The tables of a search compress to about a hundredth."""
-        if isinstance(state, PackedState):
-            return state
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-            for name, array in state.items():
-                with archive.open(f"{name}.npy", "w") as file:
-                    np.lib.format.write_array(file, np.asarray(array), version=(1, 0), allow_pickle=False)
-        return cls(buffer.getvalue())
-
-    def unpacked(self) -> State:
-        """The arrays by name."""
-        with np.load(io.BytesIO(self.data), allow_pickle=False) as arrays:
-            return dict(arrays)
+    The tables of a search compress to about a hundredth.
+    """
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, array in state.items():
+            with archive.open(f"{name}.npy", "w") as file:
+                np.lib.format.write_array(file, np.asarray(array), version=(1, 0), allow_pickle=False)
+    return buffer.getvalue()
 
 
-def unpacked(state: State | PackedState) -> State:
-    """The state as a dict, whether it is packed or not."""
-    return state.unpacked() if isinstance(state, PackedState) else state
+def unpack(data: bytes) -> State:
+    """The arrays that `pack` packed."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        return dict(arrays)
 
 
 MAX_SAVED = 2**62  # what a session adds to a saved counter then still fits 64 bits
@@ -231,10 +221,6 @@ class Statistics:
         """All counters by name; those of operators as "operator NAME"."""
         own = {name: int(getattr(self, name)) for name in _COUNTERS}
         return own | {f"operator {name}": nodes for name, nodes in self.operators.items()}
-
-    def to_json(self) -> dict[str, Any]:
-        """The counters as a JSON object, for checkpoints and status.json."""
-        return asdict(self)
 
     def summary(self, seconds: float) -> str:
         """One line on what was done in ``seconds`` seconds of search."""

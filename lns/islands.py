@@ -1,13 +1,12 @@
 """Islands: independent searches by several workers, which share their best board.
 
-An island is searched in rounds (`lns.rounds`). A report that has the state of the island is what a lost worker falls
-back to, and what a checkpoint holds.
+An island is searched in rounds (`lns.rounds`). The last report of an island is what a lost worker falls back to, and
+what a checkpoint holds.
 """
 
 from __future__ import annotations
 
 import logging
-import secrets
 import threading
 import time
 from collections import Counter
@@ -110,7 +109,7 @@ class Archipelago:
         self.best_score: int  # its score; -1 before the first board
         self.origin: str  # the part of the engine that made it; that of ``start`` for the given board
         self.best, self.best_score, self.origin = start or (None, -1, "start")
-        self.islands = dict(islands or {})  # as of their last reports with a state: what a checkpoint holds
+        self.islands = dict(islands or {})  # as of their last reports: what a checkpoint holds
         self.pids: dict[int, int] = {}  # of the worker that last reported on an island, if it is on this machine
         self.capacity = 0  # islands that the workers can search side by side at present; 0 if that is not known
         self.has_begun = False  # whether a worker has made a step in this session
@@ -119,10 +118,8 @@ class Archipelago:
         self._found_boards: list[tuple[int, FoundBoard]] = []
         self._lost: Counter[int] = Counter()  # rounds in a row, by number of the island
         self._idle: set[int] = set(range(workers))
-        self._stateless_reports: dict[int, Island] = {}  # islands that made steps since the report with their state
-        self._state_at: dict[int, float] = {}  # time of that report
+        self._reported: set[int] = set()  # islands that were searched in this session
         self._workers: Workers = InProcessExecutor()  # while `run` searches
-        self._run = ""
         self._stop = False
         self._began: float | None = None
         self._running: RunningTime | None = None  # while `run` does
@@ -154,19 +151,14 @@ class Archipelago:
         seconds = 0.0 if running is None else running.since(began)
         return self._elapsed if began is None else seconds
 
-    def _newest(self, number: int) -> Island | None:
-        """The island after its last round, with or without its state; None for a new one."""
-        return self._stateless_reports.get(number, self.islands.get(number))
-
     def steps_of(self, number: int) -> int:
         """Steps that an island has made, over all sessions."""
-        return 0 if (island := self._newest(number)) is None else island.steps
+        return self.islands[number].steps if number in self.islands else 0
 
     @property
     def statistics(self) -> Statistics:
         """Sum over all islands, including earlier sessions."""
-        islands = list({**self.islands, **self._stateless_reports}.values())
-        return sum((island.statistics for island in islands), self._other_statistics)
+        return sum((island.statistics for island in list(self.islands.values())), self._other_statistics)
 
     def pop_boards(self) -> list[tuple[int, FoundBoard]]:
         """The boards since the last call, each with the number of its island, in the order of discovery.
@@ -190,7 +182,7 @@ class Archipelago:
         self._workers = workers = executor if isinstance(executor, Workers) else UserExecutor(executor)
         last_step = {number: self.steps_of(number) + steps for number in range(self.workers)} if steps else {}
         waiting: dict[Future[Report], int] = {}
-        self._run, self._running = secrets.token_hex(8), RunningTime()
+        self._running = RunningTime()
         try:
             while not (why := self._over(seconds, target)):
                 workers.check()
@@ -210,14 +202,9 @@ class Archipelago:
                     self._began = workers.began
                 on_report(self)
             workers.ask_to_stop()
-            grace = time.monotonic() + workers.grace_s
             if self.best is None and not all(future.done() for future in waiting):
                 self._take_board(0, greedy_board(self.search.puzzle))  # the first step takes longer than the search may
-            self._finish(waiting, grace)  # rounds under way end at their next step
-            for number in self._stateless_reports.keys() - set(waiting.values()):  # their states, by rounds of no step
-                task = replace(self._task(number, 0.0, target, 0), steps=0, incumbent=None, with_state=True)
-                waiting[workers.submit(run_round, task)] = number
-            self._finish(waiting, grace)
+            self._finish(waiting, workers.grace_s)  # rounds under way end at their next step
             if waiting:
                 workers.kill()
             on_report(self)
@@ -246,8 +233,8 @@ class Archipelago:
         log.info("%d islands now, as workers joined", self.workers)
 
     def _task(self, number: int, seconds: float, target: int, steps: int | None) -> Task:
-        workers, last = self._workers, self._newest(number)
-        brief = number not in self._state_at or self._lost[number] > 0
+        workers, last = self._workers, self.islands.get(number)
+        brief = number not in self._reported or self._lost[number] > 0
         # After a killed session a lone island repeats the steps since its checkpoint. The best board on file may come
         # from those steps; injected, it would change them.
         repeats = self.workers == 1 and list(self.islands) == [number]
@@ -263,14 +250,14 @@ class Archipelago:
             target=target,
             seconds=min(workers.first_round_s if brief else workers.round_s, max(0.05, seconds - self.elapsed)),
             steps=steps if last else 1,  # the first board is reported before the engine measures anything
-            run=self._run,
-            with_state=brief or time.monotonic() - self._state_at[number] >= workers.state_s,
         )
 
-    def _finish(self, waiting: dict[Future[Report], int], end: float) -> None:
-        """Take the reports of the rounds under way until the monotonic time ``end``, or until soon if there is none."""
-        brief = min(end, time.monotonic() + BRIEF_GRACE_S)
-        while waiting and time.monotonic() < (end if self._state_at.keys() & waiting.values() else brief):
+    def _finish(self, waiting: dict[Future[Report], int], grace_s: float) -> None:
+        """Take the reports of the rounds under way, for so many seconds, or fewer if none of them has reported yet."""
+        began = time.monotonic()
+        while waiting and time.monotonic() - began < (
+            grace_s if self._reported & set(waiting.values()) else min(grace_s, BRIEF_GRACE_S)
+        ):
             self._collect(waiting)
 
     def _collect(self, waiting: dict[Future[Report], int]) -> None:
@@ -296,11 +283,10 @@ class Archipelago:
                 "the script calls lns.solve or lns.resume where each worker, which imports the script, would call it "
                 "again; expected the call under if __name__ == '__main__':"
             )
-        most, last = self._workers.max_lost, "checkpoint" if self._workers.state_s else "round"
+        most = self._workers.max_lost
         self._lost[number] += 1
-        self._stateless_reports.pop(number, None)
         if self._lost[number] < most:
-            log.warning("%s; another one continues island %d from its last %s", error, number, last)
+            log.warning("%s; another one continues island %d from its last round", error, number)
             self._idle.add(number)
             return
         log.warning("%s, %d rounds in a row; island %d is abandoned", error, most, number)
@@ -314,12 +300,8 @@ class Archipelago:
         if self._began is None:
             self._began = time.monotonic() - report.seconds
         self.has_begun = True
-        if report.has_state:
-            self.islands[number] = report.island
-            self._stateless_reports.pop(number, None)
-            self._state_at[number] = time.monotonic()
-        else:
-            self._stateless_reports[number] = report.island
+        self.islands[number] = report.island
+        self._reported.add(number)
         if report.worker:
             self.pids[number] = report.worker
         best_before = self.best_score

@@ -83,7 +83,6 @@ class Workers(Executor):
 
     first_round_s = 0.5  # length of the first round of an island
     round_s = ROUND_S  # and of the later ones
-    state_s = 0.0  # seconds between two reports of an island that have its state; 0: all have it
     grace_s = 1.0  # that rounds under way have at the end; a worker that compiles or hangs is then killed
     max_lost = 5  # rounds of an island that may be lost in a row; it is then abandoned
     capacity = 0  # islands that can be searched side by side at present; 0 if that is not known
@@ -179,15 +178,11 @@ class WorkerPool(Workers):
             process.kill()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End all workers; running tasks have half a second, then their processes are killed.
+        """End all workers; running tasks have half a second, then they and those that wait fail with `WorkerLost`.
 
-        ``wait``: return only after the processes have ended; ``cancel_futures``: waiting tasks are cancelled, else they
-        fail with `WorkerLost`.
+        ``wait``: return only after the processes have ended.
         """
         self.ask_to_stop()
-        with contextlib.suppress(queue.Empty):
-            while cancel_futures and (job := self._tasks.get_nowait()) is not None:
-                job[0].cancel()
         for _ in self._threads:
             self._tasks.put(None)
         for end_now in (lambda: None, self.kill):

@@ -13,8 +13,6 @@ import os
 import random
 import shutil
 import signal
-import sys
-import tempfile
 import time
 import warnings
 import zipfile
@@ -27,6 +25,7 @@ from unittest import mock
 import numpy as np
 
 from lns.cli.main import main
+from lns.engine import pack, unpack
 from lns.islands import Archipelago
 from lns.runs.checkpoint import MAX_BYTES
 from lns.runs.files import (
@@ -47,15 +46,15 @@ from lns.runs.files import (
 from lns.worker_pool import InProcessExecutor
 from tests.lns.run_parts import finished_run
 from tests.mutations import (
-    MAX_MEMORY,
     change_kind,
     change_value,
     cut,
     flip_bits,
     insert_noise,
+    kept_on_failure,
     move_lines,
-    peak_memory,
     replace_value,
+    run_fuzz,
     state,
 )
 
@@ -94,19 +93,19 @@ def change_array(file: Path, outside: Path, chance: random.Random) -> None:
     try:
         with zipfile.ZipFile(file) as archive:
             members = {member.filename: archive.read(member) for member in archive.infolist()}
-        name = chance.choice(sorted(members))
-        array = np.load(io.BytesIO(members[name]), allow_pickle=False)
-    except (zipfile.BadZipFile, ValueError, EOFError, OSError, IndexError):
-        return  # damaged enough
-    if name == "meta.npy":
-        with contextlib.suppress(ValueError):
-            record = json.loads(array.tobytes())
+        name = chance.choice((*sorted(members), "0.npz"))
+        if name == "meta.json":
+            record = json.loads(members[name])
             replace_value(record, chance)
-            array = np.frombuffer(json.dumps(record).encode(), dtype=np.uint8)
-    else:
-        array = _other_array(array, chance)
-    members[chance.choice((name, name, name, "0/other.npy", name.replace("0/", "7/")))] = _bytes_of(array)
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+            members[name] = json.dumps(record).encode()
+        else:
+            arrays = unpack(members[name])
+            changed = chance.choice(sorted(arrays))
+            arrays[chance.choice((changed, changed, changed, "other"))] = _other_array(arrays[changed], chance)
+            members[chance.choice((name, name, name, "7.npz"))] = pack(arrays)
+    except (zipfile.BadZipFile, ValueError, EOFError, OSError, IndexError, KeyError):
+        return  # damaged enough
+    with zipfile.ZipFile(file, "w") as archive:
         for member, data in members.items():
             archive.writestr(member, data)
 
@@ -125,12 +124,6 @@ def _other_array(array: np.ndarray[Any, Any], chance: random.Random) -> np.ndarr
     if kind == "longer":
         return np.concatenate([array.reshape(-1)] * 2 or [array])
     return array.reshape(-1)[: array.size // 2] if kind == "shorter" else array.reshape(1, -1)
-
-
-def _bytes_of(array: np.ndarray[Any, Any]) -> bytes:
-    file = io.BytesIO()
-    np.save(file, array)
-    return file.getvalue()
 
 
 def set_names(file: Path, outside: Path, chance: random.Random) -> None:
@@ -235,29 +228,11 @@ def fuzz(folder: Path, count: int, seed: int) -> Counter[str]:
             damage = mutate(path, outside, chance)
             command = chance.choice(chance.choice((READING, WRITING)))
             what = f"seed {seed}, run {number}: {damage}"
-            try:
+            with kept_on_failure(path):
                 outcome[check(command, path, outside, folder / "new", what)] += 1
-            except AssertionError:
-                kept = Path(tempfile.mkdtemp(prefix="lns-run-"))
-                shutil.copytree(path, kept / "run", symlinks=True, ignore=_no_device)
-                print(f"the run, as the command left it, is kept in {kept}", file=sys.stderr)
-                raise
             shutil.rmtree(path)
     return outcome
 
 
-def _no_device(folder: str, names: list[str]) -> list[str]:
-    """Files that must not be read: pipes, and files of many gigabytes without content."""
-    paths = [Path(folder, name) for name in names]
-    return [path.name for path in paths if path.is_fifo() or (path.is_file() and path.stat().st_size > MAX_BYTES)]
-
-
 if __name__ == "__main__":
-    number, first = (int(text) for text in (*sys.argv[1:], *("20000", "1")[len(sys.argv) - 1 :]))
-    start = time.monotonic()
-    with tempfile.TemporaryDirectory() as temporary:
-        counts = fuzz(Path(temporary), number, first)
-    memory = peak_memory()
-    print(f"{number} damaged runs, seed {first}: {dict(counts)}; {time.monotonic() - start:.0f} s, "
-          f"{memory / 2**20:.0f} MiB")  # fmt: skip
-    assert memory < MAX_MEMORY
+    run_fuzz(fuzz)

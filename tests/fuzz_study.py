@@ -9,8 +9,6 @@ import contextlib
 import io
 import random
 import shutil
-import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -21,14 +19,14 @@ from lns.cli.main import main
 from lns.tuning import worker as workers
 from lns.tuning.storage import MAX_BYTES
 from tests.mutations import (
-    MAX_MEMORY,
     change_kind,
     change_value,
     cut,
     flip_bits,
     insert_noise,
+    kept_on_failure,
     move_lines,
-    peak_memory,
+    run_fuzz,
     state,
 )
 from tests.tuning.made_up import REQUEST, MadeUp, searched, validated
@@ -109,23 +107,11 @@ def fuzz(folder: Path, count: int, seed: int) -> Counter[str]:
         path = folder / "damaged"
         shutil.copytree(recorded, path)
         what = f"seed {seed}, study {number}: {mutate(path, outside, chance)}"
-        try:
+        with kept_on_failure(path):
             outcome[check(path, outside, what)] += 1
-        except AssertionError:
-            kept = Path(tempfile.mkdtemp(prefix="lns-study-"))
-            shutil.copytree(path, kept / "study", symlinks=True)
-            print(f"the study is kept in {kept}", file=sys.stderr)
-            raise
         shutil.rmtree(path)
     return outcome
 
 
 if __name__ == "__main__":
-    number, first = (int(text) for text in (*sys.argv[1:], *("20000", "1")[len(sys.argv) - 1 :]))
-    start = time.monotonic()
-    with tempfile.TemporaryDirectory() as temporary:
-        counts = fuzz(Path(temporary), number, first)
-    memory = peak_memory()
-    print(f"{number} damaged studies, seed {first}: {dict(counts)}; {time.monotonic() - start:.0f} s, "
-          f"{memory / 2**20:.0f} MiB")  # fmt: skip
-    assert memory < MAX_MEMORY
+    run_fuzz(fuzz)

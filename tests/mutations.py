@@ -5,10 +5,17 @@ import json
 import os
 import random
 import resource
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from lns.runs.files import is_sealed, seal
+from lns.instances.errors import InputError
+from lns.runs.files import seal, unseal
 
 MAX_MEMORY = 600 * 2**20
 VALUES: tuple[Any, ...] = (
@@ -57,13 +64,20 @@ def change_value(file: Path, outside: Path, chance: random.Random) -> None:
     lines = file.read_text(errors="replace").split("\n")
     at = chance.randrange(len(lines))
     with contextlib.suppress(ValueError, RecursionError):
-        sealed = is_sealed(lines[at])
         record = json.loads(lines[at])
+        sealed = is_sealed(lines[at])
         if isinstance(record, dict) and record:
             record.pop("sum" if sealed else "", None)
             replace_value(record, chance)
             lines[at] = seal(record) if sealed else json.dumps(record)
     file.write_text("\n".join(lines))
+
+
+def is_sealed(line: str) -> bool:
+    try:
+        return bool(unseal(line))
+    except InputError:
+        return False
 
 
 def replace_value(value: dict[str, Any] | list[Any], chance: random.Random) -> None:
@@ -105,3 +119,31 @@ def state(folder: Path) -> dict[str, tuple[object, ...]]:
 def peak_memory() -> int:
     """Largest resident memory of this process so far, in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+@contextlib.contextmanager
+def kept_on_failure(path: Path) -> Iterator[None]:
+    """Keep a copy of a damaged folder that a command fails on, without what must not be read."""
+
+    def unreadable(folder: str, names: list[str]) -> list[str]:
+        paths = [Path(folder, name) for name in names]
+        return [path.name for path in paths if path.is_fifo() or (path.is_file() and path.stat().st_size > 2**30)]
+
+    try:
+        yield
+    except AssertionError:
+        kept = Path(tempfile.mkdtemp(prefix="lns-damaged-"))
+        shutil.copytree(path, kept / "damaged", symlinks=True, ignore=unreadable)
+        print(f"what the command left is kept in {kept}", file=sys.stderr)
+        raise
+
+
+def run_fuzz(fuzz: Callable[[Path, int, int], Counter[str]]) -> None:
+    """Run a fuzz as the command line says: how many cases, and the seed."""
+    count, seed = (int(text) for text in (*sys.argv[1:], *("20000", "1")[len(sys.argv) - 1 :]))
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory() as temporary:
+        outcome = fuzz(Path(temporary), count, seed)
+    memory = peak_memory()
+    print(f"{count} cases, seed {seed}: {dict(outcome)}; {time.monotonic() - start:.0f} s, {memory / 2**20:.0f} MiB")
+    assert memory < MAX_MEMORY

@@ -91,7 +91,7 @@ def on_disk(path: Path) -> tuple[int, set[bytes]]:
     best = read_best(path, puzzle)
     score = -1 if best is None else best.score
     try:
-        announced = read_status(path, settings.run, puzzle)[0].best_score
+        announced = read_status(path, settings.run)[0].best_score
     except InputError:  # not written yet
         announced = -1
     assert score >= announced, f"status.json announced {announced}, best.json holds {score}"

@@ -22,7 +22,7 @@ from lns.instances.piece_set import numbering, set_sha256
 from lns.instances.puzzle import GREY, Puzzle
 from lns.instances.text import printable
 from lns.params import Params
-from lns.runs.files import expect_schema, read_sealed, seal, utc_now
+from lns.runs.files import named, read_sealed, seal, utc_now
 from lns.version import __version__
 
 SCHEMA = 1
@@ -93,9 +93,8 @@ def find(puzzle: Puzzle, engine: str) -> tuple[KeptParams | None, str]:
 
 
 def _read(path: Path) -> KeptParams:
-    fields = read_sealed(path)
-    try:
-        expect_schema(fields, SCHEMA)
+    with named(path):
+        fields = read_sealed(path, SCHEMA)
         if fields.text("file", 300) != path.name:
             raise InputError("this file was kept under another name, for another puzzle or engine")
         values = fields.get("params")
@@ -103,8 +102,6 @@ def _read(path: Path) -> KeptParams:
             raise InputError("'params' is no object; expected {section: {name: value}}")
         params = parameters.from_dict(values)
         return KeptParams(params, fields.text("study", 5000), fields.text("subject", 5000), fields.text("gain", 100))
-    except InputError as error:
-        raise error.at(path) from None
 
 
 def _file_name(key: str, engine: str, sources: str) -> str:

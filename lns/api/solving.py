@@ -98,7 +98,7 @@ def solve(spec: RunSpec) -> Result:
     )  # fmt: skip
     history = RunHistory(spec.seconds)
     with contextlib.ExitStack() as stack:
-        executor = _executor(stack, spec, spec.checkpoint_s)
+        executor = _executor(stack, spec)
         workers = _default_workers(spec.engine, executor) if spec.workers is None else spec.workers
         directory = None
         if spec.run_dir is not None:
@@ -155,7 +155,7 @@ def resume(spec: ResumeSpec) -> Result:
             )
             raise InputError(f"{used}; say how much longer with --time", spec.run_dir)
         spec.check_workers()
-        executor = _executor(stack, spec, settings.checkpoint_s)
+        executor = _executor(stack, spec)
         workers = spec.workers or resumed_workers(executor, history)
         if missing := parameters.omitted_names(read_text(directory.path / PARAMETERS)):
             log.warning("%s is of another version, without %s: its defaults are taken", PARAMETERS, ", ".join(missing))
@@ -311,7 +311,7 @@ class SearchSession:
             elapsed_s=recorder.history.elapsed_s,
             history=recorder.history,
             seed=archipelago.search.seed,
-            islands={number: replace(one, state={}) for number, one in sorted(archipelago.islands.items())},
+            islands={number: replace(one, state=b"") for number, one in sorted(archipelago.islands.items())},
             record=dict(best),
             target=self._target,
             run_dir=None if directory is None else str(directory.path),
@@ -367,7 +367,7 @@ class SearchSession:
 # -- where it is searched --------------------------------------------------------------------------------------------
 
 
-def _executor(stack: contextlib.ExitStack, spec: SessionSpec, checkpoint_s: float) -> Executor | None:
+def _executor(stack: contextlib.ExitStack, spec: SessionSpec) -> Executor | None:
     """Where rounds are searched. A client of a cluster becomes its workers, which are closed with ``stack``."""
     if spec.executor is None or isinstance(spec.executor, Executor):
         return spec.executor
@@ -378,7 +378,7 @@ def _executor(stack: contextlib.ExitStack, spec: SessionSpec, checkpoint_s: floa
             f"the executor is of the type {type(spec.executor).__name__}; expected a concurrent.futures.Executor or a "
             "distributed.Client"
         )
-    return stack.enter_context(DaskWorkers(spec.executor, state_s=checkpoint_s))
+    return stack.enter_context(DaskWorkers(spec.executor))
 
 
 def _default_workers(engine: str, executor: Executor | None) -> int:

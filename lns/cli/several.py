@@ -165,11 +165,11 @@ def _chart(runs: Sequence[RunSummary]) -> list[str]:
 
 
 def _page(runs: Sequence[RunSummary]) -> str:
-    from lns.runs.page import Curve, curve_colour, scores_over_time
+    from lns.runs.page import curve_colour, scores_over_time
 
-    curves = [Curve(summary.name, summary.history.improvements, summary.history.elapsed_s) for summary in runs]
+    curves = [(summary.name, summary.history) for summary in runs]
     puzzle, name = runs[0].puzzle, name_of_set(runs[0].puzzle)
-    drawn = [curve.name for curve in curves if curve.improvements]
+    drawn = [name for name, history in curves if history.improvements]
     legend = "".join(
         f'<span style="color:{curve_colour(number)}">●</span> {escape(name)} &nbsp; '
         for number, name in enumerate(drawn)

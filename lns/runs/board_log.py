@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -22,7 +23,6 @@ MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # bytes of a line
 MAX_LOG_BYTES = 2**31  # of the log; it then takes new bests only
 MAX_FILE_BYTES = MAX_LOG_BYTES + 2**26  # of a log that is read: new bests are few
 MAX_PENDING = 10_000  # boards kept in memory while the disk is full; of more the best are kept
-_START = b'{"score": '
 _SCORE = re.compile(rb'\{"score": ([0-9]{1,5}),')
 
 
@@ -43,11 +43,10 @@ class LoggedBoard:
         del values["board"]
         return seal(values)
 
-
-def is_verified(entry: LoggedBoard, puzzle: Puzzle) -> bool:
-    """Whether the board is full and legal and has the score of its line."""
-    verdict = verify(puzzle, entry.board)
-    return verdict.complete and verdict.score == entry.score
+    def is_verified(self, puzzle: Puzzle) -> bool:
+        """Whether the board is full and legal and has the score of its line."""
+        verdict = verify(puzzle, self.board)
+        return verdict.complete and verdict.score == self.score
 
 
 class BoardLog:
@@ -65,13 +64,9 @@ class BoardLog:
             raise _too_long(directory / BOARDS, length)
         self.size = length  # bytes of the log
         self.size = self.start_of_last(0)
-        self.torn = length - self.size  # bytes of an incomplete last line that was dropped
+        self.torn = length - self.size  # bytes of an incomplete last line, which is dropped
         if self.torn:
-            if os.pread(self._file.fileno(), len(_START), self.size) == _START[: self.torn]:
-                os.ftruncate(self._file.fileno(), self.size)
-            else:  # not the beginning of a board: keep it, as it may be data of the user
-                self.size += self.torn + os.write(self._file.fileno(), b"\n")
-                self.torn = 0
+            os.ftruncate(self._file.fileno(), self.size)
 
     def start_of_last(self, lines: int) -> int:
         """The byte at which the last ``lines`` complete lines begin: behind them all for 0."""
@@ -158,17 +153,23 @@ class BoardLogReader:
                 if (score is None or int(score[1]) >= at_least) and (entry := self._entry(line)) is not None:
                     yield entry
 
+    def read_verified(self, puzzle: Puzzle | None = None, at_least: int = 0) -> Iterator[LoggedBoard]:
+        """Like `read`, the boards that are verified, for a ``puzzle`` with more clues; others count as damaged."""
+        for entry in self.read(at_least):
+            if entry.is_verified(puzzle or self.puzzle):
+                yield entry
+            else:
+                self.damaged += 1
+
     def _entry(self, line: bytes) -> LoggedBoard | None:
         puzzle = self.puzzle
-        try:
+        with suppress(ValueError, TypeError, KeyError, OverflowError):  # among them InputError
             values = unseal(line.decode("ascii"))
             oriented = np.array(values["oriented"], dtype=np.int64)
             if oriented.shape == (puzzle.cells,) and oriented.min() >= 0 and oriented.max() < 4 * puzzle.cells:
                 board = Board(oriented.astype(np.int32), puzzle.width, puzzle.height)
                 entry: LoggedBoard = from_json(LoggedBoard, values | {"board": board}, "a line")
                 return entry
-        except (ValueError, TypeError, KeyError, OverflowError):  # among them InputError
-            pass
         self.damaged += 1
         return None
 
@@ -185,7 +186,7 @@ class BestBoards:
         """Read the new lines of the log; returns ``top``."""
         for entry in self._reader.read(self._floor()):
             is_new = entry.score >= self._floor() and entry.board not in {logged.board for logged in self.top}
-            if is_new and is_verified(entry, self.puzzle):
+            if is_new and entry.is_verified(self.puzzle):
                 self.top = sorted([*self.top, entry], key=lambda logged: -logged.score)[: self.size]
         return self.top
 

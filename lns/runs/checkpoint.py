@@ -1,9 +1,9 @@
-"""Checkpoints: the whole state of a run as ``.npz`` without pickles, in two generations.
+"""Checkpoints: the whole state of a run, without pickles, in two generations.
 
-A file holds ``meta`` (JSON as bytes: schema, run id, hash of the puzzle, history, islands) and the arrays of each
-island as ``NUMBER/NAME``, or, of an island on a cluster, one array ``NUMBER/packed``: an archive of compressed arrays.
-It is written to a temporary file, synced and renamed; the previous checkpoint is kept. The CRC-32 of each zip member
-detects damage; run id and hash detect the checkpoint of another run. What does not fit is refused as a whole.
+A file is a zip archive of ``meta.json`` (schema, run id, hash of the puzzle, history, islands) and of the state of each
+island as ``NUMBER.npz``. It is written to a temporary file, synced and renamed; the previous checkpoint is kept. The
+CRC-32 of each member detects damage; run id and hash detect the checkpoint of another run. What does not fit is refused
+as a whole.
 """
 
 from __future__ import annotations
@@ -11,29 +11,39 @@ from __future__ import annotations
 import errno
 import io
 import json
+import logging
 import os
 import zipfile
-from collections import defaultdict
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lns.engine import PackedState, State, Statistics
+from lns.engine import FoundBoard, State, check_numbers, unpack
+from lns.engines import make_engine
 from lns.instances.errors import InputError
 from lns.instances.files import open_to_read, sync_folder
 from lns.instances.json_values import JsonFields, json_object
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import printable
-from lns.rounds import MAX_ISLANDS, Island
-from lns.runs.files import CHECKPOINT, PREVIOUS, expect_schema, from_json, open_regular
-from lns.runs.history import RunHistory, history_from_json
+from lns.params import Params
+from lns.rounds import Island
+from lns.runs.directory import RunSettings, with_pins
+from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS, expect_schema, from_json, open_regular
+from lns.runs.history import RunHistory
 
-SCHEMA = 18
+if TYPE_CHECKING:
+    from lns.loop.search_loop import SearchLoop
+
+log = logging.getLogger("lns")
+
+SCHEMA = 19
 MAX_BYTES = 2**30  # of a file
-MAX_STATE_BYTES = MAX_BYTES - 2**25  # of the arrays in it
-_PACKED = "packed"
+MAX_STATE_BYTES = 2**28  # of the arrays of an island
+_META = "meta.json"
 
 
 @dataclass(frozen=True)
@@ -51,31 +61,25 @@ def save(directory: Path, run: str, puzzle: Puzzle, checkpoint: Checkpoint) -> N
     The last one becomes the previous one. Raises OSError if the file cannot be written, or is larger than `load`
     accepts; the last checkpoint then stays.
     """
+    islands = list(checkpoint.islands.values())
     meta = {
         "schema": SCHEMA,
         "run": run,
         "instance_sha256": puzzle.sha256,
         "log_size": checkpoint.log_size,
         "history": checkpoint.history.to_json(),
-        "islands": [
-            {"number": number, "best_score": island.best_score, "steps": island.steps,
-             "statistics": island.statistics.to_json()}
-            for number, island in checkpoint.islands.items()
-        ],
-    }  # fmt: skip
-    arrays: State = {"meta": np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)}
-    for number, island in checkpoint.islands.items():
-        state = island.state
-        if isinstance(state, PackedState):
-            state = {_PACKED: np.frombuffer(state.data, dtype=np.uint8)}
-        arrays |= {f"{number}/{name}": array for name, array in state.items()}
-    if sum(array.nbytes for array in arrays.values()) > MAX_STATE_BYTES:
-        raise OSError(errno.EFBIG, f"more than {MAX_STATE_BYTES >> 20} MiB")
+        "islands": [{name: value for name, value in asdict(island).items() if name != "state"} for island in islands],
+    }
     new, last, previous = directory / f".{CHECKPOINT}.tmp", directory / CHECKPOINT, directory / PREVIOUS
     new.unlink(missing_ok=True)  # always the same name, so that the next writer removes what a killed one left
     try:
         with io.BufferedWriter(open_regular(new, os.O_RDWR | os.O_EXCL)) as file:  # a full disk is an error
-            np.savez(file, **arrays)  # type: ignore[arg-type]
+            with zipfile.ZipFile(file, "w") as archive:
+                archive.writestr(_META, json.dumps(meta))
+                for one in islands:
+                    archive.writestr(f"{one.number}.npz", one.state)
+            if file.tell() > MAX_BYTES:
+                raise OSError(errno.EFBIG, f"more than {MAX_BYTES >> 20} MiB")
             file.flush()
             os.fsync(file.fileno())
         if last.exists():
@@ -92,11 +96,10 @@ def save(directory: Path, run: str, puzzle: Puzzle, checkpoint: Checkpoint) -> N
     sync_folder(directory)
 
 
-def load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
-    """Read a checkpoint of the run with the id ``run``.
+def load(path: Path, run: str, puzzle: Puzzle) -> Checkpoint:
+    """Read a checkpoint of the run with the id ``run``. No state of an island is looked at.
 
-    ``template`` is the state of a new engine: the names, dtypes and shapes that are expected; without it no states are
-    read. Raises InputError, naming the file, if it is damaged, of another run, or of another version.
+    Raises InputError, naming the file, if it is damaged, of another run, or of another version.
     """
     try:
         if not path.is_file():
@@ -104,62 +107,94 @@ def load(path: Path, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
         size = path.stat().st_size
         if size > MAX_BYTES:
             raise InputError(f"{size} bytes; expected at most {MAX_BYTES}")
-        with open_to_read(path) as file, np.load(file, allow_pickle=False) as archive:
-            members = archive.zip.infolist()
+        with open_to_read(path) as file, zipfile.ZipFile(file) as archive:
+            members = archive.infolist()
             if sum(one.file_size for one in members) > size or any(one.compress_type for one in members):
-                raise InputError(
-                    "its arrays take more than the file has bytes; expected arrays that are not compressed"
-                )
-            return _read(archive, run, puzzle, template)
+                raise InputError("it has more content than bytes; expected members that are not compressed")
+            return _read(archive, run, puzzle)
     except InputError as error:
         raise error.at(path) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or 'not a whole file'}", path) from None
-    except Exception as error:  # numpy and zipfile raise almost anything for a damaged file
-        what = str(error).splitlines()[0].partition(". ")[0] if str(error) else "cut short"
-        raise InputError(f"damaged: {printable(what, 150)}", path) from None
+    except Exception as error:  # zipfile raises almost anything for a damaged file
+        raise InputError(f"damaged: {printable(str(error) or 'cut short', 150)}", path) from None
 
 
-def _read(archive: np.lib.npyio.NpzFile, run: str, puzzle: Puzzle, template: State) -> Checkpoint:
-    meta = JsonFields(json_object(archive["meta"].tobytes().decode()))
+def _read(archive: zipfile.ZipFile, run: str, puzzle: Puzzle) -> Checkpoint:
+    meta = JsonFields(json_object(archive.read(_META).decode()))
     expect_schema(meta, SCHEMA)
     if (meta.get("run"), meta.get("instance_sha256")) != (run, puzzle.sha256):
         raise InputError("belongs to another run; expected a checkpoint of this run")
-    names: dict[str, list[str]] = defaultdict(list)  # of the arrays of each island
-    for name in archive.files if template else ():
-        names[name.partition("/")[0]].append(name.partition("/")[2])
-    islands = {}
-    for each in meta.array("islands"):
-        values = JsonFields(each)
-        number = values.integer("number", 0, MAX_ISLANDS - 1)
-        islands[number] = Island(
-            number=number,
-            state=_state({name: archive[f"{number}/{name}"] for name in names[str(number)]}, template),
-            best_score=values.integer("best_score", -1, puzzle.max_score),
-            statistics=from_json(Statistics, values.get("statistics"), "statistics"),
-            steps=values.integer("steps", 0, 2**62),
-        )
-    history = history_from_json(meta.get("history"), puzzle)
-    return Checkpoint(history, islands, meta.integer("log_size", 0, 2**62))
+    islands: list[Island] = [
+        from_json(Island, each | {"state": archive.read(f"{each['number']}.npz")}, "an island")
+        for each in meta.array("islands")
+    ]
+    history: RunHistory = from_json(RunHistory, meta.get("history"), "history")
+    return Checkpoint(history, {island.number: island for island in islands}, meta.integer("log_size", 0, 2**62))
 
 
-def _state(found: State, template: State) -> State | PackedState:
-    """The arrays of an island, which have the names, dtypes and shapes of ``template``; packed ones stay packed."""
-    packed = PackedState(found[_PACKED].tobytes()) if found.keys() == {_PACKED} else None
-    if packed is not None:
-        with zipfile.ZipFile(io.BytesIO(packed.data)) as archive:
-            if (size := sum(one.file_size for one in archive.infolist())) > MAX_STATE_BYTES:
-                raise InputError(f"a packed state of {size} bytes; expected at most {MAX_STATE_BYTES}")
-    arrays = found if packed is None else packed.unpacked()
-    if arrays.keys() != template.keys():
-        odd = ", ".join(sorted(arrays.keys() ^ template.keys())[:3])
-        raise InputError(f"written by another version: the arrays differ in '{printable(odd, 100)}'")
+# -- states: what a kernel may see -----------------------------------------------------------------------------------
+
+
+def newest(
+    path: Path, settings: RunSettings, puzzle: Puzzle, params: Params
+) -> tuple[Checkpoint, FoundBoard | None] | None:
+    """The newest checkpoint in a run directory whose islands can be continued, and their best board; None without one.
+
+    Why the last checkpoint is not used goes to the log. ``puzzle`` has no pins.
+    """
+    engine = partial(
+        make_engine, settings.engine, with_pins(puzzle, settings), params, settings.seed, operators=settings.operators
+    )
+    complaints = []
+    for name in (CHECKPOINT, PREVIOUS):
+        file = path / name
+        if not os.path.lexists(file):
+            continue
+        try:
+            found = load(file, settings.run, puzzle)
+            boards = [_best_of(island, engine(island=number), name) for number, island in found.islands.items()]
+        except InputError as error:
+            complaints.append(str(error.at(file)))
+            continue
+        if complaints:
+            log.warning("%s; continuing from %s", complaints[0], name)
+        elif name == PREVIOUS:
+            log.warning("the last session ended while it wrote %s; continuing from %s", CHECKPOINT, PREVIOUS)
+        return found, max((board for board in boards if board), key=lambda board: board.score, default=None)
+    why = f" ({'; '.join(complaints)})" if complaints else ""
+    log.warning("%s has no usable checkpoint%s; the search begins anew from %s and %s", path, why, BEST, BOARDS)
+    return None
+
+
+def _best_of(island: Island, engine: SearchLoop, name: str) -> FoundBoard | None:
+    """The best board of an island. Raises InputError for a state that its engine, a new one, does not accept."""
+    try:
+        engine.restore(_arrays(island.state, engine.state()))
+        check_numbers({"statistics": np.array(list(engine.statistics.counts().values()))}, least=0)
+    except Exception as error:  # numpy and zipfile raise almost anything for a damaged file
+        why = error.message if isinstance(error, InputError) else str(error).partition("\n")[0].partition(". ")[0]
+        raise InputError(f"island {island.number} cannot be restored: {printable(why, 250)}") from None
+    if engine.best_score != island.best_score:
+        raise InputError(f"the board of island {island.number} has another score than the island")
+    return None if engine.best is None else FoundBoard(engine.best, engine.best_score, name)
+
+
+def _arrays(data: bytes, template: State) -> State:
+    """The arrays of a state, which have the names, dtypes and shapes of ``template``."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        if (size := sum(one.file_size for one in archive.infolist())) > MAX_STATE_BYTES:
+            raise InputError(f"a state of {size} bytes; expected at most {MAX_STATE_BYTES}")
+    state = unpack(data)
+    if state.keys() != template.keys():
+        odd = ", ".join(sorted(state.keys() ^ template.keys())[:3])
+        raise InputError(f"written by another version: the arrays differ in '{odd}'")
     for name, like in template.items():
-        array = np.asarray(arrays[name])
+        array = state[name]
         shape = array.shape[:1] + like.shape[1:] if like.size == 0 and array.ndim else like.shape
         if (array.dtype, array.shape) != (like.dtype, shape) or not array.flags.c_contiguous:
             raise InputError(
                 f"written by another version: '{name}' is {array.dtype} of shape {array.shape}; expected {like.dtype} "
                 f"of {like.shape}"
             )
-    return arrays if packed is None else packed
+    return state

@@ -24,7 +24,6 @@ from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.files import atomic_write, read_text
 from lns.instances.formats import best_json, load_board, load_puzzle, write
-from lns.instances.json_values import JsonFields
 from lns.instances.puzzle import MAX_CELLS, Clue, Puzzle
 from lns.instances.text import printable, quoted
 from lns.instances.verify import verify
@@ -39,10 +38,10 @@ from lns.runs.files import (
     PICTURE,
     SETTINGS,
     STOP,
-    expect_schema,
     from_json,
+    named,
+    read_sealed,
     seal,
-    unseal,
     utc_now,
 )
 from lns.runs.lock import Lock
@@ -299,35 +298,29 @@ def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
             raise InputError("no such directory; expected the directory of a run", printable(str(path)))
         if not (path / SETTINGS).is_file():
             raise InputError(f"no run directory: it has no {SETTINGS}", path)
-        try:
-            values = unseal(read_text(path / SETTINGS))
-            expect_schema(JsonFields(values), SCHEMA)
-            settings: RunSettings = from_json(RunSettings, values, SETTINGS)
-        except InputError as error:
-            raise error.at(path / SETTINGS) from None
+        with named(path / SETTINGS):
+            settings: RunSettings = from_json(RunSettings, read_sealed(path / SETTINGS, SCHEMA).values, SETTINGS)
         _existing(path / INSTANCE, "the copy of the puzzle")
         puzzle = load_puzzle(os.path.join(path, INSTANCE), "json")  # noqa: PTH118
     except OSError as error:  # a name that is too long, a directory without permission
         raise InputError(f"cannot be read: {error.strerror}", printable(str(path))) from None
     if puzzle.sha256 != settings.instance_sha256:
         raise InputError("not the puzzle of this run; expected the copy made at its start", path / INSTANCE)
-    try:
+    with named(path / SETTINGS):
         with_pins(puzzle, settings)
-    except InputError as error:
-        raise error.at(path / SETTINGS) from None
     return settings, puzzle
 
 
-def read_best(path: Path, puzzle: Puzzle) -> FoundBoard | None:
+def read_best(path: Path, puzzle: Puzzle, pinned: Puzzle | None = None) -> FoundBoard | None:
     """The board of best.json in a run directory, with the score that the verifier counts; None without the file.
 
-    Raises InputError if the file is damaged, or the board is not full and legal.
+    Raises InputError if the file is damaged, or the board is no full legal one of ``pinned``, by default of ``puzzle``.
     """
     file = path / BEST
     if not os.path.lexists(file):
         return None
     _, board = load_board(os.path.join(path, BEST), puzzle, "best")  # noqa: PTH118
-    verdict = verify(puzzle, board)
+    verdict = verify(pinned or puzzle, board)
     if not verdict.complete:
         raise InputError(f"not a full legal board: {(*verdict.problems, 'cells are empty')[0]}", file)
     return FoundBoard(board, verdict.score, BEST)
@@ -400,13 +393,11 @@ def board_source(source: str) -> str:
     Raises InputError for a run that has found no board yet.
     """
     try:
-        directory = Path(source)
-        if not (directory / SETTINGS).is_file():
-            return source
-        if not os.path.lexists(directory / BEST):
-            raise InputError("this run has found no board yet", source)
-    except (OSError, ValueError) as error:  # a URL as a path: too long a name
-        if isinstance(error, InputError):
-            raise
+        is_run = (Path(source) / SETTINGS).is_file()
+    except (OSError, ValueError):  # a URL as a path: too long a name
+        is_run = False
+    if not is_run:
         return source
+    if not os.path.lexists(Path(source) / BEST):
+        raise InputError("this run has found no board yet", source)
     return os.path.join(source, BEST)  # noqa: PTH118 (as it was typed, for messages)

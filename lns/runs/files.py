@@ -6,7 +6,6 @@ import io
 import json
 import logging
 import os
-import re
 import shutil
 import stat
 import zlib
@@ -43,8 +42,7 @@ _REASONS = {
     "SIGHUP": "ended by SIGHUP, as a closed terminal sends it",
     "stopped": "stopped by lns stop",
 }
-_SEAL = re.compile(r', "sum": "([0-9a-f]{8})"\}\n?')
-_SEAL_LENGTH = len(', "sum": "01234567"}')
+_KINDS = {stat.S_IFLNK: "a symbolic link", stat.S_IFDIR: "a directory", stat.S_IFIFO: "a pipe"}
 _UNITS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 
 
@@ -55,30 +53,19 @@ def open_regular(path: Path, flags: int, *, create: bool = True) -> IO[bytes]:
     the file of the other name keeps its content. Links are not followed, and pipes are not waited for: InputError is
     raised for what is no regular file, OSError if the file cannot be opened.
     """
-    if path.is_symlink() or path.is_dir():
-        raise InputError(f"is a {'symbolic link' if path.is_symlink() else 'directory'}; expected a regular file", path)
-    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-    descriptor = os.open(path, flags | (os.O_CREAT if create else 0), 0o666)
-    try:
-        status = os.fstat(descriptor)
+    with suppress(FileNotFoundError):
+        status = path.lstat()
         if not stat.S_ISREG(status.st_mode):
-            raise InputError("is not a regular file; expected one", path)
+            raise InputError(f"is {_KINDS.get(stat.S_IFMT(status.st_mode), 'a device')}; expected a regular file", path)
         if status.st_nlink > 1 and flags & (os.O_WRONLY | os.O_RDWR):
             temporary = path.with_name(f".lns-{os.getpid()}-{os.urandom(4).hex()}.tmp")
             try:
                 shutil.copy2(path, temporary, follow_symlinks=False)
-                copy = os.open(temporary, flags & ~os.O_EXCL)
-                try:
-                    temporary.replace(path)
-                    os.dup2(copy, descriptor, inheritable=False)
-                finally:
-                    os.close(copy)
-            except BaseException:
+                temporary.replace(path)
+            finally:
                 temporary.unlink(missing_ok=True)
-                raise
-    except BaseException:
-        os.close(descriptor)
-        raise
+    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+    descriptor = os.open(path, flags | (os.O_CREAT if create else 0), 0o666)
     mode = "ab" if flags & os.O_APPEND else "r+b" if flags & os.O_RDWR else "rb"
     return open(descriptor, mode, buffering=0)  # noqa: PTH123
 
@@ -95,28 +82,35 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 def seal(values: dict[str, Any]) -> str:
     """One line of JSON whose last field is a checksum (CRC-32) over the text of the others."""
-    text = json.dumps(values)
+    return _with_sum(json.dumps(values))
+
+
+def _with_sum(text: str) -> str:
     return f'{text[:-1]}, "sum": "{zlib.crc32(text.encode()):08x}"}}'
-
-
-def is_sealed(line: str) -> bool:
-    """Whether ``line`` ends with the right checksum."""
-    found = _SEAL.fullmatch(line, max(0, len(line) - _SEAL_LENGTH))
-    return found is not None and int(found[1], 16) == zlib.crc32((line[:-_SEAL_LENGTH] + "}").encode())
 
 
 def unseal(text: str) -> dict[str, Any]:
     """The object of a text that `seal` wrote. Raises InputError if a character was changed."""
     line = text.rstrip("\n")
-    if not is_sealed(line):
+    if line != _with_sum(line.rpartition(', "sum": "')[0] + "}"):
         raise InputError("damaged, or changed by hand: wrong checksum")
     return json_object(line)
 
 
-def read_sealed(path: Path) -> JsonFields:
-    """The fields of a file that `seal` wrote. Raises InputError, naming the file, if it is absent or damaged."""
+def read_sealed(path: Path, schema: int | None = None) -> JsonFields:
+    """The fields of a file that `seal` wrote, of this ``schema``. Raises InputError if it is absent or damaged."""
+    with named(path):
+        fields = JsonFields(unseal(read_text(path)))
+        if schema is not None:
+            expect_schema(fields, schema)
+        return fields
+
+
+@contextmanager
+def named(path: Path) -> Iterator[None]:
+    """An InputError in this block names the file."""
     try:
-        return JsonFields(unseal(read_text(path)))
+        yield
     except InputError as error:
         raise error.at(path) from None
 

@@ -12,21 +12,21 @@ from typing import Annotated, Any, overload
 
 from lns.engine import FoundBoard, Statistics
 from lns.instances.errors import InputError
-from lns.instances.files import atomic_write, read_text
-from lns.instances.json_values import JsonFields
-from lns.instances.puzzle import Puzzle
+from lns.instances.files import atomic_write
+from lns.instances.puzzle import MAX_CELLS
 from lns.instances.records import Records
-from lns.runs.files import STATUS, STATUS_SCHEMA, expect_schema, format_duration, from_json, seal, unseal, utc_now
+from lns.runs.files import STATUS, STATUS_SCHEMA, format_duration, from_json, named, read_sealed, seal, utc_now
 
 MAX_SESSIONS = 1000
 UNLIMITED_S = 1e9  # seconds of search of a run without a time limit
+Score = Annotated[int, 0, 2 * MAX_CELLS]
 
 
 @dataclass(frozen=True)
 class Improvement:
     """A new best board."""
 
-    score: int  # matched inner edges
+    score: Score  # matched inner edges
     elapsed_s: float  # seconds of search before it, over all sessions
     at: str  # time of day, UTC
     origin: str  # the part of the engine that made it
@@ -70,7 +70,7 @@ class RunHistory(Records):
     budget_s: float  # seconds of search that the user asked for, over all sessions
     elapsed_s: float = 0.0  # seconds of search so far
     improvements: list[Improvement] = field(default_factory=list)  # in order
-    counts: dict[int, int] = field(default_factory=dict)  # logged boards by score
+    counts: dict[Score, int] = field(default_factory=dict)  # logged boards by score
     gains_by_part: dict[str, PartGains] = field(default_factory=dict)
     sessions: list[SessionRecord] = field(default_factory=list)  # in order
     other_statistics: Statistics = field(default_factory=Statistics)  # of runs that were merged into this one
@@ -165,22 +165,8 @@ class RunHistory(Records):
             "counts": [[score, count] for score, count in sorted(self.counts.items())],
             "gains_by_part": [[name, g.boards, g.bests, g.edges] for name, g in self.gains_by_part.items()],
             "sessions": [session.__dict__ for session in self.sessions],
-            "other_statistics": self.other_statistics.to_json(),
+            "other_statistics": asdict(self.other_statistics),
         }
-
-
-def history_from_json(value: object, puzzle: Puzzle) -> RunHistory:
-    """Read what `RunHistory.to_json` wrote, for a run of ``puzzle``.
-
-    Raises InputError for a value of another type, and for scores that cannot be.
-    """
-    history: RunHistory = from_json(RunHistory, value, "history")
-    scores = [entry.score for entry in history.improvements]
-    if scores != sorted(set(scores)) or max(scores, default=0) > puzzle.max_score:
-        raise InputError(f"'improvements': expected scores that rise to {puzzle.max_score} at most")
-    if any(score > puzzle.max_score or not count for score, count in history.counts.items()):
-        raise InputError(f"'counts': expected counts of boards of {puzzle.max_score} edges at most")
-    return history
 
 
 @dataclass(frozen=True)
@@ -207,20 +193,17 @@ def write_status(path: Path, run: str, history: RunHistory, heartbeat: Heartbeat
     atomic_write(path / STATUS, seal(status) + "\n")
 
 
-def read_status(path: Path, run: str, puzzle: Puzzle) -> tuple[RunHistory, Heartbeat]:
+def read_status(path: Path, run: str) -> tuple[RunHistory, Heartbeat]:
     """Read status.json in the directory ``path`` of the run with the id ``run``.
 
     Raises InputError, naming the file, if it is absent, damaged, of another version or of another run.
     """
-    try:
-        values = unseal(read_text(path / STATUS))
-        expect_schema(JsonFields(values), STATUS_SCHEMA)
+    with named(path / STATUS):
+        values = read_sealed(path / STATUS, STATUS_SCHEMA)
         if values.get("run") != run:
             raise InputError("belongs to another run")
-        history = history_from_json(values.get("history"), puzzle)
-        heartbeat: Heartbeat = from_json(Heartbeat, values, "status")
-    except InputError as error:
-        raise error.at(path / STATUS) from None
+        history: RunHistory = from_json(RunHistory, values.get("history"), "history")
+        heartbeat: Heartbeat = from_json(Heartbeat, values.values, "status")
     return history, heartbeat
 
 

@@ -26,7 +26,7 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.records import Records
 from lns.instances.text import count_of
 from lns.runs import checkpoint as checkpoints
-from lns.runs.board_log import BoardLogReader, is_verified
+from lns.runs.board_log import BoardLogReader
 from lns.runs.checkpoint import Checkpoint
 from lns.runs.directory import (
     RunDirectory,
@@ -39,8 +39,7 @@ from lns.runs.directory import (
     safe_name,
 )
 from lns.runs.files import BEST, BOARDS, PARAMETERS, format_duration, utc_now
-from lns.runs.history import Heartbeat, Improvement, RunHistory, write_status
-from lns.runs.recorder import newest_checkpoint
+from lns.runs.history import Heartbeat, RunHistory, write_status
 from lns.runs.run_summary import OnError, RunSummary, check_same_set, load_summary, read_each
 
 log = logging.getLogger("lns")
@@ -114,13 +113,12 @@ def merge(runs: RunSources, output: str | os.PathLike[str]) -> Merged:
         counts = _copy_boards(directory, summaries, history)
         best_run = max(summaries, key=lambda run: run.score)
         if best_run.best is not None:
-            found_after = history.improvements[-1].elapsed_s if history.improvements else history.elapsed_s
+            found_after = history[-1].elapsed_s if history else history.elapsed_s
             board = _in_numbering_of(directory.pinned_puzzle, best_run, best_run.best.board)
-            directory.write_best(
-                best_fields(directory.puzzle, directory.settings, best_run.best._replace(board=board), found_after)
-            )
+            best = best_run.best._replace(board=board)
+            directory.write_best(best_fields(directory.puzzle, directory.settings, best, found_after))
             directory.draw(board)
-        usable = newest_checkpoint(first.path, first.settings, first.puzzle, params)
+        usable = checkpoints.newest(first.path, first.settings, first.puzzle, params)
         islands = {} if usable is None else usable[0].islands
         others_made = [run.heartbeat.statistics for run in summaries[1:]]
         before = first.history.other_statistics if islands else first.heartbeat.statistics
@@ -158,29 +156,21 @@ def _in_numbering_of(puzzle: Puzzle, run: RunSummary, board: Board) -> Board:
 
 
 def _merged_history(runs: Sequence[RunSummary]) -> RunHistory:
-    """Times, improvements and sessions of all runs."""
+    """Times, improvements and sessions of all runs.
+
+    New bests are those as if the runs had begun together: their time is that of the run that found the board.
+    """
     elapsed_s = sum(run.history.elapsed_s for run in runs)
     history = RunHistory(budget_s=elapsed_s, elapsed_s=elapsed_s)
-    for entry in merged_improvements([run.history for run in runs]):
-        history.improve(entry)
+    improvements = [entry for run in runs for entry in run.history]
+    for entry in sorted(improvements, key=lambda entry: (entry.elapsed_s, -entry.score)):
+        if entry.score > history.best_score:
+            history.improve(entry)
     others = [session for run in runs[1:] for session in run.history.sessions]
     sessions = sorted(others, key=lambda session: session.started_at)
     for session in [*sessions, *runs[0].history.sessions]:  # those of the first run last: its islands go on
         history.begin(session)
     return history
-
-
-def merged_improvements(histories: Sequence[RunHistory]) -> list[Improvement]:
-    """The new bests of several runs as if these had begun together: time is that of the run that found a board."""
-    entries = sorted(
-        (entry for history in histories for entry in history.improvements),
-        key=lambda entry: (entry.elapsed_s, -entry.score),
-    )
-    rising: list[Improvement] = []
-    for entry in entries:
-        if not rising or entry.score > rising[-1].score:
-            rising.append(entry)
-    return rising
 
 
 def _copy_boards(directory: RunDirectory, runs: Sequence[RunSummary], history: RunHistory) -> tuple[int, int, int]:
@@ -191,7 +181,7 @@ def _copy_boards(directory: RunDirectory, runs: Sequence[RunSummary], history: R
         reader = BoardLogReader(run.path, run.puzzle)
         for found in reader.read():
             entry = replace(found, board=_in_numbering_of(puzzle, run, found.board))
-            if not is_verified(entry, puzzle):
+            if not entry.is_verified(puzzle):
                 damaged += 1
                 continue
             key = hashlib.blake2b(entry.board.colours(puzzle).tobytes(), digest_size=16).digest()
@@ -342,14 +332,7 @@ def _boards(path: Path, min_score: int, notes: list[str]) -> Iterator[CollectedB
     """The verified boards of one run; what cannot be read of them is added to ``notes``."""
     _, puzzle = read_run(path)
     reader = BoardLogReader(path, puzzle)
-    seen: set[tuple[int, Board]] = set()  # verification takes longer than reading
-    for entry in reader.read(min_score):
-        if (entry.score, entry.board) in seen:
-            continue
-        if not is_verified(entry, puzzle):
-            reader.damaged += 1
-            continue
-        seen.add((entry.score, entry.board))
+    for entry in reader.read_verified(at_least=min_score):
         yield CollectedBoard(puzzle, entry.board, entry.score, entry.elapsed_s, path)
     if reader.damaged:
         notes.append(f"{path / BOARDS}: {count_of(reader.damaged, 'damaged line')} skipped")

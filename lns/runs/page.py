@@ -8,7 +8,6 @@ import textwrap
 from collections.abc import Callable, Sequence
 from html import escape
 from itertools import zip_longest
-from typing import NamedTuple
 
 from lns.instances.draw import svg, terminal
 from lns.instances.draw.page import chart, page, standalone, table
@@ -47,7 +46,7 @@ def render(
     """
     title = f"{run.puzzle.name}: {run.score if run.best else 'no board'} of {run.puzzle.max_score}"
     sections = [
-        ("Score over time", scores_over_time([Curve("", run.history.improvements, run.history.elapsed_s)])),
+        ("Score over time", scores_over_time([("", run.history)])),
         ("Boards in the log, by score", histogram(run.history.counts)),
         ("Parts of the search", _parts(run)),
         ("Best boards", _best_boards(run, best_boards)),
@@ -61,32 +60,24 @@ def render(
 # -- charts ----------------------------------------------------------------------------------------------------------
 
 
-class Curve(NamedTuple):
-    """Best score of one run over time."""
-
-    name: str  # of the run
-    improvements: Sequence[Improvement]  # in their order
-    elapsed_s: float  # seconds of search: where the curve ends
-
-
 def curve_colour(number: int) -> str:
     """Colour of a curve, which tells it from six others."""
     return CURVE_COLOURS[number % len(CURVE_COLOURS)]
 
 
-def scores_over_time(curves: Sequence[Curve]) -> str:
-    """Best scores of runs over time, on one pair of axes, as SVG; "" without improvements.
+def scores_over_time(runs: Sequence[tuple[str, RunHistory]]) -> str:
+    """Best scores of runs, each with a name, over time, on one pair of axes, as SVG; "" without improvements.
 
     The axis of time is logarithmic; that of scores begins at most `SHOWN_EDGES` below the best score.
     """
-    curves = [curve for curve in curves if curve.improvements]
-    if not curves:
+    runs = [(name, history) for name, history in runs if history.improvements]
+    if not runs:
         return ""
-    high = max(curve.improvements[-1].score for curve in curves)
-    shown = [[entry for entry in curve.improvements if entry.score >= high - SHOWN_EDGES] for curve in curves]
+    high = max(history.best_score for _, history in runs)
+    shown = [[entry for entry in history if entry.score >= high - SHOWN_EDGES] for _, history in runs]
     low = min(*(entry.score for entries in shown for entry in entries), high - 1)
     first = max(0.1, min((entries[0].elapsed_s for entries in shown if entries), default=0.1))
-    ends = [max(curve.elapsed_s, curve.improvements[-1].elapsed_s) for curve in curves]
+    ends = [max(history.elapsed_s, history[-1].elapsed_s) for _, history in runs]
     end = max(*ends, first * 2)
 
     def x(seconds: float) -> float:
@@ -100,17 +91,15 @@ def scores_over_time(curves: Sequence[Curve]) -> str:
         drawn.append(f'<path class="grid" d="M{x(mark):.1f} {_TOP}V{_BOTTOM}"/>')
         drawn.append(_below(x(mark), _in_units(mark, _TIMES)))
     drawn.append(_below((_LEFT + _RIGHT) / 2, "time of search, logarithmic", _HEIGHT - 6))
-    for number, (curve, entries) in enumerate(zip(curves, shown, strict=True)):
-        colour = curve_colour(number) if len(curves) > 1 else "var(--mark)"
-        drawn += _staircase(
-            curve.name, [(x(one.elapsed_s), y(one.score), one) for one in entries], x(ends[number]), colour
-        )
+    for number, ((name, _), entries) in enumerate(zip(runs, shown, strict=True)):
+        colour = curve_colour(number) if len(runs) > 1 else "var(--mark)"
+        drawn += _staircase(name, [(x(one.elapsed_s), y(one.score), one) for one in entries], x(ends[number]), colour)
     return chart("score over time", _WIDTH, _HEIGHT, drawn)
 
 
 def chart_of(history: RunHistory) -> str:
     """The best score over time, for a notebook."""
-    return standalone(scores_over_time([Curve("", history.improvements, history.elapsed_s)]))
+    return standalone(scores_over_time([("", history)]))
 
 
 def _staircase(name: str, points: Sequence[tuple[float, float, Improvement]], end: float, colour: str) -> list[str]:

@@ -7,35 +7,25 @@ finds the board again. A failed write does not end the run: the data stay in mem
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from lns.engine import FoundBoard, check_found, check_numbers, legal_score, unpacked
-from lns.engines import make_engine
+from lns.engine import FoundBoard, check_found
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
-from lns.instances.verify import verify
 from lns.islands import Archipelago
-from lns.params import Params
 from lns.rounds import Island
 from lns.runs import checkpoint as checkpoints
-from lns.runs.board_log import BoardLogReader, LoggedBoard, is_verified
+from lns.runs.board_log import BoardLogReader, LoggedBoard
 from lns.runs.checkpoint import Checkpoint
-from lns.runs.directory import RunDirectory, RunSettings, best_fields, read_best, with_pins
+from lns.runs.directory import RunDirectory, RunSettings, best_fields, read_best
 from lns.runs.files import BEST, BOARDS, CHECKPOINT, MAX_TEXT, PICTURE, PREVIOUS, STATUS, utc_now
 from lns.runs.history import Heartbeat, Improvement, RunHistory, SessionRecord, read_status, write_status
 from lns.version import __version__
-
-if TYPE_CHECKING:
-    from lns.loop.search_loop import SearchLoop
 
 log = logging.getLogger("lns")
 
@@ -246,10 +236,10 @@ def recover(directory: RunDirectory) -> Recovered:
         log.warning("the last session did not end in order (%s)", directory.crashed_holder)
     board_log = directory.board_log
     try:
-        told, heartbeat = read_status(path, directory.settings.run, puzzle)
+        told, heartbeat = read_status(path, directory.settings.run)
     except InputError:
         told, heartbeat = RunHistory(0.0), Heartbeat()
-    usable = newest_checkpoint(path, directory.settings, puzzle, directory.params)
+    usable = checkpoints.newest(path, directory.settings, puzzle, directory.params)
     if usable is None:
         for name in (CHECKPOINT, PREVIOUS):  # another version, or another machine, may be able to read them
             with suppress(FileNotFoundError):
@@ -265,10 +255,7 @@ def recover(directory: RunDirectory) -> Recovered:
     recent = [entry.board for entry in last.read()]
     on_file = None
     try:
-        on_file = read_best(path, puzzle)
-        if on_file is not None and not verify(directory.pinned_puzzle, on_file.board).valid:
-            on_file = None
-            raise InputError("not a board that keeps the pinned cells", path / BEST)
+        on_file = read_best(path, puzzle, directory.pinned_puzzle)
     except InputError as error:
         log.warning("%s; kept as %s", error, directory.set_aside_best())
     candidates = [found for found in (best_of_islands, best_logged, on_file) if found is not None]
@@ -281,53 +268,6 @@ def recover(directory: RunDirectory) -> Recovered:
     return Recovered(history, checkpoint.islands, recent, best)
 
 
-def newest_checkpoint(
-    path: Path, settings: RunSettings, puzzle: Puzzle, params: Params
-) -> tuple[Checkpoint, FoundBoard | None] | None:
-    """The newest checkpoint in a run directory whose islands can be continued, and their best board; None without one.
-
-    Why the last checkpoint is not used goes to the log. ``puzzle`` has no pins.
-    """
-    pinned = with_pins(puzzle, settings)
-
-    def engine(number: int) -> SearchLoop:
-        return make_engine(settings.engine, pinned, params, settings.seed, number, operators=settings.operators)
-
-    template, complaints = engine(0).state(), []
-    for name in (CHECKPOINT, PREVIOUS):
-        file = path / name
-        if not os.path.lexists(file):
-            continue
-        try:
-            found = checkpoints.load(file, settings.run, puzzle, template)
-            boards = [_restored(engine(number), island, pinned, file) for number, island in found.islands.items()]
-        except InputError as error:
-            complaints.append(str(error))
-            continue
-        if complaints:
-            log.warning("%s; continuing from %s", complaints[0], name)
-        elif name == PREVIOUS:
-            log.warning("the last session ended while it wrote %s; continuing from %s", CHECKPOINT, PREVIOUS)
-        return found, max((board for board in boards if board), key=lambda board: board.score, default=None)
-    why = f" ({'; '.join(complaints)})" if complaints else ""
-    log.warning("%s has no usable checkpoint%s; the search begins anew from %s and %s", path, why, BEST, BOARDS)
-    return None
-
-
-def _restored(engine: SearchLoop, island: Island, puzzle: Puzzle, file: Path) -> FoundBoard | None:
-    """The best board of an island. Raises InputError for a state that the engine does not accept."""
-    try:
-        engine.restore(unpacked(island.state))
-        check_numbers({"statistics": np.array(list(engine.statistics.counts().values()))}, least=0)
-        score = -1 if engine.best is None else legal_score(puzzle, engine.best)
-    except (ValueError, IndexError, KeyError, TypeError, OverflowError, AssertionError) as error:
-        why = error.message if isinstance(error, InputError) else str(error)
-        raise InputError(f"island {island.number} cannot be restored: {why}"[:300], file) from None
-    if not score == engine.best_score == island.best_score:
-        raise InputError(f"the board of island {island.number} has another score than the island", file)
-    return None if engine.best is None else FoundBoard(engine.best, score, file.name)
-
-
 def _count_boards(directory: RunDirectory, history: RunHistory, counted: int) -> FoundBoard | None:
     """Add the boards of the log to the history, but for the first ``counted`` bytes; returns the best of them."""
     best, size = None, directory.board_log.size
@@ -336,10 +276,7 @@ def _count_boards(directory: RunDirectory, history: RunHistory, counted: int) ->
         history.forget_log()
         counted = 0
     reader = BoardLogReader(directory.path, directory.puzzle, counted)
-    for entry in reader.read():
-        if not is_verified(entry, directory.pinned_puzzle):
-            reader.damaged += 1
-            continue
+    for entry in reader.read_verified(directory.pinned_puzzle):
         history.elapsed_s = max(history.elapsed_s, entry.elapsed_s)
         if entry.score > history.best_score:
             history.improve(Improvement(entry.score, history.elapsed_s, entry.at, entry.origin))

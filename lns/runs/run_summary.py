@@ -171,12 +171,12 @@ def load_summary(path: Path) -> RunSummary:
 def _history(path: Path, settings: RunSettings, puzzle: Puzzle, notes: list[str]) -> tuple[RunHistory, Heartbeat]:
     """History and heartbeat from status.json; if that cannot be used, the history of the newest checkpoint."""
     try:
-        return read_status(path, settings.run, puzzle)
+        return read_status(path, settings.run)
     except InputError as error:
         notes.append(str(error))
     for name in (CHECKPOINT, PREVIOUS):
         try:
-            return checkpoints.load(path / name, settings.run, puzzle, {}).history, Heartbeat()
+            return checkpoints.load(path / name, settings.run, puzzle).history, Heartbeat()
         except InputError as error:
             notes.append(str(error))
     return RunHistory(0.0), Heartbeat()

@@ -61,7 +61,7 @@ def test_a_best_board_without_the_pins_is_set_aside(typed: Typed, caplog: pytest
     typed("solve p.json --engine tabu --steps 1 --run-dir other --quiet --workers 1 --seed 1")
     Path("run/best.json").write_bytes(Path("other/best.json").read_bytes())
     typed("resume run --steps 1 --quiet")
-    assert "not a board that keeps the pinned cells" in caplog.text and Path("run/best.unusable.json").exists()
+    assert "not a full legal board: " in caplog.text and Path("run/best.unusable.json").exists()
     _, board = load_board("run/best.json", PUZZLE)
     assert (board.placements[ROWS] == SOLUTION.placements[ROWS]).all()
 

@@ -117,7 +117,7 @@ def test_every_is_for_follow(run: Path, typed: Typed) -> None:
 def test_status_imports_no_engine(run: Path) -> None:
     program = f"import sys; from lns.cli.main import main; main(['status', {str(run)!r}]); print(*sys.modules)"
     loaded = ended("-c", program).stdout.split()
-    assert "lns.cli.runs" in loaded and not {"lns.loop.loop", "scipy", "numba"} & set(loaded)
+    assert "lns.cli.runs" in loaded and not {"lns.loop.search_loop", "scipy", "numba"} & set(loaded)
 
 
 def test_collect_finds_each_board_once(run: Path, copy: Path, typed: Typed) -> None:
@@ -131,6 +131,9 @@ def test_collect_finds_each_board_once(run: Path, copy: Path, typed: Typed) -> N
     assert typed(f"collect {run} --top 3 --url").out.count("  https://e2.bucas.name/#puzzle=like-e2-8x8") == 3
     said = typed(f"collect {run} --min-score 113", 1)
     assert said.out == "" and said.err == f"lns: no board of at least 113 in {run}\n"
+    (copy / "boards.jsonl").unlink()
+    (board,) = typed.facts("collect copy")["boards"]
+    assert board["elapsed_s"] == json.loads((run / "best.json").read_text())["elapsed_s"] > 0, "of best.json alone"
 
 
 def test_collect_verifies_every_line(run: Path, copy: Path, typed: Typed) -> None:
@@ -152,7 +155,7 @@ def test_watch_without_a_terminal_is_plain(run: Path, contents: None, typed: Typ
     assert f"one: {best_of(run)} of 112, ended: steps made; " in output
 
 
-@pytest.mark.parametrize("width", [20, 40, 80, 132, 200, 300])
+@pytest.mark.parametrize("width", [20, 40, 80, 200])
 @pytest.mark.parametrize("height", [10, 24, 50])
 @pytest.mark.parametrize("colour", ["none", "256", "truecolor"])
 def test_frames_fit_the_terminal(run: Path, width: int, height: int, colour: Any) -> None:
@@ -169,7 +172,7 @@ def test_frames_fit_the_terminal(run: Path, width: int, height: int, colour: Any
 
 @pytest.mark.parametrize(
     ("end", "status"),
-    [(b"q", 0), (b"\x1b[B\x1b[Bq", 0), (signal.SIGINT, 0), (signal.SIGTERM, 143), (signal.SIGQUIT, 131)],
+    [(b"\x1b[B\x1b[Bq", 0), (signal.SIGINT, 0), (signal.SIGQUIT, 131)],
 )
 def test_watch_leaves_the_terminal_as_it_was(
     end: bytes | signal.Signals, status: int, run: Path, contents: None

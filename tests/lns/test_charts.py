@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from lns.runs.history import Improvement
-from lns.runs.page import Curve, histogram, scores_over_time
+from lns.runs.history import Improvement, RunHistory
+from lns.runs.page import histogram, scores_over_time
 
 
 def improvements(*points: tuple[int, float]) -> list[Improvement]:
@@ -15,7 +15,7 @@ def improvements(*points: tuple[int, float]) -> list[Improvement]:
 
 
 def score_over_time(found: list[Improvement], elapsed_s: float) -> str:
-    return scores_over_time([Curve("", found, elapsed_s)])
+    return scores_over_time([("", RunHistory(elapsed_s, elapsed_s, found))])
 
 
 def circles(svg: str) -> list[tuple[float, float]]:

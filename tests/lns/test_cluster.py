@@ -11,20 +11,16 @@ import numpy as np
 import pytest
 
 import lns
-from lns.engine import FoundBoard, PackedState, Statistics, unpacked
+from lns.engine import FoundBoard, pack, unpack
 from lns.engines import make_engine
 from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from lns.islands import Archipelago
-from lns.rounds import Island, NotKept, Report, Search, Task, Worker
-from lns.runs import checkpoint as checkpoints
-from lns.runs.checkpoint import Checkpoint
-from lns.runs.files import CHECKPOINT
-from lns.runs.history import RunHistory
+from lns.rounds import Report, Search, Task, Worker
 from lns.worker_pool import InProcessExecutor, WorkerLost, WorkersGone
 from tests.lns.run_parts import QUICK, small_puzzle
-from tests.lns.test_islands import Staged, same
+from tests.lns.test_islands import Staged
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed: it comes with the extra 'cluster'")
 from lns import cluster as clusters  # noqa: E402
@@ -32,128 +28,74 @@ from lns.cluster import DaskWorkers, check_address, differences  # noqa: E402
 
 
 def task(puzzle: Puzzle, report: Report | None = None, **options: Any) -> Task:
-    """A round of island 0 of two, whose worker keeps it."""
+    """A round of island 0 of two, on a cluster."""
     island = None if report is None else report.island
-    values = {"steps": 3, "run": "test", "keeps": True, "is_kept": report is not None, "with_state": False, **options}
+    values = {"steps": 3, "run": "test", **options}
     return Task(Search(puzzle, QUICK, 7, "tabu"), 0, 2, island, None, -1, puzzle.max_score, 60.0, **values)
 
 
-def test_a_packed_state_is_the_state(tmp_path: Any) -> None:
+def test_a_state_is_packed_and_unpacked() -> None:
     engine = make_engine("tabu", small_puzzle(), QUICK, 1, 0)
     engine.step()
     state = engine.state()
-    packed = PackedState.of(state)
-    assert same(unpacked(packed), state) and list(unpacked(packed)) == list(state)
-    assert all(unpacked(packed)[name].dtype == array.dtype for name, array in state.items())
-    assert len(packed.data) < sum(array.nbytes for array in state.values()) / 5
-    evil = PackedState(np.lib.format.MAGIC_PREFIX)
+    again = unpack(pack(state))
+    assert pack(again) == pack(state) and list(again) == list(state)
+    assert all(np.array_equal(array, again[name]) and array.dtype == again[name].dtype for name, array in state.items())
+    assert len(pack(state)) < sum(array.nbytes for array in state.values()) / 5
     with pytest.raises((ValueError, EOFError)):
-        evil.unpacked()
+        unpack(np.lib.format.MAGIC_PREFIX)
 
 
-def test_a_packed_state_stays_packed_in_a_checkpoint(tmp_path: Any) -> None:
-    puzzle = small_puzzle()
-    engine = make_engine("tabu", puzzle, QUICK, 1, 0)
-    template = engine.state()
-    engine.step()
-    state = engine.state()
-    packed, fixed = PackedState.of(state), next(name for name, array in template.items() if array.size)
-    islands = {2: Island(2, packed, -1, Statistics(), 1), 5: Island(5, state, -1, Statistics(), 1)}
-    checkpoints.save(tmp_path, "run", puzzle, Checkpoint(RunHistory(1.0), islands, 0))
-    read = checkpoints.load(tmp_path / CHECKPOINT, "run", puzzle, template).islands
-    assert isinstance(read[2].state, PackedState) and read[2].state.data == packed.data
-    assert same(unpacked(read[2].state), state) and same(unpacked(read[5].state), state)
-    for wrong, why in (
-        (PackedState.of({**state, "more": np.zeros(3)}), "differ in 'more'"),
-        (PackedState.of({name.replace("best", "bast"): array for name, array in state.items()}), "differ in 'bast"),
-        (PackedState.of({**state, fixed: np.zeros(10**7, dtype=np.int8)}), f"'{fixed}' is int8 of shape"),
-        (PackedState(b"no zip"), CHECKPOINT),
-        (PackedState(packed.data[:-30]), CHECKPOINT),
-    ):
-        islands = {2: Island(2, wrong, -1, Statistics(), 1)}
-        checkpoints.save(tmp_path, "run", puzzle, Checkpoint(RunHistory(1.0), islands, 0))
-        with pytest.raises(InputError, match=why):
-            checkpoints.load(tmp_path / CHECKPOINT, "run", puzzle, template)
-
-
-def test_a_worker_keeps_an_island_and_its_state_travels_when_it_is_asked_for() -> None:
-    puzzle, worker = small_puzzle(), Worker()
-    report: Report | None = None
-    through: Report | None = None
-    while report is None or report.island.steps < 20:
-        made = 0 if report is None else report.island.steps
-        report = worker.run_round(task(puzzle, report, steps=min(3, 20 - made)))
-        assert not report.has_state and not report.island.state
-    while through is None or through.island.steps < 20:
-        made = 0 if through is None else through.island.steps
-        through = Worker().run_round(task(puzzle, through, steps=20 - made, is_kept=False, with_state=True))
-    last = worker.run_round(task(puzzle, report, steps=0, with_state=True, keeps=False))
-    assert last.island.steps == 20 and same(unpacked(last.island.state), unpacked(through.island.state))
-    with pytest.raises(NotKept):
-        worker.run_round(task(puzzle, last))
-    assert worker.run_round(task(puzzle, last, is_kept=False)).island.steps > 20, "it goes on with the state"
-
-
-def test_an_island_goes_on_when_the_number_of_islands_grows_and_is_refused_in_another_state() -> None:
-    puzzle, worker = small_puzzle(), Worker()
+def test_a_worker_goes_on_with_its_engine_only_where_that_has_the_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    puzzle, worker, made = small_puzzle(), Worker(), []
+    monkeypatch.setattr("lns.engines.make_engine", lambda *arguments: made.append(1) or make_engine(*arguments))
     first = worker.run_round(task(puzzle))
-    assert worker.run_round(replace(task(puzzle, first), islands=5)).island.steps > first.island.steps
-    with pytest.raises(NotKept):
-        worker.run_round(task(puzzle, first))
+    second = worker.run_round(task(puzzle, first))
+    assert len(made) == 1 and second.island.steps > first.island.steps and second.worker == 0
+    for another in (
+        task(puzzle, first),  # its report was lost, or another worker made it
+        replace(task(puzzle, first), islands=5),  # the prefixes are partitioned anew
+        replace(task(puzzle, first), run="another"),
+    ):
+        before, again = len(made), worker.run_round(another)
+        assert len(made) == before + 1 and again.island.steps > first.island.steps
+        assert again.island.state == second.island.state or another.islands == 5
+    worker.receive_stop("another")
+    stopped = worker.run_round(task(puzzle, first, run="another"))
+    assert stopped.island == first.island, "a round that comes late ends at once"
 
 
 def test_a_round_that_fails_leaves_no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its engine may have made steps that nobody heard of."""
     puzzle, worker = small_puzzle(), Worker()
-    engine = Staged(puzzle, [0.0, 0.0], [[7], []])
-    monkeypatch.setattr("lns.engines.make_engine", lambda *arguments: engine)
+    engines = [Staged(puzzle, [0.0, -1.0], [[7], []]), Staged(puzzle, [0.0], [[7]])]
+    monkeypatch.setattr("lns.engines.make_engine", lambda *arguments: engines.pop(0))
     first = worker.run_round(task(puzzle, steps=1))
-    engine.seconds[1] = -1.0
     with pytest.raises(ValueError, match="non-negative"):
         worker.run_round(task(puzzle, first))
-    with pytest.raises(NotKept):
-        worker.run_round(task(puzzle, first))
+    assert worker.run_round(task(puzzle, first, steps=1)).island.steps == 2 and not engines
 
 
-def test_what_is_received_acts_on_the_round_under_way() -> None:
+def test_what_is_received_acts_on_the_round_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
     puzzle, worker = small_puzzle(), Worker()
     donor = Worker().run_round(task(puzzle, steps=12))
     assert donor.best is not None
     worker.receive_incumbent("test", donor.best, donor.island.best_score)
-    first = worker.run_round(task(puzzle, steps=1))
-    assert first.island.best_score >= donor.island.best_score
-    worker.receive_stop("test")
-    stopped = worker.run_round(task(puzzle, first, steps=None))
-    assert stopped.island.steps == first.island.steps and stopped.has_state
-
-
-def test_a_run_that_is_forgotten_during_a_step_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    puzzle, worker = small_puzzle(), Worker()
+    assert worker.run_round(task(puzzle, steps=1)).island.best_score >= donor.island.best_score
 
     class Overtaken(Staged):
-        """An engine whose run is forgotten during its first step."""
+        """An engine whose run ends during its first step."""
 
         def step(self) -> None:
             super().step()
-            worker.forget("test")
+            worker.receive_stop("another")
 
     engine = Overtaken(puzzle, [0.0] * 5, [[7], [], [], [], []])
     monkeypatch.setattr("lns.engines.make_engine", lambda *arguments: engine)
-    report = worker.run_round(replace(task(puzzle, steps=None), incumbent_score=7))  # the board of 7 does not end it
+    report = worker.run_round(
+        replace(task(puzzle, steps=None, run="another"), incumbent_score=7)
+    )  # the board of 7 does not end it
     assert report.island.steps == engine.steps == 1 and report.best is not None
-    worker.receive_incumbent("test", report.best, 7)  # these calls may come late
-    worker.receive_stop("test")
-    with pytest.raises(NotKept):
-        worker.run_round(task(puzzle, report))
-
-
-def test_a_worker_remembers_the_last_runs_that_it_forgot(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lns.rounds.MAX_FORGOTTEN", 3)
-    puzzle, worker = small_puzzle(), Worker()
-    for number in range(5):
-        worker.forget(str(number))
-    steps = [worker.run_round(task(puzzle, run=str(number), steps=1)).island.steps for number in range(5)]
-    assert steps == [1, 1, 0, 0, 0]
 
 
 @pytest.fixture(scope="module")
@@ -194,7 +136,7 @@ def test_islands_on_a_cluster_search_as_local_ones(client: Any) -> None:
     for number in range(3):  # by two workers
         local, there = (found[name].islands[number] for name in ("local", "cluster"))
         assert local.steps == there.steps == 7 and local.statistics == there.statistics
-        assert same(unpacked(local.state), unpacked(there.state))
+        assert local.state == there.state
     assert not found["cluster"].pids, "processes of other machines are not observed here"
 
 
@@ -240,38 +182,27 @@ def test_an_address_is_checked(address: str) -> None:
         check_address(good)
 
 
-class Foreign:
-    """A client of a worker with other versions."""
-
-    def __init__(self, **described: str) -> None:
-        self.described = described
-
-    def get_versions(self, packages: list[str]) -> Any:
-        own = dict.fromkeys(("python", *packages), "3")
-        return {
-            "client": {"packages": own},
-            "workers": {"tcp://a:1": {"packages": {name: self.described.get(name, "3") for name in own}}},
-        }
-
-    def run(self, function: Any, *, workers: list[str], **_: Any) -> dict[str, dict[str, str]]:
-        return {at: {name: self.described.get(name, value) for name, value in function().items()} for at in workers}
-
-
 @pytest.mark.parametrize(
     ("described", "sentence"),
     [
-        ({"lns": "", "parameters": ""}, "worker tcp://a:1 has no lns; expected lns 0"),
+        (ModuleNotFoundError("lns"), "worker tcp://a:1 has no lns, or a much older one; expected lns 0"),
         ({"numba": "0.1", "lns": "9"}, "worker tcp://a:1 has lns 9, numba 0.1; expected lns 0"),
-        ({"python": "2"}, "worker tcp://a:1 has python 2; expected python 3, as here"),
+        ({"python": "2"}, "worker tcp://a:1 has python 2; expected python 3"),
         ({"parameters": "other"}, "worker tcp://a:1 has other parameters; expected the lns"),
     ],
 )
-def test_a_worker_of_another_version_is_named(described: dict[str, str], sentence: str) -> None:
-    client: Any = Foreign(**described)
+def test_a_worker_of_another_version_is_named(described: Any, sentence: str) -> None:
+    class Foreign:
+        """A client of a worker with other versions."""
+
+        def run(self, function: Any, *, workers: list[str], on_error: str) -> dict[str, Any]:
+            return {at: described if isinstance(described, Exception) else function() | described for at in workers}
+
+    client: Any = Foreign()
     (problem,) = differences(client, ["tcp://a:1"]).values()
     assert problem.startswith(sentence)
-    same: Any = Foreign()
-    assert not differences(same, ["tcp://a:1"])
+    described = {}
+    assert not differences(client, ["tcp://a:1"])
 
 
 def test_a_foreign_worker_ends_the_start_and_is_left_out_later(
@@ -300,12 +231,11 @@ def test_a_search_that_cannot_begin_leaves_no_thread(client: Any, tmp_path: Any)
     assert not threads_of_clusters()
 
 
-def test_workers_are_closed_once_and_take_no_round_then(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    workers, told = DaskWorkers(client), []
-    monkeypatch.setattr(client, "run", lambda _, what, *arguments, **how: told.append(what))
-    workers.shutdown()
-    workers.shutdown()
-    assert told == ["forget"] and not threads_of_clusters()
+def test_workers_that_are_closed_take_no_round(client: Any) -> None:
+    workers = DaskWorkers(client)
+    for _ in range(2):
+        workers.shutdown()
+        assert not threads_of_clusters()
     with pytest.raises(WorkerLost, match="the search was ended"):
         workers.submit(Worker().run_round, task(small_puzzle())).result(0)
 

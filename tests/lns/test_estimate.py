@@ -137,21 +137,6 @@ def test_few_boards_are_extrapolated_from_where_they_came(monkeypatch):
     assert row.high / row.expected == row.expected / row.low == pytest.approx(np.exp(2 / np.sqrt(5)))
 
 
-def test_boards_that_came_within_a_step_of_the_clock_have_a_rate(monkeypatch):
-    """The processor time of some systems moves in steps of 10 ms, in which a tiny board may be searched whole."""
-
-    def all_at_once(measured, seconds):
-        for score, tally in measured.tallies.items():
-            for number in range(measuring.RAISE_TARGET_COUNT if score < 20 else 3):
-                tally.add(np.full(16, number, dtype=np.int32))
-
-    monkeypatch.setattr(Measurement, "run", all_at_once)
-    found = lns.estimate("like-e2-4x4", params=QUICK, seed=1, time=60.0)
-    assert found.seconds == 0 and found.rows[-1].score == 24
-    for row in found.rows:
-        assert 0 < row.low <= row.expected <= row.high < np.inf and np.isfinite(row.forecast)
-
-
 def test_the_forecast_without_breaks_is_the_expected_number_of_perfect_boards():
     """Rows of one cell kind, c candidates a cell: the product over the nodes, by hand; and breaks by recursion."""
     exact = np.array([3.0, 2.0, 0.5, 0.25, 1.5])

@@ -9,33 +9,23 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from lns.cli.main import main
 from lns.instances.errors import InputError
-from lns.instances.files import open_to_read, read_bytes
+from lns.instances.files import open_to_read
 from lns.runs.directory import RunDirectory
 from lns.runs.files import BOARDS, CHECKPOINT, LOCK, LOG, PARAMETERS, PREVIOUS, REPORT, STATUS, STOP, seal
 from lns.runs.lock import Holder, Lock, is_free
 from lns.runs.recorder import Recorder, recover
-from tests.fuzz_run import call, fuzz
+from tests.fuzz_run import fuzz
 from tests.lns.run_parts import copied, finished_run, log_of
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return finished_run(tmp_path_factory.mktemp("runs") / "run")
-
-
-def test_a_log_of_many_gigabytes_without_content_is_refused(run: Path, tmp_path: Path) -> None:
-    path = copied(run, tmp_path / "run")
-    os.truncate(path / BOARDS, 20 * 2**30)
-    for command in ("resume", "collect"):
-        began = time.monotonic()
-        assert main([command, str(path), *(["--steps", "1", "--quiet"] if command == "resume" else [])]) == 2
-        assert time.monotonic() - began < 20.0
 
 
 def test_a_resumed_run_remembers_the_last_boards_of_the_whole_log(
@@ -74,17 +64,6 @@ def test_a_directory_that_was_replaced_is_not_written(
     assert {file.name: file.read_bytes() for file in path.iterdir()} == before
 
 
-@pytest.mark.parametrize("name", [LOCK, LOG, BOARDS])
-def test_nothing_is_written_through_a_hard_link(name: str, run: Path, tmp_path: Path) -> None:
-    path = copied(run, tmp_path / "run")
-    outside = tmp_path / "outside"
-    outside.write_text("precious\n")
-    (path / name).unlink(missing_ok=True)
-    os.link(outside, path / name)
-    assert main(["resume", str(path), "--steps", "1", "--quiet"]) in (0, 2)
-    assert outside.read_text() == "precious\n"
-
-
 def test_a_directory_of_hard_links_is_continued_and_its_original_kept(run: Path, tmp_path: Path) -> None:
     """`cp -al` copies a run so; what is appended or written in place goes to copies of the files."""
     path, links = copied(run, tmp_path / "run"), tmp_path / "links"
@@ -119,32 +98,9 @@ def test_stop_tells_a_lock_that_nobody_holds(
     assert not (path / STOP).exists()
 
 
-def test_a_lock_that_is_held_is_not_free(run: Path, tmp_path: Path) -> None:
-    path = copied(run, tmp_path / "run")
-    with Lock(path):
-        assert not is_free(path)
-    assert is_free(path) and (path / LOCK).read_text() == ""
-
-
 def test_damaged_runs_end_in_an_answer_or_a_sentence(tmp_path: Path) -> None:
     outcome = fuzz(tmp_path, 60, 1)
     assert outcome["done"] > 30 and outcome["refused"] > 5
-
-
-def test_a_file_of_the_kernel_that_gives_nothing_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Silent:
-        def __enter__(self) -> Silent:
-            return self
-
-        def __exit__(self, *_: Any) -> None: ...
-
-        def read(self, size: int) -> None:
-            return None
-
-    (tmp_path / "file").touch()
-    monkeypatch.setattr("builtins.open", lambda descriptor, _: (os.close(descriptor), Silent())[1])
-    with pytest.raises(InputError, match="nothing can be read"):
-        read_bytes(tmp_path / "file")
 
 
 def test_nothing_is_waited_for_when_a_file_is_opened(tmp_path: Path) -> None:
@@ -152,23 +108,6 @@ def test_nothing_is_waited_for_when_a_file_is_opened(tmp_path: Path) -> None:
     for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
         with pytest.raises(InputError, match="not a regular file"):
             open_to_read(path)
-
-
-@pytest.mark.skipif(not os.access("/proc/kmsg", os.R_OK), reason="for the administrator only")
-@pytest.mark.parametrize("name", [BOARDS, CHECKPOINT, PREVIOUS, STATUS])
-def test_a_file_of_the_kernel_in_place_of_one_of_a_run_is_not_waited_for(name: str, run: Path, tmp_path: Path) -> None:
-    path = copied(run, tmp_path / "run")
-    (path / name).unlink()
-    (path / name).symlink_to("/proc/kmsg")
-    for command in (["report", str(path)], ["collect", str(path)], ["merge", str(path), str(run), "-o", f"{path}2"]):
-        began = time.monotonic()
-        assert call(command)[0] in (0, 1, 2)
-        assert time.monotonic() - began < 60.0  # the machine may be busy
-
-
-def test_a_device_is_no_answer_of_a_solver(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["exact", "decode", "/dev/zero", "like-e2-4x4", "--encoding", "full-4"]) == 2
-    assert "not a regular file" in capsys.readouterr().err
 
 
 def test_a_name_of_control_characters_does_not_grow_from_resume_to_resume(run: Path, tmp_path: Path) -> None:
@@ -202,22 +141,13 @@ def test_no_other_file_is_shown_as_the_parameters(
 def test_no_copy_of_a_directory_by_hard_links_takes_the_lock_of_a_run(run: Path, tmp_path: Path) -> None:
     path, copy = copied(run, tmp_path / "run"), tmp_path / "copy"
     with Lock(path) as lock:
+        assert not is_free(path)
         shutil.copytree(path, copy, copy_function=os.link)
         for directory in (path, copy):
             with pytest.raises(InputError, match="a run is under way here"):
                 Lock(directory)
         assert lock.is_in_place()
-
-
-def test_checkpoints_that_cannot_be_used_are_kept(run: Path, tmp_path: Path) -> None:
-    path = copied(run, tmp_path / "run")
-    for name in (CHECKPOINT, PREVIOUS):
-        (path / name).write_bytes(name.encode())
-    with RunDirectory.open(path) as directory:
-        found = recover(directory)
-    assert not found.islands and found.best is not None
-    for name in (CHECKPOINT, PREVIOUS):
-        assert (path / name.replace(".npz", ".unusable.npz")).read_bytes() == name.encode()
+    assert is_free(path) and (path / LOCK).read_text() == ""
 
 
 FULL = """

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lns import warmup
 from lns.engine import FoundBoard, State, Statistics
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -27,10 +26,6 @@ from lns.worker_pool import InProcessExecutor, WorkerLost, WorkerPool, Workers
 from tests.lns.run_parts import QUICK, small_puzzle
 
 ENGINES = ("auto", "tabu", "lns", "beam")
-
-
-def same(a: State, b: State) -> bool:
-    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
 
 
 @pytest.mark.slow
@@ -61,7 +56,7 @@ def same_search(executor: Executor, engine: str) -> None:
         return report, scores
 
     (one, found_by_one), (three, found_by_three) = rounds(9), rounds(2, 3, 4)
-    assert same(one.island.state, three.island.state)
+    assert one.island.state == three.island.state
     assert one.best == three.best and one.island.steps == three.island.steps == 9
     assert found_by_one == found_by_three and found_by_one
     assert one.island.statistics == three.island.statistics
@@ -75,16 +70,9 @@ def test_two_islands_share_the_best_board_and_search_differently() -> None:
     assert scores == sorted(scores)
     assert archipelago.best is not None and verify(puzzle, archipelago.best).score == archipelago.best_score
     first, second = (archipelago.islands[number] for number in (0, 1))
-    assert not same(first.state, second.state)
+    assert first.state != second.state
     assert archipelago.statistics == first.statistics + second.statistics
     assert all(number in (0, 1) for number, _ in archipelago.pop_boards())
-
-
-def test_a_target_ends_the_search() -> None:
-    puzzle = small_puzzle("like-e2-4x4")
-    archipelago = Archipelago(Search(puzzle, QUICK, 1, "tabu"), 1, executor=InProcessExecutor())
-    assert archipelago.run(60.0, 10, lambda _: None) == "target reached"
-    assert archipelago.best_score >= 10
 
 
 class Staged:
@@ -162,7 +150,7 @@ def test_a_lone_island_gets_no_incumbent_from_the_steps_that_it_repeats(monkeypa
     monkeypatch.setattr("lns.islands.run_round", lambda task: incumbents.append(task.incumbent) or 1 / 0)
     puzzle = small_puzzle()
     board = Board(np.full(puzzle.cells, -1, dtype=np.int32), puzzle.width, puzzle.height)
-    islands = {number: Island(number, {}, 30, Statistics(), 4) for number in (0, 1)}
+    islands = {number: Island(number, b"", 30, Statistics(), 4) for number in (0, 1)}
     for workers, known, origin in (
         (1, [0], "start"), (1, [], "start"), (1, [0, 1], "tabu"), (2, [0, 1], "start"), (1, [], "greedy"),
     ):  # fmt: skip
@@ -226,18 +214,6 @@ def test_no_kernel_is_compiled_after_the_warm_up(engine: str, turn: int) -> None
         assert pool.submit(compiled_later, engine, turn, 60).result(300) == []
 
 
-def test_a_process_warms_up_once_whatever_islands_it_searches(monkeypatch: pytest.MonkeyPatch) -> None:
-    frozen: list[bool] = []
-    puzzle = small_puzzle()
-    for place in ("lns.warmup.make_engine", "lns.engines.make_engine"):
-        monkeypatch.setattr(place, lambda *_, **__: Staged(puzzle, [0.0] * warmup.STEPS, [[7]] * warmup.STEPS))
-    monkeypatch.setattr(warmup, "_warm", set())
-    monkeypatch.setattr("gc.freeze", lambda: frozen.append(True))
-    for number in range(4):
-        run_round(Task(Search(puzzle, QUICK, 7, "tabu"), number, 4, None, None, -1, 60, 60.0, 1))
-    assert frozen == [True]
-
-
 class Losing(InProcessExecutor):
     """An executor that loses some rounds: those of which ``is_lost`` says so, by their number and their task."""
 
@@ -263,7 +239,7 @@ def test_a_lost_round_is_repeated(caplog: pytest.LogCaptureFixture) -> None:
     )
     for archipelago in (whole, torn):
         archipelago.run(60.0, puzzle.max_score, lambda _: None, steps=6)
-    assert same(whole.islands[0].state, torn.islands[0].state)
+    assert whole.islands[0].state == torn.islands[0].state
     assert caplog.text.count("continues island 0 from its last round") == 3
 
 
@@ -326,16 +302,16 @@ def test_a_killed_worker_costs_its_task_and_is_replaced(tmp_path: Any) -> None:
     assert not [child for child in multiprocessing.active_children() if child.pid == pid]
 
 
-def test_the_end_cancels_waiting_tasks_and_is_not_delayed_by_a_busy_worker() -> None:
+def test_the_end_is_not_delayed_by_a_busy_worker() -> None:
     pool = WorkerPool(1)
     pool.submit(os.getpid).result(30)
     busy = pool.submit(nap, 60.0)
     while not busy.running():
         time.sleep(0.01)
     waits = pool.submit(os.getpid)
-    pool.shutdown(cancel_futures=True)
-    assert waits.cancelled()
+    pool.shutdown()
     assert isinstance(busy.exception(5), WorkerLost), "its process was killed: it did not return"
+    assert isinstance(waits.exception(5), WorkerLost)
 
 
 def test_a_worker_that_cannot_be_started_fails_one_task_only(monkeypatch):

@@ -1,8 +1,6 @@
 """Parameters: ranges, types, unknown names, and the way through TOML and back."""
 
 import dataclasses
-import os
-from pathlib import Path
 
 import pytest
 
@@ -63,18 +61,3 @@ def test_what_is_wrong_is_said_with_the_file(tmp_path, text, sentence):
     with pytest.raises(InputError, match=sentence) as caught:
         load(path)
     assert str(path) in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "make,sentence",
-    [
-        (os.mkfifo, "a pipe or a device; expected a regular file"),
-        (Path.mkdir, "this is a directory; expected a file"),
-        (lambda path: None, "no such file; expected parameters"),
-        (lambda path: path.write_bytes(b"\xff\xfe\x00"), "UTF-8"),
-    ],
-)
-def test_what_is_no_file_of_text_is_refused_and_not_waited_for(tmp_path, make, sentence):
-    make(tmp_path / "p")
-    with pytest.raises(InputError, match=sentence):
-        load(tmp_path / "p")

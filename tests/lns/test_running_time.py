@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -12,15 +10,7 @@ import pytest
 
 from lns.islands import RunningTime
 from lns.runs.run_summary import load_summary
-
-SCRIPT = """
-import sys
-import lns.islands
-from lns.cli.main import main
-lns.islands.GAP_S = 0.7
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
-"""
+from tests.cli.run_program import ONE_WORKER, program, wait_for
 
 
 class Clocks:
@@ -77,25 +67,27 @@ def test_a_gap_before_the_search_is_not_taken_out_of_it(monkeypatch: pytest.Monk
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no SIGSTOP")
 def test_a_stopped_search_searches_as_long_as_it_was_told(tmp_path: Path) -> None:
     """2.5 s of search with 3 s stopped in their middle; before, less than a second was searched after the stop."""
-    script, run = tmp_path / "script.py", tmp_path / "run"
-    script.write_text(SCRIPT)
-    command = [sys.executable, str(script), "solve", "like-e2-8x8", "--time", "2.5", "--workers", "1", "--seed", "1"]
-    process = subprocess.Popen(
-        [*command, "--engine", "tabu", "--run-dir", str(run), "--quiet"], start_new_session=True, cwd=tmp_path
-    )
-    try:
-        end = time.monotonic() + 120  # kernels may be compiled
-        while time.monotonic() < end and not ((run / "status.json").exists() and load_summary(run).heartbeat.pids):
-            time.sleep(0.05)
+    run = tmp_path / "run"
+    command = [
+        "solve",
+        "like-e2-8x8",
+        "--time",
+        "2.5",
+        *ONE_WORKER,
+        "--engine",
+        "tabu",
+        "--run-dir",
+        str(run),
+        "--quiet",
+    ]
+    with program(*command, constants={"lns.islands.GAP_S": 0.7}) as process:
+        wait_for(lambda: (run / "status.json").exists() and bool(load_summary(run).heartbeat.pids), "the start", 120)
         began = time.monotonic()
         os.killpg(process.pid, signal.SIGSTOP)
         time.sleep(3.0)
         os.killpg(process.pid, signal.SIGCONT)
         assert process.wait(60) == 0
         wall = time.monotonic() - began
-    finally:
-        process.kill()
-        process.wait()
     summary = load_summary(run)
     assert 2.4 < summary.history.elapsed_s < 3.5 and wall > 3.0 + 1.5
     assert summary.history.sessions[-1].seconds == pytest.approx(summary.history.elapsed_s, abs=0.01)
