@@ -238,4 +238,4 @@ def test_two_processes_share_a_study_and_one_that_is_killed_costs_nothing_finish
 
 @pytest.mark.slow
 def test_killed_processes_of_two_machines_lose_no_finished_trial(made_up: None, shared: str, tmp_path: Path) -> None:
-    kill_processes([tmp_path / machine / "kills" for machine in ("a", "b")], shared, 60, 2)
+    kill_processes([tmp_path / machine / "kills" for machine in ("a", "b")], shared, 40, 2)
