@@ -37,15 +37,6 @@ def test_the_comb_visits_every_cell_after_its_upper_and_left_neighbour(width, he
         seen.add(cell)
 
 
-def test_the_comb_of_a_16x16_board_is_the_record_holders_order():
-    order = [divmod(cell, 16) for cell in comb_order(16, 16, 5, 5, 4).tolist()]
-    assert order[:176] == [(row, column) for row in range(11) for column in range(16)]
-    assert order[176:201] == [(row, column) for row in range(11, 16) for column in range(5)]
-    assert order[201:206] == [(row, 5) for row in range(11, 16)]
-    assert order[236:240] == [(11, column) for column in range(12, 16)]
-    assert order[240:244] == [(row, 12) for row in range(12, 16)]
-
-
 def row_scan(width: int, height: int) -> IntArray:
     return np.arange(width * height, dtype=np.int32)
 
