@@ -20,7 +20,7 @@ from lns.instances.text import count_of, printable
 from lns.runs.files import format_duration
 from lns.tuning import validate
 from lns.tuning.sampler import STARTUP_TRIALS
-from lns.tuning.study import FINISHED, Study, trial_value
+from lns.tuning.study import FINISHED, Study, first_number, trial_value
 from lns.tuning.worker import CALIBRATION_TRIALS, MAX_FAILURES, search_task, validation_task
 from lns.worker_pool import WorkerLost, WorkerPool
 
@@ -82,7 +82,7 @@ class TuningSession:
         self._began = time.monotonic()
         self._runs_s = self._workers_s = 0.0  # that workers spent inside of runs, and that they existed
         self._said: set[object] = set()  # the failed trials and warnings that were logged
-        self._lost_in_a_row, self._done_at_last_loss = 0, (0, 0)
+        self._lost_in_a_row = self._runs_at_last_loss = 0
 
     @property
     def elapsed(self) -> float:
@@ -164,11 +164,12 @@ class TuningSession:
             self._workers_s += (time.monotonic() - began) * self.workers
 
     def count_lost_worker(self, error: WorkerLost) -> None:
-        """Raise InputError if too many died with nothing finished in between; single losses are normal in a week."""
+        """Raise InputError if too many died without a finished run in between; single losses are normal in a week."""
         self.study.runs.refresh()
-        done = len(self.study.runs), len(self.study.trials(*FINISHED))
-        self._lost_in_a_row = self._lost_in_a_row + 1 if done == self._done_at_last_loss else 1
-        self._done_at_last_loss = done
+        steps = {first_number(trial): len(trial.intermediate_values) for trial in self.study.trials()}
+        runs = len(self.study.runs) + sum(steps.values())
+        self._lost_in_a_row = self._lost_in_a_row + 1 if runs == self._runs_at_last_loss else 1
+        self._runs_at_last_loss = runs
         log.warning("%s; it is replaced", error)
         if self._lost_in_a_row == MAX_FAILURES * self.workers:
             raise InputError(
