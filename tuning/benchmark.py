@@ -26,6 +26,7 @@ from lns.api.arguments import check_workers
 from lns.cores import max_workers
 from lns.exact.child_process import peak_bytes
 from lns.exact.csv_records import append_row, check_appendable
+from lns.exact.text_table import aligned
 from lns.instances.arguments import checked, checked_class
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -382,14 +383,12 @@ def ablation_table(rows: Sequence[BenchmarkRow]) -> list[str]:
     of runs that reached it; and, if boards were counted, the distinct boards per core-hour.
     """
     goal, floor = median_low(rows[0].scores), rows[0].options.search_floor
-    head = f"{'variant':<25} {'median':>6} {'best':>5} {'worst':>5} {f's to {goal}':>10} {'runs':>5}"
-    lines = [head + (f" {f'boards >= {floor} a core-hour':>28}" if floor else "")]
+    lines = [["variant", "median", "best", "worst", f"s to {goal}", "runs", f"boards >= {floor} a core-hour"]]
     for row in rows:
-        scores, times = row.scores, row.times_to(goal)
-        line = f"{row.variant:<25} {median_low(scores):>6} {max(scores):>5} {min(scores):>5} "
-        line += f"{f'{median(times):.1f}' if times else '-':>10} {len(times):>5}"
-        lines.append(line + (f" {row.boards_per_hour(floor):>28,}" if floor else ""))
-    return lines
+        times, scores = row.times_to(goal), (median_low(row.scores), max(row.scores), min(row.scores))
+        to_goal = f"{median(times):.1f}" if times else "-"
+        lines.append([row.variant, *map(str, scores), to_goal, str(len(times)), f"{row.boards_per_hour(floor):,}"])
+    return aligned([line[: None if floor else -1] for line in lines]).splitlines()
 
 
 def _write_best(

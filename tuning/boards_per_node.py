@@ -23,7 +23,7 @@ from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import IntArray, Puzzle
 from lns.params import Params
-from lns.rates import DistinctBoards
+from lns.rates import Tally
 from lns.tuning.benchmark import variants
 from lns.warmup import warm_up
 from lns.worker_pool import WorkerPool
@@ -50,21 +50,22 @@ class Boards:
     """The boards found so far that were distinct when they were found, and how many are of at least each score."""
 
     def __init__(self, scores: Iterable[int]) -> None:
-        self._families = {score: DistinctBoards() for score in scores}
+        self._tallies = {score: Tally() for score in scores}
         self.kept: list[tuple[IntArray, int]] = []  # int32 (cells,) placements and score of each
 
     def add(self, placements: IntArray, score: int) -> None:
         """Count a board under each score that it reaches."""
-        reached = [families for least, families in self._families.items() if score >= least]
-        if new := [families for families in reached if families.find(placements) is None]:
+        before = self.counts
+        for least, tally in self._tallies.items():
+            if score >= least:
+                tally.add(placements)
+        if self.counts != before:
             self.kept.append((placements, score))
-            for families in new:
-                families.add(placements)
 
     @property
     def counts(self) -> list[int]:
         """Number of distinct boards of at least each score, from the lowest upwards."""
-        return [families.count for families in self._families.values()]
+        return [tally.count for tally in self._tallies.values()]
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,6 @@ from typing import Any
 import numpy as np
 
 from lns.construct.constructor import Constructor
-from lns.construct.quota_bandit import QuotaBandit
 from lns.exact.text_table import aligned
 from lns.gpu import lanes as lane
 from lns.gpu.card import BLOCK, Card, CudaCard, Twin
@@ -40,7 +39,7 @@ from lns.loop.construction import Construction
 from lns.loop.pool import WHOLE_BOARD
 from lns.orientation import Orientation
 from lns.params import Params
-from lns.rng import random_state
+from lns.tuning.bench import constructor_at_tails
 
 RESTART_NODES = 50_000_000  # of the construction that looks for a tree
 FIRST_NODES = 100_000_000  # for prefixes, so that all lanes have work
@@ -52,14 +51,9 @@ LANES, BLOCKS = (32_768, 65_536, 135_168, 270_336), (64, 128, 256)
 @cache
 def fertile(puzzle: Puzzle) -> Constructor:
     """The construction at the end of a restart that has reached exact tails."""
-    orientation, random = Orientation.of_island(puzzle), random_state(1, 0)
     params = replace(Params().construct, restart_nodes=RESTART_NODES)
-    bandit = QuotaBandit(orientation.puzzle, params, random, orientation.views)
-    constructor = Constructor(orientation.puzzle, params, bandit.choose_schedule(BOARDS_BELOW), random)
-    while constructor.no_prefix_found or not constructor.restart_due:
-        if constructor.restart_due:
-            bandit.learn(constructor)
-            constructor.restart(bandit.choose_schedule(BOARDS_BELOW))
+    _, constructor = constructor_at_tails(Orientation.of_island(puzzle).puzzle, params)
+    while not constructor.restart_due:
         constructor.run(RESTART_NODES, puzzle.max_score + 1)
     return constructor
 

@@ -17,6 +17,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from lns.instances.errors import InputError
 from lns.instances.text import count_of, printable
+from lns.runs.files import format_duration
 from lns.tuning import validate
 from lns.tuning.sampler import STARTUP_TRIALS
 from lns.tuning.study import FINISHED, Study, first_number, trial_value
@@ -233,7 +234,7 @@ class TuningSession:
             if needed > self._time_limit:
                 raise InputError(
                     f"--time {self._time_limit:.0f} is too short: the defaults and one trial take about "
-                    f"{in_minutes(needed)}, and a verdict {in_minutes(self._seconds_to_verdict(run_s))}; "
+                    f"{format_duration(needed)}, and a verdict {format_duration(self._seconds_to_verdict(run_s))}; "
                     "expected more, or a smaller --run-seconds or --pairs in a new study"
                 )
         self._forecast()
@@ -243,14 +244,14 @@ class TuningSession:
         if (run_s := self._run_seconds()) is None or "forecast" in self._said:
             return
         plan, needed = self.study.plan, self._seconds_to_verdict(run_s)
-        takes = f"about {in_minutes(needed)} with {count_of(self.workers, 'worker')}"
+        takes = f"about {format_duration(needed)} with {count_of(self.workers, 'worker')}"
         if needed > self._time_limit:
             trials = (self._time_limit * self.workers / run_s - self._missing_defaults()) / plan.pairs
             self._say(
                 "forecast",
                 f"too short for a verdict: it takes {takes} (the defaults, the first {STARTUP_TRIALS} trials, and the "
                 f"test of one candidate on {plan.held_out} held-out pairs), and this session has "
-                f"{in_minutes(self._time_limit)}, for about {count_of(max(0, round(trials)), 'trial')}; the same "
+                f"{format_duration(self._time_limit)}, for about {count_of(max(0, round(trials)), 'trial')}; the same "
                 "command continues the study",
             )
         elif (self.max_trials or STARTUP_TRIALS) < STARTUP_TRIALS > len(self.study.trials(*FINISHED)):
@@ -299,10 +300,3 @@ class TuningSession:
         missing = (candidates + 1) * study.plan.held_out - made
         needed = VALIDATION_MARGIN * (self._run_seconds() or 0.0) * missing / self.workers
         return self._time_limit - min(self._time_limit / 2, needed)
-
-
-def in_minutes(seconds: float) -> str:
-    """A duration in words of one unit, such as "40 s", "25 minutes" or "3.5 hours"."""
-    if seconds < 90:
-        return f"{math.ceil(seconds)} s"
-    return f"{math.ceil(seconds / 60)} minutes" if seconds < 90 * 60 else f"{seconds / 3600:.1f} hours"

@@ -26,35 +26,12 @@ from lns.instances.text import printable
 from lns.params import Params
 from lns.runs.files import seal
 from lns.runs.lock import Holder, clear_temporaries
+from lns.tuning import plan as plans
+from lns.tuning import storage as places
 from lns.tuning.objective import BELOW_BEST, Pair, Trace
-from lns.tuning.plan import (
-    SCHEMA,
-    StudyPlan,
-    StudyRequest,
-    check_engine,
-    check_request,
-    first_seeds,
-    new_plan,
-    params_digest,
-    puzzle_of,
-    read_plan,
-    replan,
-)
+from lns.tuning.plan import StudyPlan, StudyRequest, params_digest
 from lns.tuning.sampler import SeededSampler, check_sampler, search_space, suggest_params, values_of
-from lns.tuning.storage import (
-    JOURNAL_FILE,
-    SHARED_S,
-    STORAGE_FILE,
-    Journal,
-    RunKey,
-    Runs,
-    connect,
-    get_texts,
-    locked,
-    put_text,
-    redact_url,
-    storage_errors,
-)
+from lns.tuning.storage import JOURNAL_FILE, STORAGE_FILE, Journal, RunKey, Runs, locked, redact_url
 from lns.version import __version__
 
 LOCK_FILE, REPORT_FILE, BEST_FILE = "study.lock", "report.html", "best_params.toml"
@@ -101,7 +78,7 @@ class Study:
     ) -> None:
         self.path, self.optuna, self.plan, self.storage = path, trials, plan, storage
         if not is_read_only:
-            check_engine(plan, path)
+            plans.check_engine(plan, path)
             check_sampler(plan.sampler)
         self.base = parameters.from_dict(plan.base)
         if params_digest(self.base) != plan.base_digest:  # runs are stored under this digest
@@ -109,7 +86,7 @@ class Study:
                 "not the parameters that the study began with: this version of lns has other parameters", path
             )
         self.space = search_space(self.base, plan.engine)
-        self.runs = Runs(trials, 0.0 if storage is None else SHARED_S)
+        self.runs = Runs(trials, 0.0 if storage is None else places.SHARED_S)
         self.optuna.sampler = SeededSampler(plan.sampler, plan.seed, values_of(self.base, self.space), self.space)
         self.optuna.pruner = WilcoxonPruner(p_threshold=P_WORSE, n_startup_steps=MIN_PAIRS)
         for trial in self.trials(TrialState.COMPLETE):
@@ -124,17 +101,17 @@ class Study:
     @cached_property
     def pairs(self) -> list[Pair]:
         """The training pairs."""
-        return self._pairs(first_seeds(self.plan.seed)[0], self.plan.pairs)
+        return self._pairs(plans.first_seeds(self.plan.seed)[0], self.plan.pairs)
 
     @cached_property
     def held_out(self) -> list[Pair]:
         """The pairs of the validation, on which no trial is run: other members of the family and other seeds."""
-        return self._pairs(first_seeds(self.plan.seed)[1], self.plan.held_out)
+        return self._pairs(plans.first_seeds(self.plan.seed)[1], self.plan.held_out)
 
     @cached_property
     def puzzles(self) -> list[Puzzle]:
         """The named instances."""
-        return [puzzle_of(fields) for fields in self.plan.instances]
+        return [plans.puzzle_of(fields) for fields in self.plan.instances]
 
     def _pairs(self, first_seed: int, count: int) -> list[Pair]:
         """``count`` pairs, shuffled once, so that the first few do not favour an instance."""
@@ -145,30 +122,31 @@ class Study:
         random.Random(self.plan.seed).shuffle(pairs)
         return pairs
 
+    def short_runs(self) -> list[tuple[Pair, bool]]:
+        """The training pairs with the floor that a short run of the defaults has set, and whether it made a board."""
+        short = self.plan.short
+        runs = [(pair, self.run_of(self.base, pair, short)) for pair in self.pairs]
+        return [
+            (replace(pair, floor=max(1, run.score_at(short) - BELOW_BEST)), run.has_board(short))
+            for pair, run in runs
+            if run is not None
+        ]
+
     @property
     def training(self) -> list[Pair]:
         """The training pairs with their floors, without those that are left out."""
-        left_out = {pair.seed for pair in self.left_out}
-        return [pair for pair in map(self.with_floor, self.pairs) if pair is not None and pair.seed not in left_out]
+        return [pair for pair, has_board in self.short_runs() if has_board]
 
     @property
     def left_out(self) -> list[Pair]:
         """The training pairs on which the defaults are known to make no board within a short run."""
-        short = self.plan.short
-        runs = ((pair, self.run_of(self.base, pair, short)) for pair in self.pairs)
-        return [pair for pair, run in runs if run is not None and not run.has_board(short)]
+        return [pair for pair, has_board in self.short_runs() if not has_board]
 
     @property
     def default_runs(self) -> list[Trace]:
         """The long runs of the defaults on training pairs that are complete."""
-        floored = (pair for pair in map(self.with_floor, self.pairs) if pair is not None)
-        runs = (self.run_of(self.base, pair, self.plan.nodes) for pair in floored)
+        runs = (self.run_of(self.base, pair, self.plan.nodes) for pair in self.training)
         return [run for run in runs if run is not None]
-
-    def with_floor(self, pair: Pair) -> Pair | None:
-        """A training pair with the floor that a short run of the defaults has set; None before that run."""
-        run = self.run_of(self.base, pair, self.plan.short)
-        return None if run is None else replace(pair, floor=max(1, run.score_at(self.plan.short) - BELOW_BEST))
 
     def run_of(self, params: Params, pair: Pair, budget: int) -> Trace | None:
         """The stored run of at least ``budget`` nodes; None if there is none."""
@@ -277,16 +255,16 @@ def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> S
     storage: BaseStorage | None = None
     journal: Journal | None = None
     try:
-        with storage_errors(url):
+        with places.storage_errors(url):
             if url is not None:
-                storage = connect(url)
+                storage = places.connect(url)
             elif is_study(path):
                 storage = JournalStorage(journal := Journal(place, reading=reading))
             found = None if storage is None else _find(storage, name, path)
             if found is None:
                 if reading:
                     raise InputError("no study is here; expected one that `lns tune` began", path)
-                plan = new_plan(request)
+                plan = plans.new_plan(request)
                 path.mkdir(parents=True, exist_ok=True)
                 with locked(path / LOCK_FILE):
                     storage = storage or JournalStorage(journal := Journal(place, reading=False))
@@ -297,15 +275,15 @@ def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> S
                 with study.exclusive():
                     if url is not None:
                         atomic_write(place, redact_url(url) + "\n")
-                    elif not len(study.runs) and (plan := replan(study.plan, request)) != study.plan:
-                        put_text(study.optuna, PLAN, seal(asdict(plan)))
+                    elif not len(study.runs) and (plan := plans.replan(study.plan, request)) != study.plan:
+                        places.put_text(study.optuna, PLAN, seal(asdict(plan)))
                         study.plan = plan
                     study.start()
     except InputError:
         raise
     except DAMAGE as error:
         raise damaged(error, place, None if journal is None else journal.line) from None
-    check_request(study.plan, request, path)
+    plans.check_request(study.plan, request, path)
     return study
 
 
@@ -314,13 +292,13 @@ def _find(storage: BaseStorage, name: str, path: Path) -> tuple[optuna.Study, St
     if name not in optuna.get_all_study_names(storage):
         return None
     study = optuna.load_study(storage=storage, study_name=name)
-    plan = dict(get_texts(study, PLAN)).get(PLAN)
-    return None if plan is None else (study, read_plan(plan, path))
+    plan = dict(places.get_texts(study, PLAN)).get(PLAN)
+    return None if plan is None else (study, plans.read_plan(plan, path))
 
 
 def _begin(storage: BaseStorage, name: str, plan: StudyPlan) -> tuple[optuna.Study, StudyPlan]:
     study = optuna.create_study(storage=storage, study_name=name, direction="maximize", load_if_exists=True)
-    put_text(study, PLAN, seal(asdict(plan)))
+    places.put_text(study, PLAN, seal(asdict(plan)))
     return study, plan
 
 
@@ -339,8 +317,8 @@ def _check_directory(path: Path, url: str | None) -> None:
     other = next((name for name in names if not (name.startswith(".lns-") and name.endswith(".tmp"))), None)
     if (path / "study.json").exists():
         raise InputError(
-            f"a study of lns before schema {SCHEMA}; this is lns {__version__}, which reads schema {SCHEMA}: "
-            "expected a new study", path,
+            f"a study of lns before schema {plans.SCHEMA}; this is lns {__version__}, which reads schema "
+            f"{plans.SCHEMA}: expected a new study", path,
         )  # fmt: skip
     if other is not None and not is_study(path):
         raise InputError(f"holds no study, but {other}; expected a study, or an empty or a new directory", path)

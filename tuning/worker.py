@@ -72,9 +72,8 @@ class Worker:
         for i in range(plan.pairs):
             study.runs.refresh()
             pair = study.pairs[(first + i) % plan.pairs]
-            if self.trace(study.base, pair, plan.short, shared=True).has_board(plan.short):
-                floored = study.with_floor(pair)
-                assert floored is not None
+            self.trace(study.base, pair, plan.short, shared=True)
+            for floored in (each for each in study.training if each.seed == pair.seed):
                 self.trace(study.base, floored, plan.nodes, shared=True)
             self._live.clear()
         study.runs.refresh()

@@ -178,8 +178,7 @@ def build_tables(
         cell_class = cell_class_of(puzzle, cell, bool(break_depths[depth]), clues)
         base[depth] = numbers.setdefault(cell_class, len(numbers)) * lists
 
-    unclued = is_unclued_piece(puzzle)
-    parts = [_class_candidates(puzzle, cell_class, unclued) for cell_class in numbers]
+    parts = [_class_candidates(puzzle, cell_class) for cell_class in numbers]
     keys = np.concatenate([number * lists + part[0] for number, part in enumerate(parts)])
     oriented, breaks = (np.concatenate([part[column] for part in parts]) for column in (1, 2))
     favoured_sides = np.isin(puzzle.pieces, favoured).sum(axis=1).astype(np.int64)[oriented >> 2]
@@ -211,9 +210,7 @@ def cell_class_of(puzzle: Puzzle, cell: int, breaks: bool, clues: dict[int, Clue
     return CellClass(rim_sides, clue_sides, break_sides)
 
 
-def _class_candidates(
-    puzzle: Puzzle, cell_class: CellClass, unclued: BoolArray
-) -> tuple[Int64Array, Int64Array, Int64Array]:
+def _class_candidates(puzzle: Puzzle, cell_class: CellClass) -> tuple[Int64Array, Int64Array, Int64Array]:
     """All candidates of one cell class, each with at most one break.
 
     Returns (left * colour_count + up of the list, oriented piece, breaks), three arrays of equal length.
@@ -224,7 +221,7 @@ def _class_candidates(
         return every_key, np.full_like(every_key, cell_class.clue), np.zeros_like(every_key)
 
     quads = puzzle.oriented.astype(np.int64)
-    pieces, clue_breaks = fitting_pieces(puzzle, cell_class, unclued)
+    pieces, clue_breaks = fitting_pieces(puzzle, cell_class)
     left, up = quads[pieces, LEFT] * colour_count, quads[pieces, UP]
     lists = [(left + up, pieces, clue_breaks)]  # keys, oriented pieces, breaks
     for known, unknown_side in ((left, UP), (up, LEFT)):
@@ -241,7 +238,7 @@ def _class_candidates(
     return keys, oriented, breaks
 
 
-def fitting_pieces(puzzle: Puzzle, cell_class: CellClass, unclued: BoolArray) -> tuple[Int64Array, Int64Array]:
+def fitting_pieces(puzzle: Puzzle, cell_class: CellClass) -> tuple[Int64Array, Int64Array]:
     """The oriented pieces that a cell class takes, whatever lies on the left and above, int64 (n,).
 
     Also returns the mismatches of each with a clue on the right or below, 0 or 1, int64 (n,).
@@ -249,8 +246,7 @@ def fitting_pieces(puzzle: Puzzle, cell_class: CellClass, unclued: BoolArray) ->
     if cell_class.clue >= 0:
         return np.array([cell_class.clue], dtype=np.int64), np.zeros(1, dtype=np.int64)
     quads = puzzle.oriented
-    fits = unclued.repeat(4) & ((quads == GREY) == np.array(cell_class.rim_sides)).all(axis=1)
-    fits &= first_of_equal_rotations(quads)
+    fits = tried_pieces(puzzle) & ((quads == GREY) == np.array(cell_class.rim_sides)).all(axis=1)
     breaks = np.zeros(len(quads), dtype=np.int64)
     for side, colour in cell_class.clue_sides:
         breaks += quads[:, side] != colour
@@ -273,9 +269,9 @@ def is_unclued_piece(puzzle: Puzzle) -> BoolArray:
     return unclued
 
 
-def first_of_equal_rotations(quads: IntArray) -> BoolArray:
-    """False for a rotation that looks like an earlier one of its piece, so that it is tried once; bool (4 pieces,)."""
-    rotations = quads.reshape(-1, 4, 4)
+def tried_pieces(puzzle: Puzzle) -> BoolArray:
+    """Whether each oriented piece is of no clue, and looks like no earlier rotation of its piece; bool (4 pieces,)."""
+    rotations = puzzle.oriented.reshape(-1, 4, 4)
     same = (rotations[:, :, None] == rotations[:, None]).all(axis=-1)  # [piece, rotation, other rotation]
     first: BoolArray = ~np.tril(same, -1).any(axis=-1).ravel()
-    return first
+    return first & is_unclued_piece(puzzle).repeat(4)

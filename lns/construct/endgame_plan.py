@@ -32,7 +32,6 @@ from lns.construct.candidates import (
     cell_class_of,
     clues_before,
     fitting_pieces,
-    is_unclued_piece,
     may_break,
     outside_positions,
     pack_candidates,
@@ -198,7 +197,7 @@ def plan_endgame(
     _plan_look_ahead(puzzle, level_of, rows, classes, closing, padded_colours**2)
     set_indexes: list[list[int]] = [[] for _ in range(4 * puzzle.cells)]
     for cell_class, number in numbers.items():
-        for piece, clue_break in np.transpose(fitting_pieces(puzzle, cell_class, is_unclued_piece(puzzle))).tolist():
+        for piece, clue_break in np.transpose(fitting_pieces(puzzle, cell_class)).tolist():
             set_indexes[piece].append(SETS_PER_CLASS * number + _BREAKS_CLUE * clue_break + piece % 4)
     oriented = np.arange(4 * puzzle.cells)
     plan = EndgamePlan(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lns.construct.candidates import Bitsets, Int64Array, first_of_equal_rotations, is_unclued_piece, outside_positions
+from lns.construct.candidates import Bitsets, Int64Array, outside_positions, tried_pieces
 from lns.exact.kernels.bits import lowest_bit
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
@@ -68,7 +68,7 @@ def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, Tail
     number_of = {cell: i for i, cell in enumerate(cells)}
     clues = {clue.cell: clue.oriented for clue in puzzle.clues}
     elsewhere = [clue.piece for clue in puzzle.clues if clue.cell not in number_of]
-    legal = is_unclued_piece(puzzle).repeat(4) & first_of_equal_rotations(puzzle.oriented)
+    legal = tried_pieces(puzzle)
     cells_of = np.zeros(4 * puzzle.cells, dtype=np.uint64)
     next_cell = np.full((count, 2), count, dtype=np.int64)
     for i, cell in enumerate(cells):

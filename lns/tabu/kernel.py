@@ -37,8 +37,8 @@ class TabuProblem(NamedTuple):
     pattern: npt.NDArray[np.int32]  # int32 (n,): pattern of grey sides of each cell
     legal: npt.NDArray[np.bool_]  # bool (patterns, 4n): which oriented pieces a cell of a pattern allows
     group_cells: npt.NDArray[np.int32]  # int32 (m,): cells that may change, group after group; m: their number
-    group_start: npt.NDArray[np.int32]  # int32 (groups + 1,): first position of each group in group_cells
-    group_end: npt.NDArray[np.int32]  # int32 (m,): position at which the group of each position ends
+    group_first: npt.NDArray[np.int32]  # int32 (m,): position at which the group of each position begins
+    group_end: npt.NDArray[np.int32]  # int32 (m,): position at which it ends
     group_position: npt.NDArray[np.int32]  # int32 (n,): position of each cell in group_cells; -1: fixed
     pieces_showing: npt.NDArray[np.int32]  # int32 (16n,): oriented pieces by (side, colour)
     showing_start: npt.NDArray[np.int32]  # int32 (4*colour_count + 1,): first entry of side*colour_count + colour
@@ -142,28 +142,22 @@ def _update_swaps(problem: TabuProblem, state: TabuState, at: int) -> None:
 def reset(problem: TabuProblem, state: TabuState, placed: npt.NDArray[np.int32]) -> None:
     """Begin a walk at the full board ``placed``: fills every derived array and clears the tabu list."""
     cells = len(placed)
-    score = 0
     code = np.uint64(0)
-    state.piece_position[:] = -1
-    state.swap_matches[:] = NO_SWAP
+    state.placed[:] = state.best_placed[:] = placed
+    state.piece_position[:] = state.visited_step[:] = -1
+    state.swap_matches[:], state.tabu_until[:] = NO_SWAP, 0
     for cell in range(cells):
         for oriented in range(4 * cells):
-            legal = problem.legal[problem.pattern[cell], oriented]
-            matches = 0
+            matches = 0 if problem.legal[problem.pattern[cell], oriented] else ILLEGAL
             for side in range(4):
                 other = problem.neighbour[cell, side]
                 colour = problem.edge_colours[oriented, side]
                 if colour != 0 and other != cells and problem.edge_colours[placed[other], (side + 2) % 4] == colour:
                     matches += 1
-            state.matches[cell, oriented] = matches if legal else matches + ILLEGAL
+            state.matches[cell, oriented] = matches
         for piece in range(cells):
             _update_best_matches(state, cell, NO_CELL, piece)
-        state.placed[cell] = placed[cell]
-        state.best_placed[cell] = placed[cell]
-        score += state.matches[cell, placed[cell]]
         code ^= problem.zobrist[cell, placed[cell]]
-        for piece in range(cells):
-            state.tabu_until[cell, piece] = 0
     for at in range(len(problem.group_cells)):
         cell = problem.group_cells[at]
         state.current_matches[at] = state.matches[cell, placed[cell]]
@@ -172,9 +166,8 @@ def reset(problem: TabuProblem, state: TabuState, placed: npt.NDArray[np.int32])
                 state.swap_matches[at, k] = 0
     for at in range(len(problem.group_cells)):
         _update_swaps(problem, state, at)
-    state.scalars[SCORE] = state.scalars[BEST] = score // 2
+    state.scalars[SCORE] = state.scalars[BEST] = _score_of(state)
     state.scalars[HASH] = np.int64(code)
-    state.visited_step[:] = -1
 
 
 @inline_kernel
@@ -209,18 +202,13 @@ def run_moves(problem: TabuProblem, state: TabuState, count: int, target: int) -
     Each is the best move that is not tabu; equal ones are drawn at random. A tabu move is allowed if it improves the
     best score of the walk (aspiration).
     """
-    cells = len(state.placed)
     scalars = state.scalars
-    mask = np.uint64(len(state.visited_step) - 1)
     for _ in range(count):
-        step = scalars[STEP]
-        score = scalars[SCORE]
+        step, score = scalars[STEP], scalars[SCORE]
+        move_a, move_b, move_rotation = NO_CELL, NO_CELL, NO_ROTATION
         top = -20  # more than the change of a swap that is not allowed
-        ties = 0
-        move_a = move_b = NO_CELL
-        move_rotation = NO_ROTATION
         aspiration = scalars[BEST] - score  # a tabu move must change the score by more than this
-        evaluated = 0
+        ties = evaluated = 0
         for i in range(len(problem.group_cells)):
             a = np.int64(problem.group_cells[i])
             here = state.placed[a]
@@ -267,7 +255,7 @@ def run_moves(problem: TabuProblem, state: TabuState, count: int, target: int) -
             state.best_placed[:] = state.placed
             if scalars[BEST] >= target:
                 return
-        _adapt_tenure(state, mask, cells)
+        _adapt_tenure(state)
 
 
 @inline_kernel
@@ -300,13 +288,13 @@ def _apply_move(problem: TabuProblem, state: TabuState, a: int, b: int, rotation
 
 
 @inline_kernel
-def _adapt_tenure(state: TabuState, mask: np.uint64, cells: int) -> None:
+def _adapt_tenure(state: TabuState) -> None:
     """Reactive tenure: longer when a board is visited again, shorter when none was for a while."""
     scalars = state.scalars
     code = np.uint64(scalars[HASH])
-    slot = code & mask
+    slot = code & np.uint64(len(state.visited_step) - 1)
     if state.visited_step[slot] >= 0 and state.visited_hash[slot] == code:
-        scalars[TENURE] = min(scalars[TENURE] * 11 // 10 + TENURE_UNIT, np.int64(cells) * TENURE_UNIT)
+        scalars[TENURE] = min(scalars[TENURE] * 11 // 10 + TENURE_UNIT, np.int64(len(state.placed)) * TENURE_UNIT)
         scalars[CHANGED] = scalars[STEP]
     elif scalars[STEP] - scalars[CHANGED] > 4 * (scalars[TENURE] // TENURE_UNIT) + 50:
         scalars[TENURE] = max(TENURE_UNIT, scalars[TENURE] * 9 // 10)
@@ -316,17 +304,12 @@ def _adapt_tenure(state: TabuState, mask: np.uint64, cells: int) -> None:
 
 
 @inline_kernel
-def _joint_matches(problem: TabuProblem, state: TabuState, a: int, b: int) -> int:
-    """Matches of two cells; an edge between them counts once."""
-    oriented_a, oriented_b = state.placed[a], state.placed[b]
-    both = np.int64(state.matches[a, oriented_a]) + state.matches[b, oriented_b]
-    for side in range(4):
-        if (
-            problem.neighbour[a, side] == b
-            and problem.edge_colours[oriented_a, side] == problem.edge_colours[oriented_b, (side + 2) % 4]
-        ):
-            both -= 1
-    return both
+def _score_of(state: TabuState) -> int:
+    """The score of the current board: each matched edge is counted by both of its cells."""
+    matches = 0
+    for cell in range(len(state.placed)):
+        matches += state.matches[cell, state.placed[cell]]
+    return matches // 2
 
 
 @kernel
@@ -335,24 +318,19 @@ def kick(problem: TabuProblem, state: TabuState, swaps: int) -> None:
 
     Neighbours may be exchanged too: otherwise some boards are out of reach (of 2x2 cells only diagonals are swapped).
     """
-    groups = len(problem.group_start) - 1
-    if problem.group_start[groups] == 0:
-        return  # every cell is a clue
-    for _ in range(swaps):
-        i = random_below(state.random, problem.group_start[groups])
-        g = 0
-        while problem.group_start[g + 1] <= i:
-            g += 1
-        size = problem.group_start[g + 1] - problem.group_start[g]
+    for _ in range(swaps if len(problem.group_cells) else 0):
+        i = random_below(state.random, len(problem.group_cells))
+        size = problem.group_end[i] - problem.group_first[i]
         if size < 2:
             continue
-        j = problem.group_start[g] + random_below(state.random, size)
+        j = problem.group_first[i] + random_below(state.random, size)
         a, b = np.int64(problem.group_cells[i]), np.int64(problem.group_cells[j])
-        if a == b or min(state.best_matches[state.placed[b] >> 2, a], state.best_matches[state.placed[a] >> 2, b]) < 0:
-            continue
-        before = _joint_matches(problem, state, a, b)
-        _apply_move(problem, state, a, b, NO_ROTATION)
-        state.scalars[SCORE] += _joint_matches(problem, state, a, b) - before
+        if (
+            a != b
+            and min(state.best_matches[state.placed[b] >> 2, a], state.best_matches[state.placed[a] >> 2, b]) >= 0
+        ):
+            _apply_move(problem, state, a, b, NO_ROTATION)
+    state.scalars[SCORE] = _score_of(state)
     if state.scalars[SCORE] >= state.scalars[BEST]:
         state.scalars[BEST] = state.scalars[SCORE]
         state.best_placed[:] = state.placed

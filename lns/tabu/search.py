@@ -34,8 +34,8 @@ def tabu_problem(puzzle: Puzzle) -> TabuProblem:
     pattern = [patterns.setdefault(puzzle.required_sides(cell), len(patterns)) for cell in range(cells)]
     groups = _groups(puzzle)
     group_cells = np.array([cell for group in groups for cell in group], dtype=np.int32)
-    sizes = [len(group) for group in groups]
-    group_start = np.cumsum([0, *sizes]).astype(np.int32)
+    sizes = np.array([len(group) for group in groups], dtype=np.int32)
+    ends = np.cumsum(sizes, dtype=np.int32)
     group_position = np.full(cells, -1, dtype=np.int32)
     group_position[group_cells] = np.arange(len(group_cells))
     keys = puzzle.oriented.astype(np.int64) + colour_count * np.arange(4)
@@ -47,8 +47,8 @@ def tabu_problem(puzzle: Puzzle) -> TabuProblem:
         pattern=np.array(pattern, dtype=np.int32),
         legal=np.array([puzzle.fits(pattern.index(number)) for number in range(len(patterns))]),
         group_cells=group_cells,
-        group_start=group_start,
-        group_end=np.repeat(group_start[1:], sizes),
+        group_first=np.repeat(ends - sizes, sizes),
+        group_end=np.repeat(ends, sizes),
         group_position=group_position,
         pieces_showing=(np.argsort(keys.T.ravel(), kind="stable") % (4 * cells)).astype(np.int32),
         showing_start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),

@@ -1,110 +1,167 @@
-"""The bandit's policy: on a simulated instance with known rates (`tests.lns.simulated_bandit`), and its invariants."""
+"""The bandit's policy on a simulated instance with known rates, whose prefixes run out; and what a restart is told.
 
-from collections.abc import Sequence
+The instance stands in for the constructor. Each arm needs some favoured half-edges where its quota ends, and its view
+and colours have a quality. Above a limit of half-edges no prefix is left. Below it each half-edge less halves the
+boards behind a frontier prefix, and trebles the number of frontier prefixes: a third of these has each surplus
+half-edge more, up to the limit. So the arm at the limit is best while its frontier prefixes are new.
+"""
+
+from collections.abc import Callable
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from lns.construct import quota_bandit
+from lns.construct.candidates import MAX_BREAKS
+from lns.construct.constructor import SURPLUS_BINS
+from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MISMATCH_BINS
+from lns.construct.quota_arm import QuotaArm
 from lns.construct.quota_bandit import MIN_RESTART_SHARE, QuotaBandit
-from lns.construct.schedule import BreakSchedule
+from lns.construct.schedule import BreakSchedule, ChildMeans, ScheduleForecast, quota_end
 from lns.instances.formats import load_puzzle
 from lns.instances.symmetry import IDENTITY_VIEW, View
 from lns.loop.construction import Construction
 from lns.loop.pool import WHOLE_BOARD
 from lns.orientation import Orientation
-from lns.params import from_dict
+from lns.params import ConstructParams, from_dict
 from lns.rng import random_state
-from tests.lns.simulated_bandit import (
-    BOARDS,
-    BREAKS,
-    PARAMS,
-    VIEWS,
-    FirstArmOnly,
-    NoveltyBlind,
-    SurplusBlind,
-    UniformlyRandom,
-    World,
-    bandit_of,
-    simulate,
-    use_simulated_instance,
-)
 
-SEEDS = range(4)
-ENDLESS = 1e9  # frontier prefixes that never run out
-simulated = pytest.mark.usefixtures("simulated_instance")
+PUZZLE = load_puzzle("like-e2-8x8")
+PARAMS = ConstructParams(restart_nodes=1_000_000, restart_nodes_without_prefix=100_000)
+HALF_EDGES = 40  # that a quota scale of 100% needs
+BREAKS, BOARDS = 10, 200.0  # mismatches of a board; boards of a usual restart of the best arm
+KEYS = 30  # frontier keys that a restart samples
+SURPLUS_SAMPLES = 75  # prefixes whose surplus half-edges a restart samples
+VIEWS = (IDENTITY_VIEW, View(0, True), View(2, False))
+SEEDS, ENDLESS = range(4), 1e9  # frontier prefixes that never run out
+Quality = Callable[[int, int], float]
+
+
+class World:
+    """The simulated instance, and what was searched in it.
+
+    ``limit``: half-edges of the best arm. ``pool``: frontier keys of the best arm. ``quality(view, colour_set)``:
+    factor on all boards. ``failures``: share of the restarts that reach no exact tail.
+    """
+
+    def __init__(self, seed: int, limit: int, pool: float, quality: Quality, failures: float = 0.5) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.limit, self.pool, self.quality, self.failures = limit, pool, quality, failures
+        self.searched: dict[tuple[int, int], set[int]] = {}  # frontier keys by (view, colour set)
+        self.nodes: list[float] = []  # of each restart
+        self.rates: list[float] = []  # `rate` of the arm of each restart
+        self.fresh: list[float] = []  # share of the frontier keys of each restart that were new
+        self.new_boards = 0.0
+
+    def rate(self, arm: QuotaArm) -> float:
+        """Boards per node of an arm while all its frontier prefixes are new; 1 for the best."""
+        half_edges = int(arm.half_edges + 1e-6)
+        if half_edges > self.limit:
+            return 0.0
+        return self.quality(arm.view, arm.colour_set) * 2.0 ** (half_edges - self.limit)
+
+    def restart(self, arm: QuotaArm, schedule: BreakSchedule, share: float = 1.0) -> SimpleNamespace:
+        """What the constructor shows after ``share`` of a restart of ``arm``."""
+        rate = self.rate(arm)
+        found = rate > 0 and self.rng.random() > self.failures
+        nodes = share * (PARAMS.restart_nodes if found else PARAMS.restart_nodes_without_prefix)
+        boards = self.rng.poisson(share * rate * BOARDS * self.rng.gamma(1.0)) if found else 0
+        pool = int(self.pool * 3.0 ** (self.limit - int(arm.half_edges + 1e-6))) if found else 1
+        keys = self.rng.integers(min(pool, 2**40), size=int(share * KEYS)) if found else np.zeros(0, dtype=np.int64)
+        view_and_colours = arm.view, arm.colour_set
+        seen = self.searched.setdefault(view_and_colours, set())
+        new = len(set(keys.tolist()) - seen) / max(1, len(keys))
+        self.nodes.append(nodes)
+        self.rates.append(rate)
+        self.fresh.append(new if found else 1.0)
+        self.new_boards += boards * new
+        seen.update(keys.tolist())
+        prefixes, tails = np.zeros(MAX_BREAKS, dtype=np.int64), np.zeros(MISMATCH_BINS + 1, dtype=np.int64)
+        prefixes[BREAKS], tails[0] = boards, boards  # every tail ends without a mismatch
+        counts = np.zeros(PUZZLE.cells * 2 * MAX_BREAKS, dtype=np.int64)
+        counts[0] = found
+        counts[quota_end(PUZZLE.cells) * 2 * MAX_BREAKS] = found * nodes  # all lie behind the quota
+        largest = min(max(0, self.limit - int(arm.half_edges + 1e-6)), SURPLUS_BINS - 1)
+        shares = np.zeros(SURPLUS_BINS)
+        shares[: largest + 1] = 3.0 ** -np.arange(largest + 1) * np.where(np.arange(largest + 1) < largest, 2 / 3, 1.0)
+        surplus = self.rng.multinomial(int(found * share * SURPLUS_SAMPLES), shares)
+        place = np.uint64(2**40) * np.uint64(1 + arm.view + len(VIEWS) * arm.colour_set)
+        return SimpleNamespace(
+            schedule=schedule,
+            params=PARAMS,
+            exhausted=False,
+            no_prefix_found=not found,
+            nodes_since_restart=nodes,
+            node_equivalents_since_restart=nodes,
+            prefixes_by_breaks=prefixes,
+            tail_outcomes=tails,
+            surplus_counts=surplus,
+            frontier_keys=(keys.astype(np.uint64) + place) * np.uint64(KEY_SAMPLE_DIVISOR),
+            prefix=SimpleNamespace(child_counts=counts),
+        )
+
+    def wasted(self, below: float, first: int = 0) -> float:
+        """Share of the nodes, from restart ``first`` on, in arms of a lower rate than ``below``."""
+        nodes, rates = np.array(self.nodes[first:]), np.array(self.rates[first:])
+        return float(nodes[rates < below].sum() / nodes.sum())
+
+
+def simulate(bandit: QuotaBandit, world: World, restarts: int) -> None:
+    """Let ``bandit`` choose the arms of ``restarts`` restarts in ``world``."""
+    for _ in range(restarts):
+        schedule = bandit.choose_schedule(BREAKS)
+        bandit.learn(world.restart(bandit.arms[bandit.current], schedule))  # type: ignore[arg-type]
 
 
 @pytest.fixture
-def simulated_instance(monkeypatch: pytest.MonkeyPatch) -> None:
-    use_simulated_instance(monkeypatch)
+def simulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every quota profile rise to `HALF_EDGES`, and every population show the same children."""
+    profile = tuple(np.minimum(np.arange(PUZZLE.cells) * 1.0, HALF_EDGES).tolist())
+    ones = np.ones(PUZZLE.cells)
+    monkeypatch.setattr(quota_bandit, "quota_profile", lambda *_: profile)
+    forecast = ScheduleForecast(mismatches=BREAKS, unlock=np.zeros(0, dtype=np.int64), rate=1e-6)
+    monkeypatch.setattr(quota_bandit, "measure_children", lambda *given: ChildMeans(ones, ones / 5, given[2]))
+    monkeypatch.setattr(quota_bandit, "best_schedule", lambda *_: forecast)
+    monkeypatch.setattr(quota_bandit, "initial_forecast", lambda *_: forecast)
 
 
-def finds_the_best_scale(policy: type[QuotaBandit], seed: int, limit: int = 37) -> bool:
+def finds_the_best_scale(seed: int, limit: int = 37) -> bool:
     """Within 150 restarts, at the cost of at most 4 long ones; of the nodes behind them 95% are in the best arm."""
     world = World(seed, limit, ENDLESS, lambda view, colour_set: 1.0)
-    simulate(bandit_of(policy, seed), world, 200)
+    simulate(QuotaBandit(PUZZLE, PARAMS, random_state(seed)), world, 200)
     poor = sum(nodes for nodes, rate in zip(world.nodes, world.rates, strict=True) if rate < 0.4)
     return world.wasted(below=0.9, first=150) < 0.05 and poor <= 4 * PARAMS.restart_nodes
 
 
-def leaves_exhausted_arms(policy: type[QuotaBandit], seed: int) -> bool:
+def leaves_exhausted_arms(seed: int) -> bool:
     """The best arms have 100 frontier keys each: more than 60 new boards a long restart, few nodes where all is old."""
     world = World(seed, 37, 100, lambda view, colour_set: 1.0)
-    simulate(bandit_of(policy, seed, VIEWS), world, 150)
+    simulate(QuotaBandit(PUZZLE, PARAMS, random_state(seed), VIEWS), world, 150)
     nodes, fresh = np.array(world.nodes), np.array(world.fresh)
     new_boards = world.new_boards / nodes.sum() * PARAMS.restart_nodes
     return bool(new_boards > 0.15 * BOARDS and nodes[fresh < 0.2].sum() < 0.25 * nodes.sum())
 
 
-def wastes_little_on_poor_views(policy: type[QuotaBandit], seed: int) -> bool:
+def wastes_little_on_poor_views(seed: int) -> bool:
     """The best arm runs out, and other views have a fiftieth of its rate: they get less than 40% of the nodes."""
     world = World(seed, 37, 150, lambda view, colour_set: 0.02 if view else 1.0)
-    simulate(bandit_of(policy, seed, VIEWS), world, 150)
+    simulate(QuotaBandit(PUZZLE, PARAMS, random_state(seed), VIEWS), world, 150)
     new_boards = world.new_boards / sum(world.nodes) * PARAMS.restart_nodes
     return new_boards > 0.12 * BOARDS and world.wasted(below=0.021) < 0.4
 
 
-@simulated
 @pytest.mark.parametrize(
     "limit", [41, 37, pytest.param(29, marks=pytest.mark.slow)]
 )  # half-edges; a scale of 100% needs 40
-def test_the_best_scale_is_found_and_kept(limit):
+def test_the_best_scale_is_found_and_kept(simulated, limit):
     """But if its first restart has no luck, a lower one may be kept."""
-    assert sum(finds_the_best_scale(QuotaBandit, seed, limit) for seed in range(12)) >= 8
+    assert sum(finds_the_best_scale(seed, limit) for seed in range(12)) >= 8
 
 
-@simulated
 @pytest.mark.parametrize("does", [leaves_exhausted_arms, wastes_little_on_poor_views])
-def test_arms_whose_prefixes_are_exhausted_and_views_that_are_far_worse_get_few_nodes(does):
-    assert all(does(QuotaBandit, seed) for seed in SEEDS)
-
-
-@simulated
-@pytest.mark.parametrize(
-    ("does", "policies"),
-    [
-        (finds_the_best_scale, (FirstArmOnly, UniformlyRandom)),
-        (leaves_exhausted_arms, (FirstArmOnly, UniformlyRandom, NoveltyBlind)),
-        (wastes_little_on_poor_views, (FirstArmOnly, UniformlyRandom)),
-    ],
-)
-def test_a_broken_policy_does_not(does, policies):
-    assert not any(does(policy, seed) for policy in policies for seed in SEEDS)
-
-
-def in_vain(policy: type[QuotaBandit], seed: int, limit: int) -> float:
-    """Nodes in scales that leave no prefix, of 60 restarts, in restarts that are given up."""
-    world = World(seed, limit, ENDLESS, lambda view, colour_set: 1.0, failures=0.0)
-    simulate(bandit_of(policy, seed), world, 60)
-    return float(np.array(world.nodes)[np.array(world.rates) == 0].sum() / PARAMS.restart_nodes_without_prefix)
-
-
-@simulated
-@pytest.mark.parametrize("limit", [40, 37])
-def test_a_scale_that_no_prefix_would_pass_is_hardly_tried(limit):
-    tried = [in_vain(QuotaBandit, seed, limit) for seed in SEEDS]
-    blind = [in_vain(SurplusBlind, seed, limit) for seed in SEEDS]
-    assert sum(tried) < 0.5 * sum(blind), (tried, blind)
+def test_arms_whose_prefixes_are_exhausted_and_views_that_are_far_worse_get_few_nodes(simulated, does):
+    assert all(does(seed) for seed in SEEDS)
 
 
 def abandoned(bandit: QuotaBandit, world: World, arm: int, share: float = MIN_RESTART_SHARE) -> float:
@@ -115,11 +172,10 @@ def abandoned(bandit: QuotaBandit, world: World, arm: int, share: float = MIN_RE
     return float(np.mean([bandit.should_abandon(restart, BREAKS) for restart in restarts]))  # type: ignore[arg-type]
 
 
-@simulated
-def test_a_restart_of_a_far_worse_scale_is_abandoned_and_one_of_the_best_is_not():
+def test_a_restart_of_a_far_worse_scale_is_abandoned_and_one_of_the_best_is_not(simulated):
     for seed in SEEDS:
         world = World(seed, 37, ENDLESS, lambda view, colour_set: 1.0, failures=0.0)
-        bandit = bandit_of(QuotaBandit, seed)
+        bandit = QuotaBandit(PUZZLE, PARAMS, random_state(seed))
         simulate(bandit, world, 60)
         for wanted in (2.5 * 31, 2.5 * 37):
             if wanted not in [arm.scale_percent for arm in bandit.arms]:
@@ -132,29 +188,14 @@ def test_a_restart_of_a_far_worse_scale_is_abandoned_and_one_of_the_best_is_not(
         assert abandoned(bandit, world, worse) > 0.9
         assert abandoned(bandit, world, best) < 0.1
         assert abandoned(bandit, world, worse, 0.9 * MIN_RESTART_SHARE) == 0, "it is too early to tell"
-        for arm in bandit.arms:
-            arm.view = int(arm is not bandit.arms[worse])
-        assert abandoned(bandit, world, worse) > 0.9, "another view of the same colours counts"
-        for arm in bandit.arms:
-            arm.colour_set = int(arm is not bandit.arms[worse])
-        assert abandoned(bandit, world, worse) == 0, "arms of other colours end no restart"
-
-
-def known_arms(
-    scales: tuple[float, ...], boards: tuple[int, ...], cost: float, views: Sequence[View] = (IDENTITY_VIEW,)
-) -> QuotaBandit:
-    """A bandit on a real instance whose arms have made ``boards`` boards each for ``cost`` nodes."""
-    bandit = QuotaBandit(load_puzzle("like-e2-8x8"), PARAMS, random_state(1), views)
-    bandit.tail_outcomes[0] = 10**6  # every tail ends without a mismatch
-    for scale in scales:
-        bandit.add_arm(scale)
-    for arm, made in zip(bandit.arms, boards, strict=True):
-        arm.prefixes_by_breaks[BREAKS], arm.child_counts[0, 0], arm.node_equivalents = made, made, cost
-    return bandit
 
 
 def test_a_restart_knows_the_nodes_of_earlier_restarts_with_its_colours_and_view(monkeypatch):
-    bandit = known_arms((100, 95), (500, 400), 1e5, (IDENTITY_VIEW, View(0, True)))
+    bandit = QuotaBandit(load_puzzle("like-e2-8x8"), PARAMS, random_state(1), (IDENTITY_VIEW, View(0, True)))
+    for scale in (100, 95):
+        bandit.add_arm(scale)
+    for arm in bandit.arms:
+        arm.node_equivalents = 1e5
     for nodes, other in ((7.0, (100, 3)), (8.0, (100, 0, 1))):
         added = bandit.add_arm(*other)
         bandit.arms[added].node_equivalents = nodes

@@ -5,20 +5,17 @@ import pytest
 
 from lns.construct.beam import BeamSearch, beam_tables
 from lns.construct.candidates import comb_order
-from lns.construct.schedule import favoured_colours
 from lns.engines import make_engine
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.instances.generate import like_e2
-from lns.instances.puzzle import Clue, Puzzle
+from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
-from lns.loop.pool import WHOLE_BOARD
 from lns.loop.search_loop import SearchLoop
 from lns.params import BeamParams, Params, from_dict
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted
 from tests.lns.loop_parts import interrupted
-from tests.shared_data import shared
 
 
 def engine_for(puzzle: Puzzle, width: int, seed: int = 1, **construct: int) -> SearchLoop:
@@ -46,45 +43,11 @@ def test_small_boards_of_any_shape_are_solved(width, height, colours, clues):
     steps_to(engine_for(puzzle, 2000), puzzle.max_score, 40)
 
 
-def test_duplicate_and_symmetric_pieces_are_no_trouble():
-    pieces = np.array([[0, 1, 1, 0]] * 4 + [[0, 1, 1, 1]] * 8 + [[1, 1, 1, 1]] * 4, dtype=np.int32)
-    puzzle = Puzzle(pieces, 4, 4, (Clue(5, 13, 0),))
-    steps_to(engine_for(puzzle, 50), 24, 20)
-
-
 @pytest.mark.parametrize(
     "name,score", [("like-e2-16x16", 450), ("like-e2-16x16-clue5", 440), ("like-e2-12x20", 420), ("like-e2-10x10", 166)]
 )
 def test_a_narrow_beam_makes_good_boards(name, score):
     steps_to(engine_for(load_puzzle(name), 512), score, 300)
-
-
-def test_eternity2_at_4096_wide():
-    """456 within 30 M nodes; about 10 M of them a second."""
-    engine = engine_for(load_puzzle(shared("instances", "eternity2.txt")), 4096)
-    steps_to(engine, 456, 40)
-    assert engine.statistics.beam_nodes < 30_000_000
-
-
-def test_the_best_children_are_kept_and_ties_are_broken_at_random():
-    puzzle = like_e2(6, 6, seed=2).puzzle
-    order = comb_order(6, 6, 5, 5, 4)
-
-    def grown(width: int, seed: int) -> BeamSearch:
-        random = random_state(seed)
-        tables = beam_tables(puzzle, order, 2, (), random)
-        beam = BeamSearch(puzzle, order, 2, tables, BeamParams(width=width, fan_out=64, break_cost=16), random)
-        beam.run(10**6)
-        return beam
-
-    everything = grown(4000, 1)
-    assert everything.depth == 2 and everything.prefix_count < 4000
-    assert set(everything.values.tolist()) == {0}, "the rim never breaks"
-    all_paths = {tuple(path) for path in everything.paths(everything.prefix_count).tolist()}
-    assert len(all_paths) == everything.prefix_count
-    few = [{tuple(path) for path in grown(3, seed).paths(3).tolist()} for seed in range(8)]
-    assert all(len(paths) == 3 and paths <= all_paths for paths in few)
-    assert len(set().union(*few)) > 3
 
 
 def test_the_value_of_a_beam_prefix_is_favoured_half_edges_less_the_cost_of_breaks():
@@ -133,27 +96,6 @@ def test_a_beam_that_dies_out_still_gives_a_board():
     assert engine.state()["beam.counters"][1] >= 3, "beams that failed"
     assert engine.origin == "fill"
     assert engine.best is not None and verify(puzzle, engine.best).full
-
-
-@pytest.mark.parametrize("name", ["auto", "lns"])
-def test_after_a_beam_that_died_the_next_one_favours_less_also_over_an_interruption(name, monkeypatch):
-    asked = []
-
-    def noted(puzzle, rim, inner):
-        asked.append((rim, inner))
-        return favoured_colours(puzzle, rim, inner)
-
-    monkeypatch.setattr("lns.loop.construction.favoured_colours", noted)
-    pieces = [[0, 1, 1, 0]] * 4 + [[0, 2, 3, 2]] * 8 + [[3, 3, 3, 3]] * 4
-    puzzle = Puzzle(np.array(pieces, dtype=np.int32), 4, 4)
-    params = from_dict({"beam": {"width": 20}})
-    engine = make_engine(name, puzzle, params, 1, 0)
-    while len(asked) < 4:
-        beam = next(operator for operator in engine.operators if operator.name == "beam")
-        beam.repair(WHOLE_BOARD, 0, np.random.default_rng(1))
-        state, engine = engine.state(), make_engine(name, puzzle, params, 1, 0)
-        engine.restore(state)
-    assert asked[:4] == [(1, 2), (0, 2), (0, 0), (0, 0)]
 
 
 def test_a_width_that_no_checkpoint_holds_is_refused():

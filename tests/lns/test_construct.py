@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from lns.construct import candidates
 from lns.construct.candidates import BREAK_COST, comb_order
 from lns.construct.constructor import Constructor
-from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
 from lns.construct.quota_bandit import QuotaBandit
-from lns.construct.schedule import BreakSchedule, Quota, cell_order, favoured_colours
+from lns.construct.schedule import BreakSchedule, Quota, favoured_colours
 from lns.construct.tail import MAX_TAIL, plan_tail, solve_tail
 from lns.exact.region.resolve import resolve
 from lns.instances.board import Board
@@ -36,25 +35,6 @@ def test_the_comb_visits_every_cell_after_its_upper_and_left_neighbour(width, he
         assert cell < width or cell - width in seen
         assert cell % width == 0 or cell - 1 in seen
         seen.add(cell)
-
-
-def test_the_comb_of_a_16x16_board_is_the_record_holders_order():
-    order = [divmod(cell, 16) for cell in comb_order(16, 16, 5, 5, 4).tolist()]
-    assert order[:176] == [(row, column) for row in range(11) for column in range(16)]
-    assert order[176:201] == [(row, column) for row in range(11, 16) for column in range(5)]
-    assert order[201:206] == [(row, 5) for row in range(11, 16)]
-    assert order[236:240] == [(11, column) for column in range(12, 16)]
-    assert order[240:244] == [(row, 12) for row in range(12, 16)]
-
-
-def test_the_last_quarter_of_the_rows_is_filled_column_by_column():
-    for width, height, band in [(16, 16, 4), (12, 12, 3), (10, 10, 3), (10, 25, 7), (3, 2, 1), (5, 1, 1)]:
-        puzzle, _ = planted(1, width, height, 4)
-        order = [divmod(int(cell), width) for cell in cell_order(puzzle, ConstructParams())]
-        top = (height - band) * width
-        assert order[:top] == [(row, column) for row in range(height - band) for column in range(width)]
-        if width > 2:
-            assert order[top : top + band] == [(row, 0) for row in range(height - band, height)]
 
 
 def row_scan(width: int, height: int) -> IntArray:
@@ -201,13 +181,6 @@ def test_boards_of_the_constructor_are_legal_and_as_good_as_asked(name):
     assert judged.valid and judged.full and judged.score >= target
 
 
-def test_small_boards_are_searched_whole():
-    puzzle = load_puzzle("like-e2-3x3")
-    search = Constructor(puzzle, ConstructParams(), plain(puzzle, [], tail=9), random_state(1))
-    board = search.run(1000, puzzle.max_score)
-    assert board is not None and verify(puzzle, board).score == puzzle.max_score
-
-
 def test_a_constructor_continues_bit_for_bit_from_its_state() -> None:
     """run(400k) + save + load + run(600k) = run(1M), with new shuffles on the way."""
 
@@ -263,27 +236,6 @@ def test_a_view_makes_the_boards_of_the_puzzle_turned_by_that_view(view):
     assert _next_board(again) == _next_board(one)
     one.restart(schedule)
     assert verify(puzzle, _next_board(one)).valid
-
-
-def test_restarts_get_longer_the_more_their_colours_were_searched():
-    """From what the parameter says to ten times that; those without a prefix end soon, whenever they come."""
-    puzzle = load_puzzle("like-e2-8x8")
-    params = ConstructParams(restart_nodes=2_000, restart_nodes_without_prefix=1_000)
-    schedule = plain(puzzle, list(range(10, 60, 4)))
-    search = Constructor(puzzle, params, schedule, random_state(5))
-    lengths: list[tuple[int, int]] = []
-    while search.nodes < 400_000:
-        while not search.restart_due:
-            search.run(1_000, 113)
-        if not search.no_prefix_found:
-            lengths.append((search.nodes_before, search.nodes_since_restart))
-        else:
-            assert search.nodes_since_restart <= 1_000 + 4 * MAX_ENDGAME_PIECES  # candidates taken off together
-        search.restart(schedule, search.nodes // 2)
-    assert len(lengths) > 20
-    for before, nodes in lengths:
-        assert 0 <= nodes - min(max(2_000, before // 8), 20_000) <= 4 * MAX_ENDGAME_PIECES
-    assert lengths[0][1] < 2_100 and lengths[-1][1] > 19_000
 
 
 def test_a_tail_fits_one_machine_word():

@@ -23,49 +23,26 @@ def with_clue(puzzle, solution, cell):
 
 
 @pytest.mark.parametrize(
-    ("width", "height", "turns"), [(5, 5, 0), (4, 6, 0), (6, 4, 1), (9, 1, 1), (1, 9, 0), (1, 1, 0)]
-)
-def test_a_rectangle_is_turned_so_that_its_rows_are_short(width, height, turns):
-    assert Orientation.of_island(planted(1, width, height, 4)[0]).turns == turns
-
-
-@pytest.mark.parametrize(
-    ("width", "height", "row", "column", "turns"),
+    ("width", "height", "clue", "turns"),
     [
-        (5, 5, 0, 1, 0),  # met soon as it is
-        (5, 5, 4, 3, 2),
-        (5, 5, 1, 4, 3),  # a column of the right side becomes the upper row
-        (5, 5, 3, 0, 1),
-        (4, 6, 5, 0, 2),  # rows stay short
-        (6, 4, 0, 5, 3),
+        # without a clue rows are short, and as a quarter turn leads to the same boards, all islands turn it alike
+        (5, 5, None, [0, 0, 0, 0]), (4, 6, None, [0]), (6, 4, None, [1]), (9, 1, None, [1]), (1, 9, None, [0]),
+        (1, 1, None, [0]),
+        # a clue is met early; a column of the right side becomes the upper row; rows stay short
+        (5, 5, (0, 1), [0]), (5, 5, (4, 3), [2]), (5, 5, (1, 4), [3]), (5, 5, (3, 0), [1]), (4, 6, (5, 0), [2]),
+        (6, 4, (0, 5), [3]),
+        # islands turn the board their own way, if it is nearly as good
+        (16, 16, (8, 7), [1, 2, 0, 3, 1]),  # the starter clue of Eternity II: all four are
+        (16, 16, (1, 7), [0, 0, 0]),  # met late by all other turns
+        (16, 16, (6, 4), [1, 0, 1]),  # met in the fifth row, or in the seventh
+        (6, 10, (5, 2), [2, 0, 2]),
     ],
-)
-def test_with_a_clue_the_board_is_turned_so_that_it_is_filled_early(width, height, row, column, turns):
-    puzzle = with_clue(*planted(1, width, height, 4), row * width + column)
-    assert Orientation.of_island(puzzle).turns == turns
-    found = [rotate_puzzle(puzzle, t) for t in range(4)]
-    mine = found[turns]
-    assert mine.width == min(width, height)
-    assert all(mine.clues[0].cell <= other.clues[0].cell for other in found if other.width == mine.width)
-
-
-@pytest.mark.parametrize(
-    ("width", "height", "row", "column", "turns"),
-    [
-        (16, 16, 8, 7, [1, 2, 0, 3, 1]),  # the starter clue of Eternity II: all four are nearly as good
-        (16, 16, 1, 7, [0, 0, 0]),  # met late by all other turns
-        (16, 16, 6, 4, [1, 0, 1]),  # met in the fifth row, or in the seventh
-        (6, 10, 5, 2, [2, 0, 2]),  # rows stay short
-    ],
-)
-def test_islands_turn_the_board_their_own_way(width, height, row, column, turns):
-    puzzle = with_clue(*planted(1, width, height, 6), row * width + column)
+)  # fmt: skip
+def test_the_board_is_turned_so_that_it_is_filled_well(width, height, clue, turns):
+    puzzle, solution = planted(1, width, height, 6)
+    puzzle = puzzle if clue is None else with_clue(puzzle, solution, clue[0] * width + clue[1])
     assert [Orientation.of_island(puzzle, island).turns for island in range(len(turns))] == turns
-
-
-def test_islands_turn_a_board_without_clues_alike():
-    """A quarter turn of it leads to the same boards."""
-    assert {Orientation.of_island(planted(1, 8, 8, 4)[0], island).turns for island in range(4)} == {0}
+    assert rotate_puzzle(puzzle, turns[0]).width == min(width, height)
 
 
 def test_views_are_all_good_quarter_turns_and_their_mirror_images():

@@ -12,11 +12,9 @@ from lns.construct.population import (
     STRATA,
     backward_induction,
     count_children,
-    min_half_edges,
     quota_profile,
 )
 from lns.construct.schedule import Quota, cell_order, favoured_colours, quota_end
-from lns.instances.formats import load_puzzle
 from lns.instances.generate import like_e2, uniform
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Clue, Puzzle
 from lns.params import ConstructParams
@@ -66,17 +64,6 @@ def test_child_counts_of_all_prefixes_are_exact(seed):
     assert census.reached == depths and met > 20
 
 
-def test_full_strata_keep_their_most_and_the_highest_numbers_are_kept():
-    puzzle = like_e2(8, 8, seed=4).puzzle
-    favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
-    census = count_children(puzzle, order, favoured, 40)
-    assert census.reached == 40
-    assert census.parents.max() == SAMPLES * PREFIXES_PER_STRATUM
-    assert STRATA <= (census.parents > 0).sum(axis=1).max() < 2 * STRATA, "each population has strata of its own"
-    again = count_children(puzzle, order, favoured, 40)
-    assert all(np.array_equal(one, other) for one, other in zip(census, again, strict=True))
-
-
 def worth_of(children: FloatArray, worth: FloatArray, asked: tuple[int, ...]) -> float:
     """Of the empty board, less the nodes, where a prefix of each depth must have used what is ``asked``: forwards."""
     at, total = {0: 1.0}, 0.0
@@ -124,32 +111,11 @@ def test_a_quota_rises_until_its_end_and_some_prefixes_satisfy_it():
 
 
 @pytest.mark.filterwarnings("error")
-def test_numbers_of_hundreds_of_digits_are_planned_with():
-    """Where half-edges used leave fewer children, and every prefix has many at first."""
-    numbers, depths = 400, 560
-    left = 1 - np.arange(numbers) / numbers
-    first = np.linspace(30.0, 1.2, depths)[:, None, None]
-    children = first * left[None, :, None] ** 2 * np.array([0.6, 0.3, 0.1])
-    assert np.log10(children.sum(2).max(1)).sum() > 500
-    asked = min_half_edges(children)
-    assert asked.shape == (depths,) and 0 < asked.max() < numbers
-    assert (np.diff(asked) >= -2).all() and asked[depths // 8] < 0.7 * asked[-1]
-
-
-@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("puzzle", [like_e2(24, 24, 5, 10, seed=2).puzzle, uniform(16, 16, 2, seed=3).puzzle])
 def test_large_boards_and_those_of_few_colours_have_a_profile(puzzle):
     favoured, cut = favoured_colours(puzzle, 1, 2), quota_end(puzzle.cells)
     asked = quota_profile(puzzle, cell_order(puzzle, ConstructParams()), favoured, cut)
     assert list(asked) == sorted(asked) and 0 < asked[-1] <= np.isin(puzzle.pieces, favoured).sum()
-
-
-def test_a_quota_is_lower_with_clues():
-    puzzle = load_puzzle("like-e2-16x16-clue5")
-    favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
-    with_clues = np.array(quota_profile(puzzle, order, favoured, 160))
-    without = np.array(quota_profile(puzzle.with_clues(()), order, favoured, 160))
-    assert with_clues[-1] < without[-1] and (with_clues <= without + 4).all()
 
 
 def test_clues_that_no_prefix_passes_are_left_out():
@@ -170,10 +136,3 @@ def test_clues_that_no_prefix_passes_are_left_out():
         count_children(clued, order, favoured, 22).reached < 22 == count_children(puzzle, order, favoured, 22).reached
     )
     assert quota_profile(clued, order, favoured, 22) == quota_profile(puzzle, order, favoured, 22)
-
-
-@pytest.mark.parametrize("width,height", [(1, 1), (2, 1), (1, 5), (2, 2), (3, 2), (3, 3)])
-def test_the_smallest_boards_have_a_profile(width, height):
-    puzzle = planted(2, width, height, 2)[0]
-    asked = quota_profile(puzzle, cell_order(puzzle, ConstructParams()), (1,), quota_end(puzzle.cells))
-    assert len(asked) == puzzle.cells and list(asked) == sorted(asked) and asked[0] >= 0

@@ -1,7 +1,5 @@
 """Tabu: what is kept incrementally is what a recount says; clues and rim hold; state is all of it."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
@@ -16,7 +14,6 @@ from lns.rng import random_state
 from lns.tabu import kernel
 from lns.tabu.search import Tabu, TabuSearch, random_board
 from tests.instances.small_puzzles import planted
-from tests.lns.construct_parts import clues_of
 from tests.lns.loop_parts import RULES, of_rules, pool_with
 
 CASES = [(4, 4, 3, 0), (6, 3, 2, 2), (1, 5, 2, 0), (2, 2, 3, 0), (5, 5, 4, 3), *RULES]
@@ -99,34 +96,6 @@ def test_tabu_alone_solves_a_small_board_and_climbs_on_a_large_one():
     assert judged.valid and judged.score == large.best_score > 350
 
 
-def test_patience_counts_moves_not_how_many_are_made_in_one_go(monkeypatch):
-    """Every 3 x 64 moves without a new best a kick, two of them at most; then another walk."""
-    kicked, begun = [], []
-    kick, start = TabuSearch.kick, TabuSearch.start
-    monkeypatch.setattr(TabuSearch, "kick", lambda self, swaps: (kicked.append(self.steps_made), kick(self, swaps)))
-    monkeypatch.setattr(
-        TabuSearch, "start", lambda self, board=None: (begun.append(self.steps_made), start(self, board))
-    )
-    engine = make_engine("tabu", load_puzzle("like-e2-8x8"), from_dict({"tabu": {"patience": 3, "kicks": 2}}), 1, 0)
-    (tabu,), marks = engine.operators, {0}
-    while len(begun) < 5:
-        engine.step()
-        marks.add(tabu.idle_from)  # kicked, or improved
-    assert len(kicked) >= 8 and {b - a for a, b in pairwise(sorted(marks))} == {3 * 64}
-    for walk in begun[1:]:
-        last = [mark for mark in kicked if mark < walk]
-        assert [walk - mark for mark in last[-2:]] == [2 * 3 * 64, 3 * 64]
-
-
-def test_a_board_that_a_kick_finds_is_reported(monkeypatch):
-    puzzle, solution = planted(1, 6, 6, 8)
-    monkeypatch.setattr(TabuSearch, "kick", lambda self, swaps: self.start(solution))
-    engine = make_engine("tabu", puzzle, from_dict({"tabu": {"patience": 1}}), 1, 0)
-    while engine.best_score < puzzle.max_score:
-        engine.step()
-    assert engine.best_score == puzzle.max_score == engine.pop_boards()[-1].score
-
-
 def test_an_injected_board_becomes_the_start_of_the_next_tabu_walk():
     puzzle, solution = planted(7, 6, 6, 5)
     placed = solution.placements.copy()
@@ -157,15 +126,6 @@ def test_beside_the_construction_walks_begin_at_boards_of_the_pool_and_are_short
     assert 3 * 29 <= len(kicked) < 6 * 29, "three kicks in a row without a new best are enough"
 
 
-def test_a_board_of_clues_only_is_left_as_it_is():
-    puzzle, solution = planted(4, 3, 3, 3, 0)
-    engine = make_engine("tabu", puzzle.with_clues(clues_of(solution, range(9))), Params(), 1, 0)
-    engine.inject_incumbent(solution, puzzle.max_score)
-    for _ in range(3):
-        engine.step()
-    assert engine.best == solution
-
-
 def one_swap_from_solved():
     """A walk whose board has two inner pieces of the solution exchanged, and the best score."""
     puzzle, solution = planted(3, 5, 5, 6)
@@ -192,16 +152,6 @@ def test_aspiration_allows_a_tabu_move_that_improves_the_best_score():
     tabu.state.tabu_until[:] = 10**9
     tabu.run(1)
     assert tabu.score == best
-
-
-def test_a_tabu_move_that_only_equals_the_best_score_is_not_made():
-    tabu, best = one_swap_from_solved()
-    tabu.state.tabu_until[:] = 10**9
-    tabu.state.scalars[kernel.BEST] = best
-    before, tenure = tabu.board, tabu.state.scalars[kernel.TENURE]
-    tabu.run(1, target=best + 1)
-    assert tabu.board == before and tabu.steps_made == 1
-    assert tabu.state.scalars[kernel.TENURE] == tenure * 9 // 10, "shorter, as every move is tabu"
 
 
 def test_the_tenure_grows_when_boards_are_visited_again_and_shrinks_when_none_is_for_long():

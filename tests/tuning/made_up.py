@@ -41,7 +41,7 @@ class Flat(MadeUp):
 def add_default_runs(study, pair, trace):
     """Store the short run of the defaults that sets the floor of a training pair, and the long one."""
     study.runs.add(study.key(study.base, pair), trace)
-    study.runs.add(study.key(study.base, study.with_floor(pair)), trace)
+    study.runs.add(study.key(study.base, study.training[-1]), trace)
 
 
 def searched(path, trials, request=REQUEST):

@@ -2,15 +2,10 @@
 
 import math
 
-import pytest
-
 from lns import node_equivalents
-from lns.construct.constructor import Constructor
 from lns.exact.region.searches import DynamicSearch
 from lns.instances.formats import load_puzzle
-from lns.params import ConstructParams
 from lns.tuning import bench
-from lns.tuning.bench import LOOSE, TIGHT, time_endgames, time_tails
 
 
 def test_each_cost_is_measured() -> None:
@@ -36,32 +31,6 @@ def test_each_cost_is_measured() -> None:
 def test_the_two_places_that_compare_the_orders_of_a_region_agree() -> None:
     """`lns` counts in nodes of the construction, `exact`, which must not know them, in nodes in a fixed order."""
     assert abs(node_equivalents.COLORPAIRS_NODE / node_equivalents.REGION_NODE - DynamicSearch.NODE_COST) < 1
-
-
-@pytest.fixture(scope="module")
-def built() -> Constructor:
-    return bench.constructor_at_tails(load_puzzle("like-e2-10x10"), ConstructParams(quota_scale=0.5))[1]
-
-
-def is_as(constructor: Constructor, before: dict) -> bool:
-    after = constructor.state()
-    return all(
-        (before[name] == after[name]).all() for name in ("scalars", "child_counts", "counters", "piece_bits", "random")
-    )
-
-
-def test_tails_are_timed_over_the_same_prefixes(built: Constructor) -> None:
-    before = built.state()
-    alone, tight, loose = (time_tails(built, 2_000_000, *how) for how in ((TIGHT, 0), (TIGHT, 3), (LOOSE, 3)))
-    assert is_as(built, before)
-    assert alone[1:3] == tight[1:3] == loose[1:3] and alone[2] > 0
-    assert alone[3] == 0 and loose[3] > tight[3]
-    assert loose[3] % 3 == 0
-
-
-def test_endgames_are_started_after_the_next_prefixes(built: Constructor) -> None:
-    before = built.state()
-    assert time_endgames(built, 50, 3)[1] == 150 and is_as(built, before)
 
 
 def test_whole_commands_and_the_time_to_the_first_board_are_timed() -> None:

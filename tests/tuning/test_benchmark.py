@@ -2,7 +2,6 @@
 
 import csv
 import json
-import subprocess
 import sys
 from dataclasses import replace
 
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 
 from lns.cli.main import main
-from lns.engine import Statistics
 from lns.engines import make_engine
 from lns.exact.csv_records import append_row
 from lns.instances.errors import InputError
@@ -81,32 +79,6 @@ def test_a_run_reaches_what_it_says(tmp_path):
     append_row(table, benchmark.FIELDS, row)
     with table.open(newline="") as file:
         assert [line["best"] for line in csv.DictReader(file)] == ["40", "40"]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="nothing else is known of another process's memory")
-def test_the_memory_of_a_run_excludes_earlier_runs(monkeypatch):
-    class Search:
-        best_score, elapsed, statistics = 9, 1.0, Statistics()
-
-        def __init__(self, search, workers, min_score):
-            self.pids, self.sizes = {}, {1: (100, 300), 2: (100,)}[search.seed]
-
-        def pop_boards(self):
-            return []
-
-        def run(self, seconds, target, on_report):
-            for megabytes in self.sizes:  # the first worker dies, and another one takes its place
-                code = f"taken = b'x' * ({megabytes} << 20); print(flush=True); input()"
-                with subprocess.Popen([sys.executable, "-c", code], stdin=-1, stdout=-1) as worker:
-                    worker.stdout.readline()
-                    self.pids[0] = worker.pid
-                    on_report(self)
-                    worker.communicate(b"\n")
-
-    monkeypatch.setattr(benchmark, "Archipelago", Search)
-    options = BenchmarkOptions(time=1.0, seeds=1, workers=1)
-    runs = [benchmark.run_benchmark(PUZZLE, from_dict({}), seed, options) for seed in (1, 2)]
-    assert 150 < row_of(runs[0]).values["peak_mb"] - row_of(runs[1]).values["peak_mb"] < 250
 
 
 # -- rows and tables --------------------------------------------------------------------------------------------------

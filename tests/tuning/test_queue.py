@@ -138,13 +138,10 @@ def test_items_come_in_order_until_they_are_done_or_their_hours_are_over(place: 
     assert queue.next_item(others, {"first", "a"}) == ("b", "y", 2.0)
 
 
-def test_after_what_another_machine_did_a_search_goes_on_with_a_new_seed(place: Path) -> None:
+def test_of_a_session_that_a_merge_left_twice_the_longer_counts(place: Path) -> None:
     head, one, two = BEFORE.splitlines()
-    queue.TABLE.write_text("\n".join([head, one, two.replace("0.25", "0.3"), two]) + "\n")  # as a merge leaves it
-    assert work(item("a", "hang --seed {seed}", "0.8004")) == 0
-    assert queue.TABLE.read_text().startswith("\n".join([head, one, two.replace("0.25", "0.3")]) + "\na,")
-    assert len(seeds := {seed for (seed,) in rows("seed")}) == 3
-    assert Path("calls").read_text().split()[-1] in seeds - {"7", "8"}
+    queue.TABLE.write_text("\n".join([head, one, two.replace("0.25", "0.3"), two]) + "\n")
+    assert [row["core_hours"] for row in queue.sessions().values()] == ["0.5", "0.3"]
 
 
 def test_how_a_command_ends_is_what_its_row_says(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -265,8 +262,9 @@ def test_killed_at_random_moments_it_loses_nothing_and_does_nothing_twice(tmp_pa
         child.send_signal(sent)
         _, errors = child.communicate(timeout=90)
         ends[child.returncode] += 1
-        assert child.returncode in (0, -sent, 128 + sent), errors
-        assert "Traceback" not in errors or child.returncode == -signal.SIGINT, errors  # while Python starts
+        while_python_starts = sent == signal.SIGINT and "Traceback" in errors
+        assert child.returncode in (0, -sent, 128 + sent) or while_python_starts, errors
+        assert "Traceback" not in errors or while_python_starts, errors
         git(place, "add", "-A")
         git(place, "commit", "-q", "--allow-empty", "-m", "a")
         # nothing that was committed is lost

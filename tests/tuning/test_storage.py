@@ -83,15 +83,11 @@ def test_a_driver_that_is_not_installed_is_named(error: Exception, package: str,
         raise RuntimeError("other")
 
 
-def test_no_password_is_shown() -> None:
-    assert redact_url(f"postgresql://lns:{QUOTED}@host:5432/db?password=word") == "postgresql://lns@host:5432/db"
-    assert redact_url("postgresql://lns:a@b:c@host/db") == "postgresql://…"
-    assert redact_url("grpc://host:13000") == "grpc://host:13000"
-    assert redact_url("postgresql://host:5432/db") == "postgresql://host:5432/db"
-
-
 def test_no_part_of_a_password_is_shown_whatever_the_url() -> None:
     """Passwords of any characters, at each place where a URL takes one, and a storage that repeats the URL."""
+    assert redact_url(f"postgresql://lns:{QUOTED}@host:5432/db?password=word") == "postgresql://lns@host:5432/db"
+    public = ["grpc://host:13000", "postgresql://host:5432/db"]
+    assert list(map(redact_url, public)) == public
     rng = random.Random(1)
     for _ in range(3000):
         word = "".join(rng.choices(["SECRET", "HIDDEN", *":/?#@&=%[] ;'\"\\"], k=rng.randrange(1, 9)))
@@ -242,4 +238,4 @@ def test_two_processes_share_a_study_and_one_that_is_killed_costs_nothing_finish
 
 @pytest.mark.slow
 def test_killed_processes_of_two_machines_lose_no_finished_trial(made_up: None, shared: str, tmp_path: Path) -> None:
-    kill_processes([tmp_path / machine / "kills" for machine in ("a", "b")], shared, 60, 2)
+    kill_processes([tmp_path / machine / "kills" for machine in ("a", "b")], shared, 40, 2)

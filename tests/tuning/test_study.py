@@ -8,13 +8,10 @@ import sys
 from dataclasses import asdict, replace
 from itertools import pairwise
 
-import numpy as np
-import optuna
 import pytest
 from optuna.trial import TrialState
 
 from lns.cli.main import main
-from lns.engine import Statistics
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.instances.generate import like_e2
@@ -24,8 +21,8 @@ from lns.tuning import report, validate
 from lns.tuning import session as sessions
 from lns.tuning import study as studies
 from lns.tuning import worker as workers
-from lns.tuning.objective import Pair, Trace
-from lns.tuning.plan import StudyRequest, first_seeds, nodes_per_second
+from lns.tuning.objective import Trace
+from lns.tuning.plan import StudyRequest, first_seeds
 from lns.tuning.sampler import suggest_params
 from lns.tuning.study import open_study
 from lns.tuning.worker import search_task
@@ -148,19 +145,6 @@ def test_the_defaults_are_the_first_trial_and_the_first_ones_have_long_runs(made
     assert TrialState.PRUNED in {trial.state for trial in first}
 
 
-def test_most_trials_are_pruned_early_and_those_with_long_runs_are_among_the_best(made_up, tmp_path):
-    study = searched(tmp_path / "s", 80)
-    pruned, whole = study.trials(TrialState.PRUNED), study.trials(TrialState.COMPLETE)
-    assert len(pruned) + len(whole) == 80
-    assert any(len(trial.intermediate_values) < 6 for trial in pruned)
-    for trial in pruned:  # the sampler ranks them by their last value
-        *values, last = trial.intermediate_values.values()
-        assert last == pytest.approx(np.mean(values))
-    known = sorted(t.user_attrs["short"] for t in [*pruned, *whole] if "short" in t.user_attrs)
-    late = [trial.user_attrs["short"] for trial in whole if trial.number >= workers.CALIBRATION_TRIALS]
-    assert late and min(late) >= known[len(known) // 4]
-
-
 def test_a_study_can_begin_with_parameters_out_of_range(made_up, tmp_path):
     """Few nodes, below the range that is searched."""
     study = searched(tmp_path / "s", 8, replace(REQUEST, params=from_dict({"neighbourhoods": {"nodes": 100}})))
@@ -244,8 +228,8 @@ def test_too_short_a_session_is_said_once_and_with_the_minutes_that_are_needed(m
         add_default_runs(study, pair, Trace(((40, 1),), 4000, False, 10.0, 10.0))
     # six trials of six long runs, fourteen of half as much, and two times twenty held-out runs, of 10 s each
     for seconds, trials, sentence in (
-        (600.0, None, "too short for a verdict: it takes about 20 minutes with 1 worker"),
-        (2000.0, None, "a verdict takes about 20 minutes with 1 worker"),
+        (600.0, None, "too short for a verdict: it takes about 19 min 40 s with 1 worker"),
+        (2000.0, None, "a verdict takes about 19 min 40 s with 1 worker"),
         (None, 5, "too few trials for a good search: the first 20 are drawn at random"),
     ):
         caplog.clear()
@@ -258,7 +242,6 @@ def test_too_short_a_session_is_said_once_and_with_the_minutes_that_are_needed(m
         "best +0.25 edges over the defaults (trial 3); 12 of 30 trials, 4 ended early, 2 runs of the next; all trials "
         "take about 10 minutes more"
     )
-    assert [sessions.in_minutes(seconds) for seconds in (39.2, 1201, 12600)] == ["40 s", "21 minutes", "3.5 hours"]
 
 
 def test_the_search_leaves_time_for_the_validation_but_half_at_least_for_itself(made_up, tmp_path):
@@ -291,28 +274,6 @@ def test_only_workers_that_die_in_a_row_end_a_session(made_up, tmp_path):
         session.count_lost_worker(lost)
     with pytest.raises(InputError, match="worker processes die again and again"):
         session.count_lost_worker(lost)
-
-
-def test_the_measured_rate_excludes_compilation(monkeypatch):
-    clock, steps = [0.0], []
-
-    class Engine:
-        best_score, best = 1, None
-
-        @property
-        def statistics(self):
-            return Statistics(nodes=10**6 * len(steps))
-
-        def step(self):
-            clock[0] += 30.0 if len(steps) < 2 else 0.1  # a beam's kernels, then those of construction
-            steps.append(1)
-
-        def pop_boards(self):
-            return []
-
-    monkeypatch.setattr("lns.tuning.objective.make_engine", lambda *arguments: Engine())
-    monkeypatch.setattr("lns.tuning.objective.time.process_time", lambda: clock[0])
-    assert nodes_per_second("auto", Params(), Pair(load_puzzle("like-e2-6x6"), 1, "")) == 10**7
 
 
 # -- trials whose process ends ----------------------------------------------------------------------------------------
@@ -374,13 +335,6 @@ def test_an_interrupted_trial_goes_on_with_its_steps_and_ends_as_if_it_had_not_b
     assert any("failed_trial" in trial.system_attrs for trial in parts.trials())
 
 
-def test_a_first_trial_that_is_tried_again_has_its_long_runs(made_up, tmp_path):
-    study = searched(tmp_path / "s", 2)
-    trial = begun(study, space="")
-    again = [one for one in searched(study.path, 12).trials() if one.system_attrs.get("failed_trial") == trial.number]
-    assert trial.number < workers.CALIBRATION_TRIALS and len(again) == 1 and "long" in again[0].user_attrs
-
-
 @pytest.mark.parametrize("died", [True, False])
 def test_a_trial_that_kills_its_process_is_retried_a_few_times_and_an_interrupted_one_however_often(
     made_up, tmp_path, died
@@ -397,18 +351,11 @@ def test_a_trial_that_kills_its_process_is_retried_a_few_times_and_an_interrupte
     assert len(study.trials(TrialState.WAITING, TrialState.RUNNING)) == (0 if died else 1)
 
 
-@pytest.mark.parametrize("is_noticed", [True, False])
-def test_an_abandoned_trial_is_queued_once_though_two_see_it(made_up, is_noticed, tmp_path, monkeypatch):
-    """Directories of one study in a storage have locks of their own; optuna may notice only as it writes."""
+def test_an_abandoned_trial_is_queued_once_though_two_see_it(made_up, tmp_path):
+    """Directories of one study in a storage have locks of their own."""
     study = open_study(tmp_path / "s", REQUEST)
     trial = study.next_trial(None)
     study.requeue(trial)
-    if not is_noticed:
-
-        def tell(*_, **__):
-            raise optuna.exceptions.UpdateFinishedTrialError("Trial#0 has already finished")
-
-        monkeypatch.setattr(study.optuna, "tell", tell)
     study.requeue(trial)
     assert len(study.trials(TrialState.WAITING)) == 1
 

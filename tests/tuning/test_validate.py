@@ -1,7 +1,5 @@
 """Verdicts on synthetic differences: better is found, equal is not, many candidates make it harder."""
 
-import html
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -25,13 +23,6 @@ def test_a_better_candidate_is_called_better():
     assert verdict.better and verdict.p < 0.01 and 0 < verdict.low < verdict.mean < verdict.high
 
 
-def test_an_equal_candidate_is_rarely_called_better():
-    chance = np.random.default_rng(2)
-    called = sum(verdict_of(chance.normal(0.0, 1.0, 24)).better for _ in range(200))
-    assert called <= 200 * ALPHA * 2
-    assert sum(verdict_of(chance.normal(0.0, 1.0, 24), share=0.1).better for _ in range(200)) <= 6
-
-
 def test_p_values_are_divided_by_shares_that_sum_up_to_the_level():
     values = np.random.default_rng(5).normal(0.5, 1.0, 24)
     assert verdict_of(values, share=0.25).p == pytest.approx(min(1.0, 4 * verdict_of(values).p))
@@ -49,12 +40,6 @@ def test_over_many_sessions_an_equal_candidate_is_rarely_called_better(sessions)
             p = wilcoxon(values, axis=1, alternative="greater", method="asymptotic").pvalue
             called |= p / alpha_share(choice, 3) < ALPHA
     assert called.mean() < ALPHA
-
-
-def test_the_interval_covers_the_truth_most_of_the_time():
-    chance = np.random.default_rng(6)
-    verdicts = [verdict_of(chance.normal(0.3, 1.0, 24)) for _ in range(60)]
-    assert sum(one.low <= 0.3 <= one.high for one in verdicts) >= 50
 
 
 @pytest.mark.parametrize(
@@ -90,24 +75,9 @@ def test_a_difference_is_not_rounded_to_none_and_equal_scores_are_said(thirty):
     more = verdict_of([1.25] * 24, edges=1.0)
     assert report.verdict_text(thirty, Conclusion((more,), 0)).endswith(": " + more.effect + ".")
     assert more.effect.startswith("+1.25 edges")
-
-
-def test_a_gain_that_is_certainly_small_is_no_reason_to_leave_the_defaults(thirty):
-    study = thirty
-    trial = choose_candidates(study)[0]
-    store(study, study.base, study.held_out, ((40, 2000),))
-    for candidate in candidates_of(study):
-        store(study, study.params_of(candidate), study.held_out, ((40, 1900),))
-    found = validated(study)
-    assert [one.better for one in found.verdicts] == [False] * len(candidates_of(study))
-    assert found.verdicts[0].low > 0 and found.verdicts[0].p < ALPHA
-    assert found.winner is None and trial.number in {one.trial for one in found.verdicts}
-    assert not (study.path / "best_params.toml").exists()
-    text = report.verdict_text(study, found)
-    start = (
-        r"Keep the defaults, because the gain is less than 0\.05 edges: the best (of \d candidates|candidate) had \+"
-    )
-    assert re.match(start, text) and text in html.unescape(report.html_page(study, found, "now"))
+    small = Conclusion((verdict_of([2e-5] * 24),), 0)
+    text = "Keep the defaults, because the gain is less than 0.05 edges: the best candidate had +2e-05 edges on 24"
+    assert report.verdict_text(thirty, small).startswith(text)
 
 
 def store(study, params, pairs, best_scores):
