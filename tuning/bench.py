@@ -145,7 +145,9 @@ def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -
     cells, depths = schedule.cell_order(puzzle, params.construct), schedule.quota_end(puzzle.cells)
     seconds = _seconds(lambda: population.count_children(puzzle, cells, quota.favoured, depths))
     yield "quota profile of a colour set", costs.quota_profile(puzzle.cells), seconds / node
-    seconds = _seconds(lambda: schedule.measure_children(puzzle, params.construct, quota, random_state(2)))
+    seconds = _seconds(
+        lambda: schedule.measure_children(puzzle, cells, params.construct.population, quota, random_state(2))
+    )
     yield "populations of an arm", costs.population(params.construct.population, puzzle.cells), seconds / node
 
 

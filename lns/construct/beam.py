@@ -220,7 +220,7 @@ class BeamSearch:
             fan_out=params.fan_out,
             min_value=-params.break_cost * (cells + 1),
         )
-        self._current, self._extended = (new_population(width, puzzle.width, puzzle.height) for _ in range(2))
+        self._current, self._extended = (new_population(width, puzzle.width, puzzle.height, 1) for _ in range(2))
         children = width * params.fan_out
         self._work = LayerWorkspace(
             parent=np.zeros(children, dtype=np.int32),

@@ -1,6 +1,7 @@
 """The order of the cells, and candidate tables: the pieces to try on a cell for each pair of known colours (left, up).
 
 In an order the upper and the left neighbour of every cell come before it: a linear extension of the staircase order.
+In some columns it may be the right one instead (`is_from_right`); a cell beside them then has three known sides.
 
 A candidate is all that a search needs to know of an oriented piece, packed into one int64:
 
@@ -48,7 +49,12 @@ Bitsets = npt.NDArray[np.uint64]  # each element is a set: one bit an element of
 
 
 def comb_order(
-    width: int, height: int, column_major_rows: int, column_major_skip: int = 0, corner_size: int = 1
+    width: int,
+    height: int,
+    column_major_rows: int,
+    column_major_skip: int = 0,
+    corner_size: int = 1,
+    columns_from_right: int = 0,
 ) -> IntArray:
     """The comb order of a board, int32 (width * height,): so the frontier is short while breaks are spent.
 
@@ -62,12 +68,16 @@ def comb_order(
         Columns at the left of the band that are filled row by row instead.
     corner_size : int
         Columns at the right of the band that are filled alternately by row and by column, towards the last corner.
+    columns_from_right : int
+        Columns at the right of the band that are filled first, from right to left; the others then end beside them.
     """
     band = max(1, min(column_major_rows, height))
+    top, first = height - band, max(0, min(columns_from_right, width - 1))
+    order = [(row, column) for row in range(top) for column in range(width)]
+    order += [(row, column) for column in range(width - 1, width - first - 1, -1) for row in range(top, height)]
+    board_width, width = width, width - first
     skip = max(0, min(column_major_skip, width))
     corner = max(1, min(corner_size, width - skip)) if skip < width else 0
-    top = height - band
-    order = [(row, column) for row in range(top) for column in range(width)]
     order += [(row, column) for row in range(top, height) for column in range(skip)]
     order += [(row, column) for column in range(skip, width - corner) for row in range(top, height)]
     row, column = top, width - corner
@@ -80,7 +90,15 @@ def comb_order(
             order += [(r, column) for r in range(row, height)]
             column += 1
         by_row = not by_row
-    return np.array([r * width + c for r, c in order], dtype=np.int32)
+    return np.array([r * board_width + c for r, c in order], dtype=np.int32)
+
+
+def is_from_right(order: IntArray, width: int) -> BoolArray:
+    """Whether each cell of ``order`` comes before the one on its left: its right side is known then; bool (cells,)."""
+    depth_of = np.empty(len(order), dtype=np.int64)
+    depth_of[order] = np.arange(len(order))
+    from_right: BoolArray = (order % width > 0) & (depth_of[order - 1] > np.arange(len(order)))
+    return from_right
 
 
 def padded_positions(order: IntArray, width: int) -> Int64Array:
@@ -89,15 +107,18 @@ def padded_positions(order: IntArray, width: int) -> Int64Array:
     return (row + 1) * (width + 1) + column + 1
 
 
-def outside_positions(puzzle: Puzzle, cells: IntArray) -> Int64Array:
-    """Padded positions of the left and upper neighbours of cells, int64 (n, 2); -1: none, or one of these cells."""
-    position = padded_positions(cells, puzzle.width)
-    inside = set(cells.tolist())
-    outside = np.full((len(cells), 2), -1, dtype=np.int64)
-    for i, cell in enumerate(cells.tolist()):
-        for column, (side, step, padded) in enumerate(((LEFT, 1, 1), (UP, puzzle.width, puzzle.width + 1))):
-            if not puzzle.rim_sides(cell)[side] and cell - step not in inside:
-                outside[i, column] = position[i] - padded
+def outside_positions(puzzle: Puzzle, order: IntArray, start: int, end: int) -> Int64Array:
+    """Padded positions of the left, upper and right neighbours of ``order[start:end]`` that come before ``start``.
+
+    int64 (cells, 3); -1: none.
+    """
+    position = padded_positions(order, puzzle.width)
+    before = {cell: position[depth] for depth, cell in enumerate(order[:start].tolist())}
+    outside = np.full((end - start, 3), -1, dtype=np.int64)
+    for i, cell in enumerate(order[start:end].tolist()):
+        for column, (side, neighbour) in enumerate(((LEFT, cell - 1), (UP, cell - puzzle.width), (RIGHT, cell + 1))):
+            if not puzzle.rim_sides(cell)[side]:
+                outside[i, column] = before.get(neighbour, -1)
     return outside
 
 
@@ -111,6 +132,7 @@ class CandidateTables(NamedTuple):
     list_start: IntArray  # int32 (classes * colour_count^2,): first candidate of each list
     candidates: Int64Array  # int64: packed candidates, all lists one after the other
     base: IntArray  # int32 (cells,): where the lists of each depth's cell begin in list_start
+    row: IntArray  # int32 (cells,): row of each depth's cell; the height more where it is filled from the right
     colour_count: int  # number of colours, the rim's included
 
 
@@ -121,6 +143,12 @@ class CellClass(NamedTuple):
     clue_sides: tuple[tuple[int, int], ...] = ()  # (side, colour) that a clue on the right or below shows to the cell
     break_sides: tuple[int, ...] = ()  # sides at which the cell may mismatch
     clue: int = -1  # oriented piece of a clue on the cell itself, -1 = none
+    from_right: bool = False  # its right side is known, not its left one
+
+    @property
+    def known_side(self) -> int:
+        """The side beside the upper one that is known when the cell is filled."""
+        return RIGHT if self.from_right else LEFT
 
 
 @inline_flat_kernel
@@ -135,10 +163,15 @@ def breaks_spent(gain: int) -> int:
     return (BREAK_COST - 1 - gain) >> BREAK_BITS
 
 
-def pack_candidates(puzzle: Puzzle, oriented: Int64Array, gain: Int64Array) -> Int64Array:
-    """Pack oriented pieces (piece * 4 + rotation), int64 (n,), with their gains, int64 (n,)."""
+def pack_candidates(
+    puzzle: Puzzle, oriented: Int64Array, gain: Int64Array, from_right: BoolArray | bool = False
+) -> Int64Array:
+    """Pack oriented pieces (piece * 4 + rotation), int64 (n,), with their gains, int64 (n,).
+
+    ``from_right``: those of cells that are filled from the right; they show their left colour in place of the right.
+    """
     quads = puzzle.oriented[oriented].astype(np.int64)
-    right, down = quads[:, RIGHT] * (puzzle.colours + 1), quads[:, DOWN]
+    right, down = np.where(from_right, quads[:, LEFT], quads[:, RIGHT]) * (puzzle.colours + 1), quads[:, DOWN]
     rotation = oriented & 3
     return oriented >> 2 | rotation << ROTATION_SHIFT | down << DOWN_SHIFT | right << RIGHT_SHIFT | gain << GAIN_SHIFT
 
@@ -174,15 +207,17 @@ def build_tables(
     clues = clues_before(puzzle, order, cut)
     numbers: dict[CellClass, int] = {}
     base = np.empty(puzzle.cells, dtype=np.int32)
+    from_right = is_from_right(order, puzzle.width)
     for depth, cell in enumerate(order.tolist()):
-        cell_class = cell_class_of(puzzle, cell, bool(break_depths[depth]), clues)
+        cell_class = cell_class_of(puzzle, cell, bool(break_depths[depth]), clues, bool(from_right[depth]))
         base[depth] = numbers.setdefault(cell_class, len(numbers)) * lists
 
     parts = [_class_candidates(puzzle, cell_class) for cell_class in numbers]
     keys = np.concatenate([number * lists + part[0] for number, part in enumerate(parts)])
     oriented, breaks = (np.concatenate([part[column] for part in parts]) for column in (1, 2))
     favoured_sides = np.isin(puzzle.pieces, favoured).sum(axis=1).astype(np.int64)[oriented >> 2]
-    candidates = pack_candidates(puzzle, oriented, favoured_sides - BREAK_COST * breaks)
+    shows_left = np.repeat([cell_class.from_right for cell_class in numbers], [len(part[0]) for part in parts])
+    candidates = pack_candidates(puzzle, oriented, favoured_sides - BREAK_COST * breaks, shows_left)
     by = np.lexsort((chance.random(len(keys)), -favoured_sides, breaks, keys))
     # one sentinel ends each list; all empty lists share the one at index 0
     used_keys, starts, sizes = np.unique(keys[by], return_index=True, return_counts=True)
@@ -192,22 +227,26 @@ def build_tables(
     packed[np.arange(len(candidates)) + np.repeat(sentinels_before, sizes)] = candidates[by]
     list_start = np.zeros(len(numbers) * lists, dtype=np.int32)
     list_start[used_keys] = starts + sentinels_before
-    return CandidateTables(list_start, packed, base, puzzle.colours + 1)
+    row = (order // puzzle.width + puzzle.height * from_right).astype(np.int32)
+    return CandidateTables(list_start, packed, base, row, puzzle.colours + 1)
 
 
-def cell_class_of(puzzle: Puzzle, cell: int, breaks: bool, clues: dict[int, Clue]) -> CellClass:
+def cell_class_of(
+    puzzle: Puzzle, cell: int, breaks: bool, clues: dict[int, Clue], from_right: bool = False
+) -> CellClass:
     """The class of ``cell``; ``breaks``: whether it may break at all; ``clues``: by cell, those to respect."""
     rim_sides = puzzle.rim_sides(cell)
     if cell in clues:
-        return CellClass(rim_sides, clue=clues[cell].oriented)
+        return CellClass(rim_sides, clue=clues[cell].oriented, from_right=from_right)
+    beside = (LEFT, cell - 1) if from_right else (RIGHT, cell + 1)
     clue_sides = tuple(
         (side, int(puzzle.oriented[clues[neighbour].oriented, (side + 2) % 4]))
-        for side, neighbour in ((RIGHT, cell + 1), (DOWN, cell + puzzle.width))
+        for side, neighbour in (beside, (DOWN, cell + puzzle.width))
         if not rim_sides[side] and neighbour in clues
     )
-    known_sides = {UP, LEFT, *(side for side, _ in clue_sides)}
+    known_sides = {UP, RIGHT if from_right else LEFT, *(side for side, _ in clue_sides)}
     break_sides = tuple(side for side in sorted(known_sides) if breaks and may_break(puzzle, cell, side))
-    return CellClass(rim_sides, clue_sides, break_sides)
+    return CellClass(rim_sides, clue_sides, break_sides, from_right=from_right)
 
 
 def _class_candidates(puzzle: Puzzle, cell_class: CellClass) -> tuple[Int64Array, Int64Array, Int64Array]:
@@ -222,13 +261,14 @@ def _class_candidates(puzzle: Puzzle, cell_class: CellClass) -> tuple[Int64Array
 
     quads = puzzle.oriented.astype(np.int64)
     pieces, clue_breaks = fitting_pieces(puzzle, cell_class)
-    left, up = quads[pieces, LEFT] * colour_count, quads[pieces, UP]
+    beside = cell_class.known_side
+    left, up = quads[pieces, beside] * colour_count, quads[pieces, UP]
     lists = [(left + up, pieces, clue_breaks)]  # keys, oriented pieces, breaks
-    for known, unknown_side in ((left, UP), (up, LEFT)):
+    for known, unknown_side in ((left, UP), (up, beside)):
         if any(cell_class.rim_sides) and not cell_class.rim_sides[unknown_side]:
             lists.append((known, pieces, clue_breaks))
     exact = pieces[clue_breaks == 0]
-    for side, step, other_side, other_step in ((LEFT, colour_count, UP, 1), (UP, 1, LEFT, colour_count)):
+    for side, step, other_side, other_step in ((beside, colour_count, UP, 1), (UP, 1, beside, colour_count)):
         if side in cell_class.break_sides:
             piece, colour = np.repeat(exact, colour_count - 1), np.tile(np.arange(1, colour_count), len(exact))
             differs = quads[piece, side] != colour

@@ -67,8 +67,9 @@ def start_endgame(
     levels = len(plan.position)
     for i in range(levels):
         row = np.uint64(levels + i) * at.ROW_WORDS
-        if plan.outside[i, 0] >= 0:
-            state.levels[row + at.SHOWN_RIGHT] = right[plan.outside[i, 0]] // plan.colour_count * 4
+        beside = plan.outside[i, 0] if plan.levels[np.uint64(i) * at.ROW_WORDS + at.RULE] < at.FROM_RIGHT else -1
+        if beside >= 0:
+            state.levels[row + at.SHOWN_RIGHT] = right[beside] // plan.colour_count * 4
         if plan.outside[i, 1] >= 0:
             state.levels[row + at.SHOWN_DOWN] = down[plan.outside[i, 1]] * 4
 
@@ -130,7 +131,7 @@ def _free_after(plan: EndgamePlan, state: EndgameState, row: np.uint64, chosen: 
     0 if the rim could not be completed after it.
     """
     levels, closing, work = state.levels, plan.closing, state.closing
-    rule, bit = plan.levels[row + at.RULE], _ONE << (chosen >> _TWO)
+    rule, bit = plan.levels[row + at.RULE] & ~at.FROM_RIGHT, _ONE << (chosen >> _TWO)
     if rule == at.NO_RULE:
         return levels[row + at.FREE] ^ bit
     if rule == at.ANCHOR:
@@ -168,6 +169,8 @@ def _find_candidates(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> 
         state.left_sets, state.up_sets, state.class_sets, plan.levels, state.levels
     )  # fmt: skip
     left = levels[here[row + at.LEFT_SOURCE] + at.SHOWN_RIGHT]
+    if here[row + at.RULE] >= at.FROM_RIGHT:
+        left += np.uint64(len(left_sets)) >> _ONE
     up = levels[here[row + at.UP_SOURCE] + at.SHOWN_DOWN]
     base = here[row + at.CLASS_BASE]
     free, clue_mask = levels[row + at.FREE], here[row + at.CLUE_MASK]
@@ -261,7 +264,7 @@ def _intersect(
 
 
 @inline_flat_kernel
-def _take_candidate(state: EndgameState, row: np.uint64) -> np.uint64:
+def _take_candidate(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> np.uint64:
     """Take the next candidate off a level, in the first rotation left to it, and show its colours.
 
     Returns it as in the column CHOSEN, or _NOTHING if none is left.
@@ -281,8 +284,13 @@ def _take_candidate(state: EndgameState, row: np.uint64) -> np.uint64:
     several_rotations = (a & (b | c | d)) | (b & (c | d)) | (c & d)
     levels[row + at.CANDIDATES + with_break] ^= bit & ~several_rotations
     placement = (number << _TWO) + rotation
-    levels[row + at.SHOWN_RIGHT] = state.side_offsets[placement * _TWO]
-    levels[row + at.SHOWN_DOWN] = state.side_offsets[placement * _TWO + _ONE]
+    shown = placement * _TWO
+    if plan.levels[row + at.RULE] >= at.FROM_RIGHT:
+        shown += np.uint64(len(state.side_offsets)) >> _ONE
+    levels[row + at.SHOWN_RIGHT], levels[row + at.SHOWN_DOWN] = (
+        state.side_offsets[shown],
+        state.side_offsets[shown + _ONE],
+    )
     return with_break * _BREAK + placement
 
 
@@ -341,7 +349,7 @@ def search_endgame(
                 nodes += exact + breaking
         backtrack = True
         while backtrack:  # until a candidate is placed that no look-ahead refuses
-            chosen = _take_candidate(state, row)
+            chosen = _take_candidate(plan, state, row)
             if chosen == _NOTHING:
                 break
             free, with_break = _free_after(plan, state, row, chosen & (_BREAK - _ONE)), np.uint64(chosen >= _BREAK)
@@ -374,9 +382,9 @@ def replay_cursors(plan: EndgamePlan, state: EndgameState, cursors: Int64Array) 
     for i in range(len(cursors)):
         row = np.uint64(i) * at.ROW_WORDS
         _find_candidates(plan, state, row)
-        chosen = _take_candidate(state, row)
+        chosen = _take_candidate(plan, state, row)
         while chosen != _NOTHING and chosen != np.uint64(cursors[i]):
-            chosen = _take_candidate(state, row)
+            chosen = _take_candidate(plan, state, row)
         if chosen == _NOTHING:
             return False
         free = _free_after(plan, state, row, chosen & (_BREAK - _ONE))

@@ -32,6 +32,7 @@ from lns.construct.candidates import (
     cell_class_of,
     clues_before,
     fitting_pieces,
+    is_from_right,
     may_break,
     outside_positions,
     pack_candidates,
@@ -53,15 +54,17 @@ _NONE, _ALL = np.uint64(0), ~np.uint64(0)
 ROW_WORDS, ROW_SHIFT = np.uint64(16), np.uint64(4)
 # columns of ``EndgamePlan.levels``
 CLASS_BASE: Any = np.uint64(0)  # where the sets of the cell's class begin in EndgameState.class_sets
-LEFT_SOURCE: Any = np.uint64(1)  # row of EndgameState.levels that has the cell's left colour, as SHOWN_RIGHT
+LEFT_SOURCE: Any = np.uint64(1)  # row of EndgameState.levels that has the cell's left colour, as SHOWN_RIGHT; where
+# the cell is filled from the right, "left" and "right" change places, here and below
 UP_SOURCE: Any = np.uint64(2)  # row that has its upper colour, as SHOWN_DOWN
 ALLOWED_BREAKS: Any = np.uint64(3)  # breaks that may have been spent once the cell is filled
 LEFT_BREAK_MASK: Any = np.uint64(4)  # all ones if the left side may break, else 0
 UP_BREAK_MASK: Any = np.uint64(5)  # the same of the upper side
 CLUE_MASK: Any = np.uint64(6)  # all ones on the cell of a clue, which is placed whatever is beside it
-RULE: Any = np.uint64(7)  # as ``ClosingPlan.rule``
+RULE: Any = np.uint64(7)  # as ``ClosingPlan.rule``, and FROM_RIGHT if the cell is filled from the right
 NEXT: Any = np.uint64(8)  # look-ahead to the next cell: the four columns below
 LATER: Any = np.uint64(12)  # the same to the neighbour that is filled later, see `_plan_look_ahead`
+FROM_RIGHT = np.uint64(256)
 # columns of a look-ahead, counted from NEXT or LATER
 LIMIT: Any = np.uint64(0)  # from so many breaks on the other cell must keep an exact candidate
 PAIR_BASE: Any = np.uint64(1)  # where the sets of its class begin in EndgameState.pair_sets
@@ -116,13 +119,13 @@ class EndgamePlan(NamedTuple):
     """
 
     levels: Bitsets  # uint64 (16 (levels + 1),): by level and column, see CLASS_BASE
-    outside: Int64Array  # int64 (levels, 2): padded position of the left and upper neighbour filled before the
-    # endgame, -1 = none
+    outside: Int64Array  # int64 (levels, 3): see `outside_positions`
     position: Int64Array  # int64 (levels,): padded position of the cell
     side_offsets: Int64Array  # int64 (4 pieces, 4): colour offsets of each oriented piece by side
-    packed: Int64Array  # int64 (4 pieces,): packed candidate of each oriented piece
+    packed: Int64Array  # int64 (8 pieces,): packed candidate of each oriented piece, then those of FROM_RIGHT
     first_set: Int64Array  # int64 (4 pieces + 1,): oriented piece o belongs to the sets with the indexes
     set_indexes: Int64Array  # set_indexes[first_set[o]:first_set[o + 1]] of EndgameState.class_sets; int64
+    known_side: Int64Array  # int64 (classes,): `CellClass.known_side`
     piece_order: Int64Array  # int64 (pieces,): order in which free pieces get a bit
     closing: ClosingPlan
     colour_count: int  # number of colours, the rim's included
@@ -139,13 +142,16 @@ class EndgameState(NamedTuple):
 
     piece_of_bit: Int64Array  # int64 (64,): -1 = none; kept from one prefix to the next, as they share most pieces
     bit_of_piece: Int64Array  # int64 (pieces,): -1 = none
-    left_sets: Bitsets  # uint64 (4 colour_count + 4,): pieces that show a colour on the left
+    left_sets: Bitsets  # uint64 (8 colour_count + 8,): pieces that show a colour on the left; then: on the right
     up_sets: Bitsets  # uint64 (4 colour_count + 4,): ... on top
     down_sets: Bitsets  # uint64 (4 padded_colours,): ... at the bottom; by rotation, then by colour
     class_sets: Bitsets  # uint64 (SETS_PER_CLASS classes,): pieces for a cell class, see SETS_PER_CLASS
     pair_sets: Bitsets  # uint64 (classes padded_colours^2,): pieces of a class that match a left and an upper colour
     oriented: Int64Array  # int64 (256,): oriented piece by bit * 4 + rotation
-    side_offsets: Bitsets  # uint64 (512,): by bit * 8 + rotation * 2, offset of its right colour, then of its lower one
+    side_offsets: (
+        Bitsets  # uint64 (1024,): by bit * 8 + rotation * 2, offset of its right colour, then of its lower one;
+    )
+    # then: of its left one and its lower one
     levels: Bitsets  # uint64 (16 (2 levels + 1),): by row and column, see FREE. First come the rows of the levels, then
     # those of what cells filled before, or the rim, show to each level; the last row shows the unknown colour
     closing: ClosingState
@@ -179,13 +185,17 @@ def plan_endgame(
     padded_colours = (colour_count + 8) & ~7  # with the unknown colour, a whole number of vectors
     level_of = {cell: level for level, cell in enumerate(order[start:cut].tolist())}
     clues = clues_before(puzzle, order, cut)
-    classes = [cell_class_of(puzzle, cell, True, clues) for cell in level_of]
+    from_right = is_from_right(order, puzzle.width)[start:cut].tolist()
+    classes = [
+        cell_class_of(puzzle, cell, True, clues, is_right) for cell, is_right in zip(level_of, from_right, strict=True)
+    ]
     numbers = {cell_class: number for number, cell_class in enumerate(dict.fromkeys(classes))}
     rows = np.zeros((levels + 1, int(ROW_WORDS)), dtype=np.uint64)
     for (cell, level), cell_class in zip(level_of.items(), classes, strict=True):
         rows[level, CLASS_BASE] = SETS_PER_CLASS * numbers[cell_class]
+        beside = cell + 1 if cell_class.from_right else cell - 1
         for side, neighbour, source, break_mask in (
-            (LEFT, cell - 1, LEFT_SOURCE, LEFT_BREAK_MASK),
+            (cell_class.known_side, beside, LEFT_SOURCE, LEFT_BREAK_MASK),
             (UP, cell - puzzle.width, UP_SOURCE, UP_BREAK_MASK),
         ):
             is_inside = not cell_class.rim_sides[side] and neighbour in level_of
@@ -193,7 +203,8 @@ def plan_endgame(
             rows[level, break_mask] = _ALL if side in cell_class.break_sides else _NONE
         rows[level, CLUE_MASK] = _ALL if cell_class.clue >= 0 else _NONE
     closing, closing_state = plan_closing(puzzle, order, start, cut)
-    rows[:levels, ALLOWED_BREAKS], rows[:levels, RULE] = allowed[start:cut], closing.rule
+    rows[:levels, ALLOWED_BREAKS] = allowed[start:cut]
+    rows[:levels, RULE] = closing.rule + np.where(from_right, int(FROM_RIGHT), 0)
     _plan_look_ahead(puzzle, level_of, rows, classes, closing, padded_colours**2)
     set_indexes: list[list[int]] = [[] for _ in range(4 * puzzle.cells)]
     for cell_class, number in numbers.items():
@@ -202,12 +213,13 @@ def plan_endgame(
     oriented = np.arange(4 * puzzle.cells)
     plan = EndgamePlan(
         levels=rows.ravel(),
-        outside=outside_positions(puzzle, order[start:cut]),
+        outside=outside_positions(puzzle, order, start, cut),
         position=padded_positions(order[start:cut], puzzle.width),
         side_offsets=4 * puzzle.oriented.astype(np.int64),
-        packed=pack_candidates(puzzle, oriented, np.zeros_like(oriented)),
+        packed=np.concatenate([pack_candidates(puzzle, oriented, 0 * oriented, right) for right in (False, True)]),
         first_set=np.cumsum([0] + [len(indexes) for indexes in set_indexes]),
         set_indexes=np.array([index for indexes in set_indexes for index in indexes], dtype=np.int64),
+        known_side=np.array([cell_class.known_side for cell_class in numbers], dtype=np.int64),
         piece_order=chance.permutation(puzzle.cells),
         closing=closing,
         colour_count=colour_count,
@@ -216,17 +228,18 @@ def plan_endgame(
     state = EndgameState(
         piece_of_bit=np.full(MAX_ENDGAME_PIECES, -1, dtype=np.int64),
         bit_of_piece=np.full(puzzle.cells, -1, dtype=np.int64),
-        left_sets=_bitsets(4 * colour_count + 4),
+        left_sets=_bitsets(8 * colour_count + 8),
         up_sets=_bitsets(4 * colour_count + 4),
         down_sets=_bitsets(4 * padded_colours),
         class_sets=_bitsets(SETS_PER_CLASS * len(numbers)),
         pair_sets=_bitsets(len(numbers) * padded_colours**2),
         oriented=np.zeros(4 * MAX_ENDGAME_PIECES, dtype=np.int64),
-        side_offsets=_bitsets(8 * MAX_ENDGAME_PIECES),
+        side_offsets=_bitsets(16 * MAX_ENDGAME_PIECES),
         levels=_bitsets((2 * levels + 1) * int(ROW_WORDS)),
         closing=closing_state,
     )
-    state.left_sets[-4:] = state.up_sets[-4:] = _ALL  # whatever is tried matches an unknown colour
+    for sets in (*np.split(state.left_sets, 2), state.up_sets):
+        sets[-4:] = _ALL  # whatever is tried matches an unknown colour
     state.levels.reshape(-1, int(ROW_WORDS))[-1, [SHOWN_RIGHT, SHOWN_DOWN]] = 4 * colour_count
     return plan, state
 
@@ -267,7 +280,8 @@ def _plan_look_ahead(
             checked = classes[level].clue < 0 and not (on_rim and closing.release_level == level - 1)
             sources = [int(rows[level, column] // ROW_WORDS) for column in (LEFT_SOURCE, UP_SOURCE)]
             write(level - 1, int(NEXT), level, rows[level, ALLOWED_BREAKS] if checked else NO_LIMIT, sources)
-        for side, neighbour in ((RIGHT, cell + 1), (DOWN, cell + puzzle.width)):
+        beside = (LEFT, cell - 1) if classes[level].from_right else (RIGHT, cell + 1)
+        for side, neighbour in (beside, (DOWN, cell + puzzle.width)):
             later = level_of.get(neighbour, -1)
             if classes[level].rim_sides[side] or later <= level + 1:
                 continue
@@ -275,7 +289,7 @@ def _plan_look_ahead(
             known = [source if source <= level or source >= levels else unknown for source in sources]
             rim_joint = not may_break(puzzle, cell, side)
             if rim_joint:  # the other side of the later cell may break
-                known[side == RIGHT] = unknown
+                known[side != DOWN] = unknown
             of_later = classes[later]
             beside_clue = of_later.clue >= 0 or of_later.clue_sides
             reserved = any(of_later.rim_sides) and closing.anchor_level < level < closing.release_level < later
@@ -354,7 +368,7 @@ def _stretch(puzzle: Puzzle, order: IntArray, start: int, cut: int) -> tuple[lis
     left = range(0, width * (height - 1), width)
     first_bottom = depth_of[bottom[0]] if bottom else 0
     stretch = [cell for cell in right if depth_of[cell] > first_bottom]
-    if min(width, height) < 2 or len(stretch) == height or depth_of[stretch[0]] < start:
+    if min(width, height) < 2 or len(stretch) in (0, height) or depth_of[stretch[0]] < start:
         return [], [], []
     first, anchor = depth_of[stretch[0]], depth_of[stretch[0] - width]
     stretch += [cell for cell in reversed(bottom) if depth_of[cell] > first]
@@ -384,8 +398,9 @@ def _toggle_piece(plan: EndgamePlan, state: EndgameState, piece: int, bit: np.ui
         oriented = piece * 4 + rotation
         if plan.first_set[oriented] == plan.first_set[oriented + 1]:
             continue
-        left, up = plan.side_offsets[oriented, LEFT], plan.side_offsets[oriented, UP]
-        state.left_sets[left + rotation] ^= bit
+        up = plan.side_offsets[oriented, UP]
+        state.left_sets[plan.side_offsets[oriented, LEFT] + rotation] ^= bit
+        state.left_sets[(len(state.left_sets) >> 1) + plan.side_offsets[oriented, RIGHT] + rotation] ^= bit
         state.up_sets[up + rotation] ^= bit
         state.down_sets[rotation * colours + (plan.side_offsets[oriented, DOWN] >> 2)] ^= bit
         for i in range(plan.first_set[oriented], plan.first_set[oriented + 1]):
@@ -394,6 +409,7 @@ def _toggle_piece(plan: EndgamePlan, state: EndgameState, piece: int, bit: np.ui
             if index & _BREAKS_CLUE:
                 continue
             base = (index >> 3) * colours * colours
+            left = plan.side_offsets[oriented, plan.known_side[index >> 3]]
             for left_colour in (left >> 2, unknown):
                 for up_colour in (up >> 2, unknown):
                     pair = base + left_colour * colours + up_colour
@@ -416,5 +432,6 @@ def assign_bit(plan: EndgamePlan, state: EndgameState, piece: int, bit: int) -> 
         index = bit * 4 + rotation
         oriented = piece * 4 + rotation
         state.oriented[index] = oriented
-        state.side_offsets[2 * index] = plan.side_offsets[oriented, RIGHT]
-        state.side_offsets[2 * index + 1] = plan.side_offsets[oriented, DOWN]
+        for first, side in ((0, RIGHT), (len(state.side_offsets) >> 1, LEFT)):
+            state.side_offsets[first + 2 * index] = plan.side_offsets[oriented, side]
+            state.side_offsets[first + 2 * index + 1] = plan.side_offsets[oriented, DOWN]

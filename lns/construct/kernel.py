@@ -22,7 +22,16 @@ from lns.construct import candidates as packed
 from lns.construct import endgame
 from lns.construct.candidates import CandidateTables, Int64Array, breaks_spent, oriented_piece, padded_positions
 from lns.construct.endgame import BUDGET, COUNTS_PER_DEPTH, DEPTH, EXHAUSTED, NODES, REACHED
-from lns.construct.endgame_plan import BREAKS, CHOSEN, ROW_WORDS, EndgamePlan, EndgameState, PrefixState
+from lns.construct.endgame_plan import (
+    BREAKS,
+    CHOSEN,
+    FROM_RIGHT,
+    ROW_WORDS,
+    RULE,
+    EndgamePlan,
+    EndgameState,
+    PrefixState,
+)
 from lns.construct.schedule import BreakSchedule
 from lns.construct.tail import TailPlan, TailWorkspace, solve_tail
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
@@ -214,8 +223,10 @@ def place_pieces(plan: EndgamePlan, state: EndgameState, prefix: PrefixState, de
     """Copy the endgame's placements up to ``depth`` to the prefix, for the exact tail."""
     for level in range(depth - plan.endgame_start):
         at, position = plan.endgame_start + level, plan.position[level]
-        placement = state.levels[np.uint64(level) * ROW_WORDS + CHOSEN]
-        candidate = plan.packed[state.oriented[placement & np.uint64(255)]]
+        row = np.uint64(level) * ROW_WORDS
+        placement = state.levels[row + CHOSEN]
+        first = len(plan.packed) >> 1 if plan.levels[row + RULE] >= FROM_RIGHT else 0
+        candidate = plan.packed[first + state.oriented[placement & np.uint64(255)]]
         prefix.cursor[at], prefix.chosen[at] = placement, candidate
         prefix.used[candidate & packed.PIECE_MASK] = 1
         prefix.right[position] = (candidate >> packed.RIGHT_SHIFT) & packed.RIGHT_MASK

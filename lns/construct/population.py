@@ -53,7 +53,8 @@ TOLERANCE = 1e-9  # of the logarithm of the price of a node
 class Population(NamedTuple):
     """Prefixes of equal length, in the first elements of the arrays."""
 
-    right: IntArray  # int32 (size, height): colour that each row shows to its next cell, * colour_count
+    right: IntArray  # int32 (size, directions * height): colour that each row shows to its next cell, * colour_count;
+    # in the second half, to its next cell from the right
     down: IntArray  # int32 (size, width): colour that each column shows to its next cell
     used: npt.NDArray[np.uint64]  # uint64 (size, words): pieces used, one bit a piece
     gain: Int64Array  # int64 (size,): see `lns.construct.candidates`; in a beam the value
@@ -76,10 +77,13 @@ def new_reservoirs(size: int, ranks: int = MAX_COUNTED_BREAKS + 1) -> Reservoirs
     return Reservoirs(parent, candidate, offered=np.zeros(ranks, dtype=np.int64))
 
 
-def new_population(size: int, width: int, height: int) -> Population:
-    """A population of at most ``size`` prefixes of a width x height board; its first prefix is the empty board."""
+def new_population(size: int, width: int, height: int, directions: int = 2) -> Population:
+    """A population of at most ``size`` prefixes of a width x height board; its first prefix is the empty board.
+
+    ``directions``: 1 if no cell is filled from the right.
+    """
     return Population(
-        right=np.zeros((size, height), dtype=np.int32),
+        right=np.zeros((size, directions * height), dtype=np.int32),
         down=np.zeros((size, width), dtype=np.int32),
         used=np.zeros((size, (width * height) // 64 + 1), dtype=np.uint64),
         gain=np.zeros(size, dtype=np.int64),
@@ -162,7 +166,7 @@ def grow_population(
     offered = reservoirs.offered
     count = 1
     for depth in range(len(order)):
-        row, column = order[depth] // width, order[depth] % width
+        row, column = tables.row[depth], order[depth] % width
         for rank in range(len(offered)):
             offered[rank] = 0
         exact = breaking = 0
@@ -231,7 +235,7 @@ def grow_strata(
     width, strata = current.down.shape[1], len(reservoirs.offered)
     count, checks = 1, 0
     for depth in range(len(parents)):
-        row, column = order[depth] // width, order[depth] % width
+        row, column = tables.row[depth], order[depth] % width
         highest = -1  # favoured half-edges used, of all children
         for i in range(count):
             at = list_start[base[depth] + current.right[i, row] + current.down[i, column]]

@@ -45,6 +45,7 @@ from lns.construct.schedule import (
     initial_forecast,
     measure_children,
     quota_end,
+    right_columns,
     tail_cut,
 )
 from lns.engine import State
@@ -72,13 +73,21 @@ class QuotaBandit:
     """All arms of an island, and the choice among them.
 
     ``views``: symmetries from which the board may be filled under a quota, all with rows of the same length; the first
-    arm, and the one without a quota, use the first one. ``random`` is shared with the engine.
+    arm, and the one without a quota, use the first one. ``random`` is shared with the engine. ``both_ends``: whether
+    the band may be filled from both ends (`right_columns`).
     """
 
     def __init__(
-        self, puzzle: Puzzle, params: ConstructParams, random: RandomState, views: Sequence[View] = (IDENTITY_VIEW,)
+        self,
+        puzzle: Puzzle,
+        params: ConstructParams,
+        random: RandomState,
+        views: Sequence[View] = (IDENTITY_VIEW,),
+        *,
+        both_ends: bool = True,
     ) -> None:
         self.puzzle, self.params, self.random, self.views = puzzle, params, random, tuple(views)
+        self.order = cell_order(puzzle, params, right_columns(puzzle, params) if both_ends else 0)
         sets: list[tuple[int, ...]] = []
         if params.quota_scale > 0:
             sets = favoured_sets(puzzle, params.border_colours, params.inner_colours, COLOUR_SETS)
@@ -110,7 +119,7 @@ class QuotaBandit:
         """The break schedule of the present arm and forecast."""
         assert self.forecast is not None
         arm = self.arms[self.current]
-        schedule = break_schedule(arm.prior, self.forecast, self.puzzle, self.params)
+        schedule = break_schedule(arm.prior, self.forecast, self.puzzle, self.params, self.order)
         return replace(schedule, view=self.views[arm.view])
 
     def learn(self, constructor: Constructor) -> None:
@@ -140,7 +149,7 @@ class QuotaBandit:
         puzzle, colours = self.puzzle, self._colour_sets[colour_set]
         if puzzle.clues:  # without clues the profile is the same from every view
             puzzle = puzzle_in_view(puzzle, self.views[view])
-        profile = quota_profile(puzzle, cell_order(puzzle, self.params), colours, quota_end(puzzle.cells))
+        profile = quota_profile(puzzle, self.order, colours, quota_end(puzzle.cells))
         return Quota(colours, profile, self.params.quota_scale).scaled(scale_percent / 100)
 
     @property
@@ -278,7 +287,7 @@ class QuotaBandit:
         """
         puzzle, quota = puzzle_in_view(self.puzzle, self.views[view]), self.quota(scale_percent, colour_set, view)
         for share in (1.0, 0.95, 0.9, 0.8, 0.0):
-            children = measure_children(puzzle, self.params, quota.scaled(share), self.random)
+            children = measure_children(puzzle, self.order, self.params.population, quota.scaled(share), self.random)
             if children is not None:
                 break
         assert children is not None, "without a quota the measurement always has a result"

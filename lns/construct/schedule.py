@@ -31,7 +31,15 @@ from operator import or_
 import numpy as np
 
 from lns import node_equivalents
-from lns.construct.candidates import BREAK_COST, MAX_BREAKS, FloatArray, Int64Array, build_tables, comb_order
+from lns.construct.candidates import (
+    BREAK_COST,
+    MAX_BREAKS,
+    FloatArray,
+    Int64Array,
+    build_tables,
+    comb_order,
+    is_from_right,
+)
 from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
 from lns.construct.population import grow_population, new_population, new_reservoirs
 from lns.exact.kernels.jit import kernel
@@ -188,10 +196,32 @@ class ScheduleForecast:
     rate: float  # expected boards with at most ``mismatches`` mismatches per node
 
 
-def cell_order(puzzle: Puzzle, params: ConstructParams) -> IntArray:
-    """The comb order that ``params`` describe, int32 (cells,). A row that belongs to the band in part belongs whole."""
-    rows = math.ceil(round(params.column_major_fraction * puzzle.height, 6))
-    return comb_order(puzzle.width, puzzle.height, rows, params.column_major_skip, params.corner_size)
+def cell_order(puzzle: Puzzle, params: ConstructParams, columns_from_right: int = 0) -> IntArray:
+    """The comb order that ``params`` describe, int32 (cells,). A row that belongs to the band in part belongs whole.
+
+    ``columns_from_right``: see `comb_order`; the column where both parts meet is then filled last, whole.
+    """
+    skip, corner = params.column_major_skip, 1 if columns_from_right else params.corner_size
+    return comb_order(puzzle.width, puzzle.height, _band_rows(puzzle, params), skip, corner, columns_from_right)
+
+
+def _band_rows(puzzle: Puzzle, params: ConstructParams) -> int:
+    return math.ceil(round(params.column_major_fraction * puzzle.height, 6))
+
+
+def right_columns(puzzle: Puzzle, params: ConstructParams) -> int:
+    """How many columns of the band are best filled first, from the right (`comb_order`), because of a clue there.
+
+    Filled last, hardly any prefix would pass it; filled first, few nodes are lost on those that do not. So this pays
+    where clues lie in both halves of the band: the mirror image has one of them on the right, too. All cells of the
+    band must be the endgame's, and the column where both parts meet the exact tail's. With colours that have mates a
+    side seen from the right would have another colour.
+    """
+    rows = _band_rows(puzzle, params)
+    columns = [clue.cell % puzzle.width for clue in puzzle.clues if clue.cell >= (puzzle.height - rows) * puzzle.width]
+    right = [column for column in columns if 2 * column >= puzzle.width]
+    fits = rows * puzzle.width <= MAX_ENDGAME_PIECES and rows <= params.tail and not puzzle.mates
+    return puzzle.width - min(right) if fits and 0 < len(right) < len(columns) else 0
 
 
 def tail_cut(puzzle: Puzzle, params: ConstructParams) -> int:
@@ -209,12 +239,14 @@ def max_mismatches(puzzle: Puzzle, params: ConstructParams) -> int:
     return min(MAX_BREAKS - 1 + puzzle.cells - tail_cut(puzzle, params), puzzle.max_score)
 
 
-def measure_children(puzzle: Puzzle, params: ConstructParams, quota: Quota, random: RandomState) -> ChildMeans | None:
-    """Measure the mean children of a prefix by depth, with a few populations of ``params.population`` prefixes.
+def measure_children(
+    puzzle: Puzzle, order: IntArray, size: int, quota: Quota, random: RandomState
+) -> ChildMeans | None:
+    """Measure the mean children of a prefix by depth, with a few populations of ``size`` prefixes.
 
-    Returns None if no population survives the quota.
+    ``order``: int32 (cells,), cells by depth. Returns None if no population survives the quota.
     """
-    order, floor, cells, size = cell_order(puzzle, params), quota.floor(puzzle.cells), puzzle.cells, params.population
+    floor, cells = quota.floor(puzzle.cells), puzzle.cells
     tables = build_tables(puzzle, order, np.ones(cells, dtype=bool), quota.favoured, generator(random), cells)
     reservoirs = new_reservoirs(size)
     samples = []
@@ -364,23 +396,25 @@ def best_unlocks(
 
 
 def break_schedule(
-    children: ChildMeans, forecast: ScheduleForecast, puzzle: Puzzle, params: ConstructParams
+    children: ChildMeans, forecast: ScheduleForecast, puzzle: Puzzle, params: ConstructParams, order: IntArray
 ) -> BreakSchedule:
     """The schedule that the constructor follows: ``forecast`` with cell order, quota, tail and endgame.
 
     Setting up an endgame is expensive, and in some orders the number of prefixes is highest where it could begin first:
     where a column of the rim ends there, as on 10x25. Then it begins at the depth with the fewest prefixes behind that,
-    but not behind the first break, because candidate lists with breaks are long.
+    but not behind the first break, because candidate lists with breaks are long, nor behind the first cell that is
+    filled from the right, which only the endgame can.
     """
     quota, cut = children.quota, tail_cut(puzzle, params)
     schedule = BreakSchedule(
-        order=cell_order(puzzle, params),
+        order=order,
         unlock=np.maximum(forecast.unlock - params.break_shift, min(quota.end(puzzle.cells), cut)),
         quota_floor=quota.floor(puzzle.cells),
         favoured=quota.favoured,
         cut=cut,
     )
-    first, first_break = schedule.endgame_depth, int(min(schedule.unlock, default=schedule.cut))
+    from_right = np.flatnonzero(is_from_right(order, puzzle.width))
+    first, first_break = schedule.endgame_depth, int(min((*schedule.unlock, *from_right), default=schedule.cut))
     # logarithm of the expected prefixes of each length, from 1 on; -inf where no prefix is expected
     log_children = np.log(children.exact, out=np.full(len(children.exact), -np.inf), where=children.exact > 0)
     prefixes = np.cumsum(log_children)

@@ -1,7 +1,7 @@
 """The exact tail: the last cells of a prefix, refilled with the fewest mismatches, thousands of times a second.
 
 This is a special case of the region search (`lns.exact.region`) that is small enough for one machine word: at most 16
-free pieces, so 64 oriented pieces, one bit each. The candidates of a cell with 0, 1 and 2 mismatches are three sets.
+free pieces, so 64 oriented pieces, one bit each. The candidates of a cell with 0 to 3 mismatches are four sets.
 The bound by colour balance (for each colour, half-edges on free pieces minus those that placed pieces ask for) is
 updated in constant time.
 """
@@ -28,12 +28,12 @@ _PIECE_BITS = np.uint64(15)  # the four rotations of a piece
 class TailPlan(NamedTuple):
     """Read-only inputs. Tail cells are numbered 0 to m-1 in the order in which they are filled; m = "no cell".
 
-    In arrays of two columns the first belongs to the left (or right) side, the second to the upper (or lower) one.
+    In arrays of two columns the first belongs to the left (or right) side, the second to the upper (or lower) one. A
+    third one belongs to the right side of a cell whose right neighbour is in the prefix.
     """
 
-    outside: Int64Array  # int64 (m, 2): padded position of the left and upper neighbour in the prefix, -1 = none: a
-    # cell of the tail or the rim
-    next_cell: Int64Array  # int64 (m, 2): tail cell on the right and below, m = none
+    outside: Int64Array  # int64 (m, 3): see `outside_positions`
+    next_cell: Int64Array  # int64 (m, 3): tail cell on the right and below, m = none, as always in the third column
     cells_of: Bitsets  # uint64 (4n,): tail cells that an oriented piece may take as far as the rim and clues are
     # concerned, one bit a cell; of rotations that look alike only the first has any
     is_elsewhere: npt.NDArray[np.uint8]  # uint8 (n,): 1 for pieces of a clue outside the tail
@@ -46,12 +46,13 @@ class TailPlan(NamedTuple):
 class TailWorkspace(NamedTuple):
     """Arrays that `solve_tail` works in; nothing is kept between calls. A set holds oriented pieces, by bits."""
 
-    colour_sets: Bitsets  # uint64 (2, colour_count): that show a colour on the left, on top
+    colour_sets: Bitsets  # uint64 (3, colour_count): that show a colour on the left, on top, on the right
     legal: Bitsets  # uint64 (m,): that a cell may take as far as the rim and clues are concerned
-    known_colour: Int64Array  # int64 (m + 1, 2): colour shown to each cell from the left, from above; 0 by the rim
+    known_colour: Int64Array  # int64 (m + 1, 3): colour shown to each cell from the left, from above, from the right;
+    # 0 by the rim
     oriented_of_bit: Int64Array  # int64 (64,)
     balance: Int64Array  # int64 (colour_count,): half-edges on free pieces minus those asked for
-    candidates: Bitsets  # uint64 (m + 1, 3): candidates still to try by depth and mismatches
+    candidates: Bitsets  # uint64 (m + 1, 4): candidates still to try by depth and mismatches
     free: Bitsets  # uint64 (m + 1,): free oriented pieces by depth
     mismatches: Int64Array  # int64 (m + 1,): spent before each depth
     deficit: Int64Array  # int64 (m + 1,): sum of the negative balances, as a positive number
@@ -70,7 +71,7 @@ def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, Tail
     elsewhere = [clue.piece for clue in puzzle.clues if clue.cell not in number_of]
     legal = tried_pieces(puzzle)
     cells_of = np.zeros(4 * puzzle.cells, dtype=np.uint64)
-    next_cell = np.full((count, 2), count, dtype=np.int64)
+    next_cell = np.full((count, 3), count, dtype=np.int64)
     for i, cell in enumerate(cells):
         rim_sides = puzzle.rim_sides(cell)
         if cell in clues:
@@ -79,9 +80,9 @@ def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, Tail
             cells_of[legal & ((puzzle.oriented == GREY) == rim_sides).all(axis=1)] |= np.uint64(1 << i)
         for column, (side, neighbour) in enumerate(((RIGHT, cell + 1), (DOWN, cell + puzzle.width))):
             if not rim_sides[side]:
-                next_cell[i, column] = number_of[neighbour]
+                next_cell[i, column] = number_of.get(neighbour, count)
     plan = TailPlan(
-        outside=outside_positions(puzzle, order[cut:]),
+        outside=outside_positions(puzzle, order, cut, len(order)),
         next_cell=next_cell,
         cells_of=cells_of,
         is_elsewhere=np.isin(np.arange(puzzle.cells), elsewhere).astype(np.uint8),
@@ -91,12 +92,12 @@ def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, Tail
         colour_count=colour_count,
     )
     workspace = TailWorkspace(
-        colour_sets=np.zeros((2, colour_count), dtype=np.uint64),
+        colour_sets=np.zeros((3, colour_count), dtype=np.uint64),
         legal=np.zeros(count, dtype=np.uint64),
-        known_colour=_zeros(count + 1, 2),
+        known_colour=_zeros(count + 1, 3),
         oriented_of_bit=_zeros(64),
         balance=_zeros(colour_count),
-        candidates=np.zeros((count + 1, 3), dtype=np.uint64),
+        candidates=np.zeros((count + 1, 4), dtype=np.uint64),
         free=np.zeros(count + 1, dtype=np.uint64),
         mismatches=_zeros(count + 1),
         deficit=_zeros(count + 1),
@@ -137,11 +138,12 @@ def _set_up(
                 cells &= cells - _ONE
             work.colour_sets[0, left] |= bit
             work.colour_sets[1, up] |= bit
+            work.colour_sets[2, plan.quads[oriented, RIGHT]] |= bit
     for i in range(len(plan.outside)):
-        for column in range(2):
+        for column in range(3):
             position = plan.outside[i, column]
             if position >= 0:
-                colour = right[position] // plan.colour_count if column == 0 else down[position]
+                colour = down[position] if column == 1 else right[position] // plan.colour_count
                 work.known_colour[i, column] = colour
                 work.balance[colour] -= 1
     work.balance[0] = work.deficit[0] = work.odd_colours[0] = 0
@@ -180,9 +182,9 @@ def _place(plan: TailPlan, work: TailWorkspace, depth: int, sign: int) -> tuple[
     """
     oriented = work.oriented_of_bit[work.chosen_bit[depth]]
     deficit = odd = 0
-    for column in range(2):
+    for column in range(2 if plan.outside[depth, 2] < 0 else 3):
         known = work.known_colour[depth, column]
-        shown = plan.quads[oriented, LEFT if column == 0 else UP]
+        shown = plan.quads[oriented, (LEFT, UP, RIGHT)[column]]
         if known != shown:
             settled = _change_balance(work.balance, known, sign)
             spent = _change_balance(work.balance, shown, -sign)
@@ -225,15 +227,18 @@ def solve_tail(
     depth, entering = 0, True
     candidates = work.candidates
     while True:
-        if entering:  # its candidates with 0, 1 and 2 mismatches
+        if entering:  # its candidates with 0 to 3 mismatches
             pool = work.free[depth] & work.legal[depth]
             left = work.colour_sets[0, work.known_colour[depth, 0]]
             up = work.colour_sets[1, work.known_colour[depth, 1]]
-            candidates[depth, 0] = pool & left & up
-            candidates[depth, 1] = pool & (left ^ up)
-            candidates[depth, 2] = pool & ~(left | up)
+            all_match, one_differs, both_differ = pool & left & up, pool & (left ^ up), pool & ~(left | up)
+            right_matches = ~_NONE if plan.outside[depth, 2] < 0 else work.colour_sets[2, work.known_colour[depth, 2]]
+            candidates[depth, 0] = all_match & right_matches
+            candidates[depth, 1] = (all_match & ~right_matches) | (one_differs & right_matches)
+            candidates[depth, 2] = (one_differs & ~right_matches) | (both_differ & right_matches)
+            candidates[depth, 3] = both_differ & ~right_matches
             entering = False
-        most = min(2, allowed - work.mismatches[depth])  # mismatches of a candidate
+        most = min(3, allowed - work.mismatches[depth])  # mismatches of a candidate
         misses = 0
         while misses <= most and candidates[depth, misses] == _NONE:
             misses += 1

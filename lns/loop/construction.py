@@ -61,7 +61,10 @@ class Construction:
         self.card: CardSearch | None = None
         self._open_card, self._card_failed = open_card, False
         self.random = random_state(seed, island)
-        self.bandit = QuotaBandit(orientation.puzzle, params.construct, self.random, orientation.views)
+        # a card fills all cells from the left
+        self.bandit = QuotaBandit(
+            orientation.puzzle, params.construct, self.random, orientation.views, both_ends=open_card is None
+        )
         self.constructor: Constructor | None = None
         self.floor = params.engine.search_floor  # boards of this score are returned, whatever is wanted
 

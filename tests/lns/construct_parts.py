@@ -12,7 +12,7 @@ from lns.construct.endgame import REACHED
 from lns.construct.endgame_plan import RELEASE
 from lns.construct.schedule import BreakSchedule
 from lns.instances.board import Board
-from lns.instances.puzzle import Clue, IntArray, Puzzle
+from lns.instances.puzzle import RIGHT, Clue, IntArray, Puzzle
 from lns.instances.symmetry import IDENTITY_VIEW, View
 from lns.params import ConstructParams
 
@@ -39,8 +39,10 @@ def schedule_of(
     return BreakSchedule(order, np.array(unlock, dtype=np.int64), floor, favoured, cells - tail, begin, view)
 
 
-def list_of(puzzle: Puzzle, made: candidates.CandidateTables, depth: int, left: int, up: int) -> list[tuple[int, int]]:
-    """(oriented piece, gain) of a candidate list, read as the kernel reads it."""
+def list_of(
+    puzzle: Puzzle, made: candidates.CandidateTables, depth: int, left: int, up: int, shown: int = RIGHT
+) -> list[tuple[int, int]]:
+    """(oriented piece, gain) of a candidate list, read as the kernel reads it; ``shown``: the side shown sideways."""
     at = made.list_start[made.base[depth] + left * made.colour_count + up]
     found = []
     while (made.candidates[at] >> GAIN_SHIFT) != LIST_END_GAIN:
@@ -48,7 +50,7 @@ def list_of(puzzle: Puzzle, made: candidates.CandidateTables, depth: int, left: 
         oriented = (word & 0x1FFF) * 4 + ((word >> ROTATION_SHIFT) & 3)
         quad = puzzle.oriented[oriented]
         assert (word >> DOWN_SHIFT) & 0xFFF == quad[2]
-        assert (word >> RIGHT_SHIFT) & 0x1FFFFF == quad[1] * made.colour_count
+        assert (word >> RIGHT_SHIFT) & 0x1FFFFF == quad[shown] * made.colour_count
         found.append((oriented, word >> GAIN_SHIFT))
         at += 1
     return found

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lns.construct import endgame, kernel
-from lns.construct.candidates import comb_order
+from lns.construct.candidates import comb_order, is_from_right
 from lns.construct.constructor import Constructor
 from lns.construct.endgame import BUDGET, EXHAUSTED
 from lns.construct.endgame_plan import MAX_CLOSINGS, NO_RULE, RELEASE, ROW_WORDS, RULE, plan_closing
@@ -24,7 +24,16 @@ def constructor(puzzle: Puzzle, schedule, seed: int, params: ConstructParams = W
 
 
 def small_search(
-    width: int, height: int, clues: int, seed: int, by_lists: int, *, tail: int = 4, lead: int = 0, mates: bool = False
+    width: int,
+    height: int,
+    clues: int,
+    seed: int,
+    by_lists: int,
+    *,
+    tail: int = 4,
+    lead: int = 0,
+    mates: bool = False,
+    right: int = 0,
 ) -> Constructor:
     """A whole tree to search, with breaks, on a small board; the first ``by_lists`` cells by lists, the rest by
     sets."""
@@ -33,7 +42,8 @@ def small_search(
     floor = np.zeros(puzzle.cells, dtype=np.int32)
     if by_lists:
         floor[min(by_lists, puzzle.cells) - 1] = 1  # a quota of one half-edge: the endgame begins behind it
-    schedule = schedule_of(comb_order(width, height, 2, lead), [2, 6, 9], tail, favoured=(1,), floor=floor)
+    order = comb_order(width, height, 2, lead, columns_from_right=right)
+    schedule = schedule_of(order, [2, 6, 9], tail, favoured=(1,), floor=floor)
     search = constructor(puzzle, schedule, seed)
     assert search.plan.prefix.endgame_start == min(by_lists, schedule.cut)
     return search
@@ -43,7 +53,7 @@ def _prefixes(search: Constructor, nodes: list[int]) -> Iterator[tuple[int, ...]
     """By plain recursion over the lists; ``nodes`` gets the depth of each placement."""
     puzzle, order, cut = search.puzzle, search.schedule.order, search.schedule.cut
     made, need = search.plan.prefix.tables, search.schedule.least_gain
-    quads = puzzle.oriented.tolist()
+    quads, from_right = puzzle.oriented.tolist(), is_from_right(order, puzzle.width)
 
     def go_on(laid: dict[int, int], gain: int) -> Iterator[tuple[int, ...]]:
         depth = len(laid)
@@ -51,9 +61,10 @@ def _prefixes(search: Constructor, nodes: list[int]) -> Iterator[tuple[int, ...]
             yield tuple(laid.values())
             return
         cell = int(order[depth])
-        left = quads[laid[cell - 1]][1] if cell % puzzle.width else 0
+        known, shown = (cell + 1, 3) if from_right[depth] else (cell - 1, 1)
+        beside = quads[laid[known]][shown] if known // puzzle.width == cell // puzzle.width and known >= 0 else 0
         up = quads[laid[cell - puzzle.width]][2] if cell >= puzzle.width else 0
-        for oriented, more in list_of(puzzle, made, depth, left, up):
+        for oriented, more in list_of(puzzle, made, depth, beside, up, shown):
             if gain + more >= need[depth] and all(oriented >> 2 != other >> 2 for other in laid.values()):
                 nodes.append(depth)
                 yield from go_on({**laid, cell: oriented}, gain + more)
@@ -82,6 +93,15 @@ SHAPES = [(4, 4, 0), (5, 3, 3), (3, 5, 2), (5, 4, 4), (2, 7, 1), (7, 2, 1), (1, 
 def test_prefixes_with_breaks_are_those_of_the_candidate_lists(seed, shape, by_lists, tail, lead, mates):
     """By plain recursion over the lists, which say what fits and what breaks; in no more nodes."""
     check_prefixes(small_search(*shape, seed, by_lists, tail=tail, lead=lead, mates=mates))
+
+
+@pytest.mark.parametrize(
+    ("shape", "by_lists", "right"),
+    [((4, 4, 2), 5, 1), ((5, 3, 3), 0, 2), ((5, 4, 4), 10, 2), ((6, 3, 4), 6, 3), ((7, 2, 2), 0, 2)],
+)
+def test_prefixes_of_a_band_that_is_filled_from_both_ends(shape, by_lists, right) -> None:
+    seeds = [seed for seed in range(4) if check_prefixes(small_search(*shape, seed, by_lists, right=right))]
+    assert seeds, "some have prefixes"
 
 
 def test_prefixes_of_pieces_with_mates() -> None:

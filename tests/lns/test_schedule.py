@@ -13,11 +13,13 @@ from lns.construct.schedule import (
     ScheduleForecast,
     best_schedule,
     break_schedule,
+    cell_order,
     colour_classes,
     favoured_colours,
     initial_forecast,
     max_mismatches,
     measure_children,
+    right_columns,
 )
 from lns.instances.formats import load_puzzle
 from lns.instances.generate import like_e2
@@ -53,7 +55,7 @@ def test_boards_larger_than_16x16_favour_more_inner_colours_in_proportion(size, 
 
 def test_more_breaks_than_any_schedule_can_spend_are_cut_to_the_most_possible():
     puzzle, params = load_puzzle("like-e2-10x10"), ConstructParams(population=300, quota_scale=0.0)
-    fit = measure_children(puzzle, params, Quota(), random_state(1))
+    fit = measure_children(puzzle, cell_order(puzzle, params), params.population, Quota(), random_state(1))
     assert fit is not None
     most = max_mismatches(puzzle, params)
     assert most == MAX_BREAKS - 1 + params.tail
@@ -62,6 +64,19 @@ def test_more_breaks_than_any_schedule_can_spend_are_cut_to_the_most_possible():
     assert never.mismatches == most
     rates = [best_schedule(fit, puzzle, params, mismatches).rate for mismatches in (most, most + 1, puzzle.max_score)]
     assert rates[0] == rates[1] == rates[2] > 0
+
+
+def test_the_band_is_filled_from_both_ends_where_clues_lie_in_both_halves_of_it():
+    params, five = ConstructParams(), load_puzzle("like-e2-16x16-clue5")
+    assert right_columns(five, params) == 3
+    first = [divmod(int(cell), 16) for cell in cell_order(five, params, 3)[192:208]]
+    assert first == [(row, column) for column in (15, 14, 13, 0) for row in range(12, 16)]
+    low = [clue for clue in five.clues if clue.cell >= 192]
+    for clues in ([], low[:1], low[1:]):
+        assert right_columns(five.with_clues(clues), params) == 0
+    assert right_columns(five, replace(params, tail=3)) == 0, "the column where both parts meet is the tail's"
+    assert right_columns(five, replace(params, column_major_fraction=5 / 16)) == 0, "of 80 cells the endgame takes 64"
+    assert right_columns(replace(five, mates=((6, 7),)), params) == 0
 
 
 def fit_of(children: dict[int, float], cells: int) -> ChildMeans:
@@ -88,5 +103,7 @@ def fit_of(children: dict[int, float], cells: int) -> ChildMeans:
 def test_the_endgame_begins_where_few_prefixes_come(children, first_break, begins):
     puzzle = load_puzzle("like-e2-12x12")
     aim = ScheduleForecast(2, np.array([first_break, 130]), 0.0)
-    schedule = break_schedule(fit_of(children, puzzle.cells), aim, puzzle, ConstructParams())
+    schedule = break_schedule(
+        fit_of(children, puzzle.cells), aim, puzzle, ConstructParams(), cell_order(puzzle, ConstructParams())
+    )
     assert schedule.endgame_depth == begins
