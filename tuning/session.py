@@ -62,7 +62,7 @@ class StudyProgress:
             best = f"best {self.best:+.2f} edges over the defaults (trial {self.best_trial})"
         trials = count_of(self.done, "trial") if self.max_trials is None else f"{self.done} of {self.max_trials} trials"
         now = f", {count_of(self.runs, 'run')} of the next" if self.running else ""
-        left = "" if not self.left_s else f"; all trials take about {in_minutes(self.left_s)} more"
+        left = "" if not self.left_s else f"; all trials take about {format_duration(self.left_s)} more"
         return f"{best}; {trials}, {self.pruned} ended early{now}{left}"
 
 

@@ -240,7 +240,7 @@ def test_too_short_a_session_is_said_once_and_with_the_minutes_that_are_needed(m
     shown = sessions.StudyProgress("search", 12, 0, 8, 4, 1, 0.25, 3, 60.0, runs=2, max_trials=30, left_s=590.0)
     assert str(shown) == (
         "best +0.25 edges over the defaults (trial 3); 12 of 30 trials, 4 ended early, 2 runs of the next; all trials "
-        "take about 10 minutes more"
+        "take about 9 min 50 s more"
     )
 
 
