@@ -27,8 +27,8 @@ def rows(puzzle: Puzzle, first: int, end: int) -> list[int]:
     """The cells of the rows ``first`` to ``end`` - 1. Raises InputError if there is none, or one is off the board."""
     if not 0 <= first < end <= puzzle.height:
         raise InputError(
-            f"rows {first}:{end} of a board with {puzzle.height} rows; expected a range A:B with "
-            f"0 <= A < B <= {puzzle.height} (B itself is left out)"
+            f"rows {first}-{end - 1} of a board with {puzzle.height} rows; expected A-B with "
+            f"0 <= A <= B <= {puzzle.height - 1}"
         )
     return list(range(first * puzzle.width, end * puzzle.width))
 

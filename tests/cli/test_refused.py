@@ -62,7 +62,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("--cells 9-3", "no list of cells"),
         ("--cells 3,3", "twice"),
         ("--rows 4-", "'4-' is no range of rows"),
-        ("--rows 99", "rows 99:100"),
+        ("--rows 99", "rows 99-99"),
         ("--window 2x2", "expected both or neither"),
         ("--everywhere", "expected both or neither"),
         ("--rows 0:1 --cells 3", "exclude each other"),

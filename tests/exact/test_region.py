@@ -340,7 +340,7 @@ def test_invalid_regions_raise_one_sentence() -> None:
         with pytest.raises(InputError, match=said):
             resolve(puzzle, given, cells)
     assert resolve(puzzle, Board(twice, 20, 20), [30], nodes=1000).board.placements[30] != twice[31]
-    with pytest.raises(InputError, match="rows 3:21"):
+    with pytest.raises(InputError, match="rows 3-20 of a board with 20 rows; expected A-B"):
         rows(puzzle, 3, 21)
     with pytest.raises(InputError, match="'urgent' is not known; expected one of auto, static, dynamic"):
         RegionOptions("urgent")
