@@ -10,7 +10,8 @@ import numpy as np
 
 from lns.instances.arguments import checked_class
 from lns.instances.errors import BoardError, InputError
-from lns.instances.puzzle import IntArray, Puzzle, RichDisplay, read_only
+from lns.instances.puzzle import IntArray, Puzzle, read_only
+from lns.instances.records import RichDisplay
 
 EMPTY = -1
 

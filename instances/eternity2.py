@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from lns.instances.board import Board
-from lns.instances.piece_set import colour_ranks, ranked
+from lns.instances.piece_set import PieceList, colour_ranks, ranked
 from lns.instances.puzzle import Clue, Puzzle, rotate
+from lns.instances.symmetry import rotate_board
 
 Quad = tuple[int, int, int, int]
 
@@ -57,7 +58,7 @@ def recognise(puzzle: Puzzle) -> Recognised | None:
         return None
     for mirrored in (False, True):
         shown = [mirror(quad) if mirrored else quad for quad in puzzle.pieces.tolist()]
-        ranks = colour_ranks(shown)
+        ranks = colour_ranks(PieceList(shown))
         forms = ranked(shown, ranks)
         if _digest(sorted(forms)) != _SET:
             continue
@@ -89,6 +90,13 @@ def held_clues(puzzle: Puzzle, board: Board) -> tuple[Clue, ...]:
     return tuple(clue for clue in official_clues(puzzle) if board.placements[clue.cell] == clue.oriented)
 
 
+def clues_by_turn(puzzle: Puzzle, board: Board, clues: Sequence[Clue]) -> list[list[int]]:
+    """The cells of the clues whose colours lie there on a square board after 0 to 3 clockwise quarter turns of it."""
+    cells, wanted = [clue.cell for clue in clues], puzzle.turned[[clue.oriented for clue in clues]]
+    shown = (rotate_board(board, turns).colours(puzzle)[cells] for turns in range(4))
+    return [[cell for cell, same in zip(cells, (quads == wanted).all(axis=1), strict=True) if same] for quads in shown]
+
+
 def name_of_set(puzzle: Puzzle) -> str:
     """'Eternity II' for its pieces in any numbering; else the puzzle's own name."""
     known = recognise(puzzle)
@@ -111,8 +119,7 @@ def clue_sentence(puzzle: Puzzle, board: Board) -> str | None:
     known = recognise(puzzle)
     if known is None or known.mirrored:
         return None
-    quads = board.colours(puzzle).tolist()
-    held = [_held(quads, known.ranks, turns) for turns in range(4)]
+    held = clues_by_turn(puzzle, board, official_clues(puzzle))
     starter = "with" if STARTER in held[0] else "without"
     sentence = f"Eternity II: {len(held[0])} of {CLUES} official clues, {starter} the starter clue"
     turns = max(range(4), key=lambda turns: (len(held[turns]), STARTER in held[turns]))
@@ -124,20 +131,6 @@ def clue_sentence(puzzle: Puzzle, board: Board) -> str | None:
 def mirror(quad: Sequence[int]) -> Quad:
     """The colours of a piece in a mirror: left and right exchanged."""
     return quad[0], quad[3], quad[2], quad[1]
-
-
-def _held(quads: list[list[int]], ranks: dict[int, int], turns: int = 0) -> set[int]:
-    """Cells of the official clues that a 16 x 16 board respects after clockwise quarter turns of the whole board."""
-    found: set[int] = set()
-    for cell, quad in enumerate(quads):
-        row, column = divmod(cell, 16)
-        for _ in range(turns):
-            row, column = column, 15 - row
-        at = row * 16 + column
-        if at in _CLUES and quad[0] >= 0:
-            shown = rotate([ranks[colour] for colour in quad], turns)
-            found |= {at} if _digest([at, shown]) == _CLUES[at] else set()
-    return found
 
 
 def _digest(form: Sequence[object]) -> str:

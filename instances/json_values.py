@@ -106,6 +106,18 @@ class JsonFields:
             raise InputError(f"'{name}' has {len(value)} entries; expected {length}")
         return value
 
+    def integers(self, name: str, low: int, high: int, default: list[Any] | None = None) -> list[int]:
+        """A list of whole numbers from ``low`` to ``high``."""
+        entries = enumerate(self.array(name, default=default))
+        return [bounded_integer(entry, low, high, f"entry {at} of '{name}'") for at, entry in entries]
+
+    def rows(
+        self, name: str, bounds: list[tuple[int, int]], names: str, length: int | None = None, each: str = "entry"
+    ) -> list[list[int]]:
+        """A list of `bounded_row`, which messages call ``each`` and its index; without ``length`` it may be missing."""
+        entries = enumerate(self.array(name, length, [] if length is None else None))
+        return [bounded_row(entry, bounds, f"{each} {at} of '{name}'", names) for at, entry in entries]
+
 
 def bounded_integer(value: object, low: int, high: int, what: str) -> int:
     """A whole number from ``low`` to ``high``; InputError, in which it is called ``what``, for all else.
@@ -118,23 +130,9 @@ def bounded_integer(value: object, low: int, high: int, what: str) -> int:
 
 
 def bounded_row(value: object, bounds: list[tuple[int, int]], what: str, names: str) -> list[int]:
-    """A list of whole numbers of fixed length, such as [piece, rotation].
+    """A list of whole numbers, each within its ``bounds``; ``names`` are those of the numbers, 'piece, rotation', say.
 
-    Parameters
-    ----------
-    value : object
-        A value from JSON.
-    bounds : list of (int, int)
-        Smallest and largest value allowed for each entry.
-    what : str
-        What messages call the list.
-    names : str
-        Names of the entries for messages, such as 'piece, rotation'.
-
-    Raises
-    ------
-    InputError
-        If ``value`` is no list of that length, or an entry is no whole number or out of bounds.
+    Raises InputError, in which the list is called ``what``, for all else.
     """
     if not isinstance(value, list) or len(value) != len(bounds):
         raise InputError(f"{what}: {describe_found(value)}; expected [{names}]")

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -23,24 +25,61 @@ Pair = tuple[int, int]
 MOST_TRIES = 200  # refinements that `translation` may need before it gives up
 
 
+@dataclass(frozen=True)
+class PieceList:
+    """Pieces as a file lists them, with what the rules of their puzzle say of pieces and colours.
+
+    Attributes
+    ----------
+    quads : sequence of 4 int
+        Colours up, right, down, left of each piece.
+    copies : sequence of int
+        How often each piece may lie on a board, 0 for any number; empty for once.
+    mates : sequence of (int, int)
+        Pairs of colours that match each other. A renaming of colours names the mate of a colour the mate of its name.
+    rim : int
+        Colour of the outer edge, which a renaming makes that of the other puzzle; 0 for none.
+    """
+
+    quads: Sequence[Quad]
+    copies: Sequence[int] = ()
+    mates: Sequence[Pair] = ()
+    rim: int = GREY
+
+    @classmethod
+    def of(cls, puzzle: Puzzle, *, mirrored: bool = False) -> PieceList:
+        """The pieces of a puzzle, or their mirror images, left and right exchanged."""
+        quads = puzzle.pieces[: puzzle.piece_count, [0, 3, 2, 1] if mirrored else slice(None)]
+        return cls(quads.tolist(), puzzle.copies, puzzle.mates, puzzle.rim)
+
+
 def colour_ranks(
-    pieces: Sequence[Quad], *, turns: bool = True, keep_grey: bool = True, apart: Sequence[int] = ()
+    pieces: PieceList, *, turns: bool = True, keep_grey: bool = True, apart: Sequence[int] = ()
 ) -> dict[int, int]:
     """A number for each colour that depends only on where it is on the pieces (colour refinement).
 
-    Colours are told apart by the colours beside them, again and again until nothing changes; those that this does not
-    tell apart share a number. With ``turns`` a turned piece is the same piece. With ``keep_grey`` grey is told apart
-    from the beginning, and its number is 0; so are the colours ``apart``, each from all others.
+    Colours are told apart by the colours beside them and by their mates, again and again until nothing changes; those
+    that this does not tell apart share a number. The colour of the rim and the mates of all these have a number too.
+    With ``turns`` a turned piece is the same piece. With ``keep_grey`` grey is told apart from the beginning, and its
+    number is 0; so are the rim and the colours ``apart``, each from all others.
     """
-    ranks = {colour: int(not keep_grey or colour != GREY) for quad in pieces for colour in quad}
-    ranks |= {colour: 2 + number for number, colour in enumerate(apart)}
+    rim = [pieces.rim] * bool(pieces.rim)
+    listed = {colour for quad in (*pieces.quads, rim) for colour in quad}
+    pairs = [pair for pair in pieces.mates if not listed.isdisjoint(pair)]
+    mate = {one: other for pair in pairs for one, other in (pair, pair[::-1])}
+    ranks = {colour: int(not keep_grey or colour != GREY) for colour in listed} | dict.fromkeys(mate, 2)
+    ranks |= {colour: 3 + number for number, colour in enumerate([*rim, *apart])}
+    copies = pieces.copies or [1] * len(pieces.quads)
     while True:
-        seen: dict[int, list[tuple[int, ...]]] = defaultdict(list)
-        for quad in pieces:
+        seen: dict[int, list[tuple[int, ...]]] = {colour: [] for colour in ranks}
+        for quad, most in zip(pieces.quads, copies, strict=True):
             for side, colour in enumerate(quad):
                 around = [ranks[quad[(side + step) % 4]] for step in (1, 2, 3)]
-                seen[colour].append((0 if turns else side, *around))
-        marks = {colour: (ranks[colour], tuple(sorted(around))) for colour, around in seen.items()}
+                seen[colour].append((0 if turns else side, *around, most))
+        marks = {
+            colour: (ranks[colour], tuple(sorted(around)), ranks[mate.get(colour, colour)])
+            for colour, around in seen.items()
+        }
         number = {mark: index for index, mark in enumerate(sorted(set(marks.values())))}
         refined = {colour: number[mark] for colour, mark in marks.items()}
         if len(number) == len(set(ranks.values())):
@@ -48,15 +87,15 @@ def colour_ranks(
         ranks = refined
 
 
-def ranked(pieces: Sequence[Quad], ranks: dict[int, int], *, turns: bool = True) -> list[tuple[int, int, int, int]]:
+def ranked(pieces: Iterable[Quad], ranks: dict[int, int], *, turns: bool = True) -> list[tuple[int, int, int, int]]:
     """The pieces with their colours replaced by `colour_ranks`, each in its smallest rotation if it may be turned."""
     named = ([ranks[colour] for colour in quad] for quad in pieces)
     return [canonical(quad) if turns else rotate(quad, 0) for quad in named]
 
 
 def find_renaming(
-    first: Iterable[Quad],
-    second: Iterable[Quad],
+    first: PieceList,
+    second: PieceList,
     *,
     turns: bool = True,
     keep_grey: bool = True,
@@ -69,17 +108,15 @@ def find_renaming(
     matched with each that it could be, in turn. The search is exact; its time is exponential in the worst case.
     ``check`` is called before each refinement, and what it raises ends the search.
     """
-    sets = [[tuple(map(int, quad)) for quad in quads] for quads in (first, second)]
-
     pending: list[tuple[Pair, ...]] = [()]
     while pending:
         matched = pending.pop()
         check()
         ranks, other_ranks = (
             colour_ranks(pieces, turns=turns, keep_grey=keep_grey, apart=[pair[at] for pair in matched])
-            for at, pieces in enumerate(sets)
+            for at, pieces in enumerate((first, second))
         )
-        if _form(sets[0], ranks, turns=turns) != _form(sets[1], other_ranks, turns=turns):
+        if _form(first, ranks, turns=turns) != _form(second, other_ranks, turns=turns):
             continue
         if keep_grey and (GREY in ranks) != (GREY in other_ranks):
             continue
@@ -98,8 +135,6 @@ def find_renaming(
 def set_sha256(puzzle: Puzzle) -> str:
     """A key of the set of pieces and the board they are for, as 64 hexadecimal digits.
 
-    The colours of a puzzle with mates, a rim of its own or copies keep their numbers; of others the following holds.
-
     Neither the order of the pieces, the numbers of the colours, the rotations in which the pieces are listed (where
     pieces may be turned), nor the clues change it. The mirror image of a set is another set.
 
@@ -107,17 +142,10 @@ def set_sha256(puzzle: Puzzle) -> str:
     `colour_ranks` tells all colours apart, as those of Eternity II and of nearly all puzzles; otherwise that no colour
     refinement tells the sets apart. `translation` decides.
     """
-    pieces, ranks = _pieces(puzzle), _ranks(puzzle)
-    form = {
-        "width": puzzle.width,
-        "height": puzzle.height,
-        "pieces": _form(pieces, ranks, turns=puzzle.turns),
-        **puzzle.unusual_fields(),
-    }
-    if puzzle.copies:
-        named = zip(ranked(pieces, ranks, turns=puzzle.turns), puzzle.copies, strict=True)
-        form["copies"] = [copies for _, copies in sorted(named)]
-    return digest(form)
+    fields = puzzle.unusual_fields()
+    board: dict[str, Any] = {"width": puzzle.width, "height": puzzle.height}
+    board |= {name: fields[name] for name in ("holes", "framed", "turns") if name in fields}
+    return digest(board | _form(PieceList.of(puzzle), _ranks(puzzle), turns=puzzle.turns))
 
 
 @lru_cache(maxsize=64)
@@ -128,7 +156,7 @@ def numbering(puzzle: Puzzle) -> tuple[Pair, ...] | None:
     The turns are the clockwise quarter turns that make the piece of the set the piece of the puzzle. None if some
     colours are not told apart, so that the set has no order of its own.
     """
-    pieces, ranks = _pieces(puzzle), _ranks(puzzle)
+    pieces, ranks = PieceList.of(puzzle).quads, _ranks(puzzle)
     if len(set(ranks.values())) < len(ranks):
         return None
     return _numbering(pieces, ranks, turns=puzzle.turns)
@@ -143,23 +171,20 @@ def translation(source: Puzzle, target: Puzzle) -> IntArray | None:
     if set_sha256(source) != set_sha256(target):
         return None
     oriented = np.arange(4 * len(source.pieces), dtype=np.int32)
-    if np.array_equal(source.pieces, target.pieces):
+    pieces, others = PieceList.of(source), PieceList.of(target)
+    if pieces == others:
         return oriented
-    pieces, others = _pieces(source), _pieces(target)
     tries = iter(range(MOST_TRIES))
     try:
-        renaming = (
-            {colour: colour for quad in pieces for colour in quad}
-            if source.mates or source.rim or source.copies
-            else find_renaming(pieces, others, turns=source.turns, check=lambda: next(tries))
-        )
+        renaming = find_renaming(pieces, others, turns=source.turns, check=lambda: next(tries))
     except StopIteration:
         return None
     if renaming is None:
         return None
-    renamed = [[renaming[colour] for colour in quad] for quad in pieces]
-    own = {colour: colour for quad in others for colour in quad}
-    at = {number: (piece, turns) for piece, (number, turns) in enumerate(_numbering(others, own, turns=source.turns))}
+    renamed = [[renaming[colour] for colour in quad] for quad in pieces.quads]
+    own = {colour: colour for quad in others.quads for colour in quad}
+    named = enumerate(_numbering(others.quads, own, turns=source.turns))
+    at = {number: (piece, turns) for piece, (number, turns) in named}
     for piece, (number, turned) in enumerate(_numbering(renamed, own, turns=source.turns)):
         other, other_turned = at[number]
         for rotation in range(4):
@@ -179,7 +204,7 @@ def translate(board: Board, source: Puzzle, target: Puzzle) -> Board:
             f"{source.name} (set {set_sha256(source)[:12]}…) has other pieces than {target.name} "
             f"(set {set_sha256(target)[:12]}…); expected the same pieces, in any numbering"
         )
-    if np.array_equal(source.pieces, target.pieces):
+    if PieceList.of(source) == PieceList.of(target):
         return board
     shown = Board(
         np.where(board.placements < 0, EMPTY, table[np.maximum(board.placements, 0)]), board.width, board.height
@@ -199,9 +224,17 @@ def translated_clues(source: Puzzle, target: Puzzle, clues: Sequence[Clue]) -> t
     return tuple(Clue(cell, *pair) for cell, pair in enumerate(pairs) if pair is not None)
 
 
-def _form(pieces: Sequence[Quad], ranks: dict[int, int], *, turns: bool) -> tuple[list[int], Sequence[Quad]]:
+def _form(pieces: PieceList, ranks: dict[int, int], *, turns: bool) -> dict[str, Any]:
     """What two sets have in common if refinement does not tell them apart: colours of each rank, and ranked pieces."""
-    return sorted(ranks.values()), sorted(ranked(pieces, ranks, turns=turns))
+    named = ranked(pieces.quads, ranks, turns=turns)
+    form: dict[str, Any] = {"pieces": (sorted(ranks.values()), sorted(named))}
+    if mates := sorted(sorted((ranks[one], ranks[other])) for one, other in pieces.mates if one in ranks):
+        form["mates"] = mates
+    if pieces.rim:
+        form["rim"] = ranks[pieces.rim]
+    if pieces.copies:
+        form["copies"] = sorted(zip(named, pieces.copies, strict=True))
+    return form
 
 
 def _numbering(pieces: Sequence[Quad], names: dict[int, int], *, turns: bool) -> tuple[Pair, ...]:
@@ -214,15 +247,7 @@ def _numbering(pieces: Sequence[Quad], names: dict[int, int], *, turns: bool) ->
 
 
 def _ranks(puzzle: Puzzle) -> dict[int, int]:
-    """The `colour_ranks`; the colours themselves if the rules of the puzzle name some."""
-    if puzzle.mates or puzzle.rim or puzzle.copies:
-        return {colour: colour for quad in _pieces(puzzle) for colour in quad}
-    return colour_ranks(_pieces(puzzle), turns=puzzle.turns)
-
-
-def _pieces(puzzle: Puzzle) -> list[list[int]]:
-    pieces: list[list[int]] = puzzle.pieces[: puzzle.piece_count].tolist()
-    return pieces
+    return colour_ranks(PieceList.of(puzzle), turns=puzzle.turns)
 
 
 # -- identical pieces --------------------------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import import_module
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,36 +24,26 @@ import numpy.typing as npt
 
 from lns.instances.arguments import checked_class
 from lns.instances.errors import InputError
+from lns.instances.layout import Layout, Sides
+from lns.instances.records import RichDisplay
 from lns.instances.text import count_of
 
 UP, RIGHT, DOWN, LEFT = range(4)
 GREY = 0
-RULES = ("holes", "no frame", "no turns", "mates", "rim", "copies")
+_RULES = {
+    "holes": "holes",
+    "framed": "no frame",
+    "turns": "no turns",
+    "mates": "mates",
+    "rim": "rim",
+    "copies": "copies",
+}
 MAX_CELLS = 4096
 MAX_COLOUR = 4096
 
 IntArray = npt.NDArray[np.int32]
 BoolArray = npt.NDArray[np.bool_]
-Sides = tuple[bool, bool, bool, bool]
 _Scalar = TypeVar("_Scalar", bound=np.generic)
-
-
-class RichDisplay:
-    """Base class of values that draw themselves in Jupyter and IPython.
-
-    The code that draws imports them; it is loaded at the first picture, since a search needs none.
-    """
-
-    @staticmethod
-    def drawing() -> Any:
-        """The module with svg_of, html_of and score_of."""
-        return import_module("lns.instances.draw.svg")
-
-    def _repr_svg_(self) -> str:
-        return str(self.drawing().svg_of(self))
-
-    def _repr_html_(self) -> str:
-        return str(self.drawing().html_of(self))
 
 
 @checked_class
@@ -98,15 +87,9 @@ def canonical(quad: Sequence[int]) -> tuple[int, int, int, int]:
     return min((up, right, down, left), (right, down, left, up), (down, left, up, right), (left, up, right, down))
 
 
-def cell_label(cell: int, width: int) -> str:
-    """The name of a cell in messages: 'row 2, column 5 (cell 37, from 0)'; all three count from 0."""
-    row, column = divmod(cell, width)
-    return f"row {row}, column {column} (cell {cell}, from 0)"
-
-
 @checked_class
 @dataclass(frozen=True, eq=False, repr=False)
-class Puzzle(RichDisplay):
+class Puzzle(Layout, RichDisplay):
     """An immutable edge-matching puzzle on a rectangular board, which may have holes.
 
     Two puzzles are equal if they have the same shape, pieces, clues and rules; the name does not count.
@@ -160,15 +143,12 @@ class Puzzle(RichDisplay):
     copies: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        board = f"a board of {self.width} x {self.height}"
         if self.width < 1 or self.height < 1:
-            raise InputError(
-                f"a board of {self.width} x {self.height} (width x height) has no cells; expected 1 or more"
-            )
+            raise InputError(f"{board} (width x height) has no cells; expected 1 or more")
         if self.cells > MAX_CELLS:
-            raise InputError(
-                f"a board of {self.width} x {self.height} has {self.cells} cells; expected at most {MAX_CELLS}"
-            )
-        object.__setattr__(self, "holes", tuple(sorted(int(cell) for cell in self.holes)))
+            raise InputError(f"{board} has {self.cells} cells; expected at most {MAX_CELLS}")
+        self._store(holes=tuple(sorted(map(int, self.holes))))
         self._check_holes()
         pieces = np.asarray(self.pieces)
         if pieces.ndim != 2 or pieces.shape[1] != 4:
@@ -178,24 +158,24 @@ class Puzzle(RichDisplay):
         if self.holes and len(pieces) == self.piece_count:
             pieces = np.concatenate([pieces, np.full((len(self.holes), 4), GREY, dtype=pieces.dtype)])
         if len(pieces) != self.piece_count + len(self.holes) or pieces[self.piece_count :].any():
-            board = f"{self.width} x {self.height}" + (f" with {len(self.holes)} holes" if self.holes else "")
-            raise InputError(f"{len(pieces)} pieces for a board of {board}; expected {self.piece_count}")
+            board += f" with {len(self.holes)} holes" if self.holes else ""
+            raise InputError(f"{len(pieces)} pieces for {board}; expected {self.piece_count}")
         if pieces.min() < 0 or pieces.max() > MAX_COLOUR:
             raise _bad_piece(pieces, (pieces < 0) | (pieces > MAX_COLOUR), f"expected numbers from 0 to {MAX_COLOUR}")
-        object.__setattr__(self, "pieces", read_only(np.array(pieces, dtype=np.int32, order="C")))
-        object.__setattr__(self, "clues", tuple(sorted(self.clues)))
-        object.__setattr__(self, "mates", tuple(sorted((min(pair), max(pair)) for pair in self.mates)))
+        pairs = tuple(sorted((min(pair), max(pair)) for pair in self.mates))
+        quads = read_only(np.array(pieces, dtype=np.int32, order="C"))
+        self._store(pieces=quads, clues=tuple(sorted(self.clues)), mates=pairs)
         self._check_mates()
         self._check_rim()
         self._check_different()
         self._check_clues()
 
-    # -- shape ---------------------------------------------------------------------------------------------------
+    def _store(self, **fields: object) -> None:
+        """Set fields while the puzzle is made."""
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
 
-    @property
-    def cells(self) -> int:
-        """Number of cells, holes too; without `copies` it is the number of pieces and blanks."""
-        return self.width * self.height
+    # -- shape ---------------------------------------------------------------------------------------------------
 
     @property
     def piece_count(self) -> int:
@@ -208,19 +188,10 @@ class Puzzle(RichDisplay):
         most = [min(copies or self.cells, self.cells) for copies in self.copies] or [1] * self.cells
         return read_only(np.array(most, dtype=np.int32))
 
-    @cached_property
-    def max_score(self) -> int:
-        """Number of inner edges, which is the score of a board without a mismatch."""
-        if not self.holes:
-            return self.height * (self.width - 1) + self.width * (self.height - 1)
-        return sum(len(self.neighbours(cell)) for cell in range(self.cells)) // 2
-
     @property
     def rules(self) -> tuple[str, ...]:
-        """What the puzzle has unlike Eternity II, of `RULES`; empty for most puzzles."""
-        present = [bool(self.holes), not self.framed, not self.turns, bool(self.mates), self.rim != GREY]
-        present.append(bool(self.copies))
-        return tuple(rule for rule, here in zip(RULES, present, strict=True) if here)
+        """What the puzzle has unlike Eternity II: holes, no frame, no turns, mates, rim, copies; most have none."""
+        return tuple(_RULES[field] for field in self.unusual_fields())
 
     @property
     def shape_and_rules(self) -> str:
@@ -276,66 +247,6 @@ class Puzzle(RichDisplay):
         blanks = (Clue(cell, self.piece_count + number, 0) for number, cell in enumerate(self.holes))
         return tuple(sorted((*self.clues, *blanks)))
 
-    @cached_property
-    def _hole_set(self) -> frozenset[int]:
-        return frozenset(self.holes)
-
-    def rim_sides(self, cell: int) -> Sides:
-        """For each side (up, right, down, left) of ``cell`` whether no cell of the board lies beyond it.
-
-        Beyond is then the outside of the board or a hole. Of a hole no side has a cell beyond it.
-        """
-        return self._rim_by_cell[cell]
-
-    @cached_property
-    def _rim_by_cell(self) -> tuple[Sides, ...]:
-        return tuple(self._sides_towards(cell, outside=True) for cell in range(self.cells))
-
-    def grey_sides(self, cell: int) -> Sides:
-        """For each side (up, right, down, left) of ``cell`` whether it must be grey; the others must not.
-
-        These are the `rim_sides`; without frame only those towards a hole, and all sides of a hole.
-        """
-        return self.sides_by_cell[cell]
-
-    def _sides_towards(self, cell: int, *, outside: bool) -> Sides:
-        """For each side of ``cell`` whether a hole lies beyond it, or the outside of the board if that counts."""
-        holes = self._hole_set
-        up, right, down, left = (
-            cell in holes or (outside if other is None else other in holes) for other in self._beyond(cell)
-        )
-        return up, right, down, left
-
-    def neighbours(self, cell: int) -> list[tuple[int, int]]:
-        """(side, cell beyond that side) for each side of ``cell`` that is not one of the `rim_sides`."""
-        return list(self._neighbours_by_cell[cell])
-
-    @cached_property
-    def _neighbours_by_cell(self) -> tuple[tuple[tuple[int, int], ...], ...]:
-        return tuple(
-            tuple(
-                (side, other)
-                for side, (other, rim) in enumerate(zip(self._beyond(cell), self.rim_sides(cell), strict=True))
-                if other is not None and not rim
-            )
-            for cell in range(self.cells)
-        )
-
-    def _beyond(self, cell: int) -> tuple[int | None, ...]:
-        """The cell beyond each side (up, right, down, left) of ``cell``, a hole or not; None outside the board."""
-        row, column = divmod(cell, self.width)
-        return (
-            cell - self.width if row > 0 else None,
-            cell + 1 if column < self.width - 1 else None,
-            cell + self.width if row < self.height - 1 else None,
-            cell - 1 if column > 0 else None,
-        )
-
-    @cached_property
-    def sides_by_cell(self) -> tuple[Sides, ...]:
-        """The `grey_sides` of every cell."""
-        return tuple(self._sides_towards(cell, outside=self.framed) for cell in range(self.cells))
-
     def required_sides(self, cell: int) -> tuple[int | None, ...]:
         """The colour that each side (up, right, down, left) of ``cell`` must have on the rim or towards a hole.
 
@@ -362,10 +273,6 @@ class Puzzle(RichDisplay):
             fits[sides, required] = read_only(fitting)
         return fits
 
-    def cell_label(self, cell: int) -> str:
-        """``cell`` as messages name it: 'row 2, column 5 (cell 37, from 0)'; all three count from 0."""
-        return cell_label(cell, self.width)
-
     # -- identity ------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -382,11 +289,9 @@ class Puzzle(RichDisplay):
 
     def unusual_fields(self) -> dict[str, Any]:
         """The fields of the rules (holes, framed, turns, mates, rim, copies) that are unusual: for hash and files."""
-        fields: dict[str, Any] = {"holes": list(self.holes)} if self.holes else {}
-        fields |= {name: False for name in ("framed", "turns") if not getattr(self, name)}
-        fields |= {"mates": [list(pair) for pair in self.mates]} if self.mates else {}
-        fields |= {"rim": self.rim} if self.rim else {}
-        return fields | ({"copies": list(self.copies)} if self.copies else {})
+        fields: dict[str, Any] = {name: getattr(self, name) for name in _RULES}
+        fields |= {name: [*fields[name]] for name in ("holes", "copies")} | {"mates": [*map(list, self.mates)]}
+        return {name: value for name, value in fields.items() if bool(value) == (name not in ("framed", "turns"))}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Puzzle) and self.sha256 == other.sha256
@@ -433,14 +338,11 @@ class Puzzle(RichDisplay):
 
     def _check_mates(self) -> None:
         """Raise InputError for mates or a rim out of range, a colour with two mates, and a rim beside a frame."""
-        seen: set[int] = set()
-        for pair in self.mates:
-            for colour in pair:
-                if not 1 <= colour <= MAX_COLOUR:
-                    raise InputError(f"mates name colour {colour}; expected 1 to {MAX_COLOUR}")
-                if colour in seen:
-                    raise InputError(f"mates name colour {colour} twice; expected each colour once, in pairs")
-                seen.add(colour)
+        for colour, times in Counter(colour for pair in self.mates for colour in pair).items():
+            if not 1 <= colour <= MAX_COLOUR:
+                raise InputError(f"mates name colour {colour}; expected 1 to {MAX_COLOUR}")
+            if times > 1:
+                raise InputError(f"mates name colour {colour} twice; expected each colour once, in pairs")
         if not 0 <= self.rim <= MAX_COLOUR:
             raise InputError(f"the rim has colour {self.rim}; expected 0 to {MAX_COLOUR}")
         if self.rim and self.framed:
@@ -458,7 +360,7 @@ class Puzzle(RichDisplay):
         if 0 in copies or sum(copies) != self.cells - len(self.holes):
             if self.holes:
                 raise InputError("a board has holes and pieces that may be left over; expected copies or holes")
-            object.__setattr__(self, "copies", copies)
+            self._store(copies=copies)
             return pieces
         free = [iter(range(end - number, end)) for end, number in zip(np.cumsum(copies).tolist(), copies, strict=True)]
         clues = []
@@ -468,8 +370,7 @@ class Puzzle(RichDisplay):
             if (named := next(free[clue.piece], None)) is None:
                 raise InputError(f"more clues place piece {clue.piece + 1} (from 1) than it has copies")
             clues.append(replace(clue, piece=named))
-        object.__setattr__(self, "clues", tuple(clues))
-        object.__setattr__(self, "copies", ())
+        self._store(clues=tuple(clues), copies=())
         return np.repeat(pieces, copies, axis=0)
 
     def _check_different(self) -> None:
@@ -489,8 +390,9 @@ class Puzzle(RichDisplay):
             expected = "expected colours from 1 in a puzzle without frame, where no side is grey (0)"
             raise _bad_piece(self.pieces, grey, expected)
         kind = canonical if self.turns else tuple
-        cells = [cell for cell in range(self.cells) if cell not in self._hole_set]
-        needed: Counter[tuple[int, ...]] = Counter(kind(self.grey_sides(cell)) for cell in cells)
+        needed: Counter[tuple[int, ...]] = Counter(map(kind, self.sides_by_cell))
+        needed[(True,) * 4] -= len(self.holes)
+        needed = +needed
         present: Counter[tuple[int, ...]] = Counter()
         for sides, most in zip(grey.tolist(), self.limits.tolist(), strict=False):
             present[kind(sides)] += most
@@ -505,49 +407,53 @@ class Puzzle(RichDisplay):
 
     def _check_clues(self) -> None:
         """Raise InputError for a clue out of range, a cell or piece with two clues, or sides that cannot match."""
-        cells: dict[int, Clue] = {}
+        laid: dict[int, Clue] = {}
         used: Counter[int] = Counter()
         for clue in self.clues:
-            if wrong := self._clue_out_of_range(clue):
+            if wrong := self._wrong_clue(clue):
                 raise InputError(wrong)
-            if clue.cell in cells:
+            if clue.cell in laid:
                 raise InputError(f"two clues for {self.cell_label(clue.cell)}; expected one clue a cell")
             if used[clue.piece] == self.limits[clue.piece]:
+                piece = f"piece {clue.piece + 1} (from 1)"
                 if self.copies:
-                    raise InputError(f"more clues place piece {clue.piece + 1} (from 1) than it has copies")
-                raise InputError(f"two clues place piece {clue.piece + 1} (from 1); expected each piece once")
-            cells[clue.cell] = clue
+                    raise InputError(f"more clues place {piece} than it has copies")
+                raise InputError(f"two clues place {piece}; expected each piece once")
+            laid[clue.cell] = clue
             used[clue.piece] += 1
-            quad = self.turned[clue.oriented].tolist()
-            if not self.fits(clue.cell)[clue.oriented]:
-                where = "grey (0) exactly on the rim" if self.framed else "grey (0) only towards a hole"
-                where += f", and colour {self.rim} on the rim" if self.rim else ""
-                raise InputError(
-                    f"the clue on {self.cell_label(clue.cell)} places piece {clue.piece + 1} (from 1) with the sides "
-                    f"{' '.join(map(str, quad))} (up right down left); expected {where}"
-                )
         for clue in self.clues:  # two clues side by side must match
             for side, other in self.neighbours(clue.cell):
-                if other < clue.cell or other not in cells:
-                    continue
-                if self.oriented[clue.oriented, side] != self.oriented[cells[other].oriented, side ^ 2]:
-                    here, there = self.turned[clue.oriented, side], self.turned[cells[other].oriented, side ^ 2]
+                there = laid.get(other, clue).oriented
+                if (
+                    other > clue.cell
+                    and other in laid
+                    and (self.oriented[clue.oriented, side] != self.oriented[there, side ^ 2])
+                ):
                     raise InputError(
                         f"the clues on {self.cell_label(clue.cell)} and {self.cell_label(other)} do not match: "
-                        f"colour {here} is next to colour {there}"
+                        f"colour {self.turned[clue.oriented, side]} is next to colour {self.turned[there, side ^ 2]}"
                     )
 
-    def _clue_out_of_range(self, clue: Clue) -> str:
+    def _wrong_clue(self, clue: Clue) -> str:
+        """What is wrong with a clue by itself; an empty text if nothing is."""
         if not 0 <= clue.cell < self.cells:
             return f"a clue names cell {clue.cell}; expected 0 to {self.cells - 1}"
-        if clue.cell in self._hole_set:
+        if clue.cell in self.holes:
             return f"a clue names {self.cell_label(clue.cell)}, a hole; expected a cell of the board"
         if not 0 <= clue.piece < self.piece_count:
             return f"a clue names piece {clue.piece + 1}; expected 1 to {self.piece_count}"
         if not 0 <= clue.rotation < (4 if self.turns else 1):
             expected = "1 to 4" if self.turns or not 0 <= clue.rotation < 4 else "1, as pieces are not turned"
             return f"a clue has rotation {clue.rotation + 1}; expected {expected}"
-        return ""
+        if self.fits(clue.cell)[clue.oriented]:
+            return ""
+        where = "grey (0) exactly on the rim" if self.framed else "grey (0) only towards a hole"
+        where += f", and colour {self.rim} on the rim" if self.rim else ""
+        sides = " ".join(map(str, self.turned[clue.oriented].tolist()))
+        return (
+            f"the clue on {self.cell_label(clue.cell)} places piece {clue.piece + 1} (from 1) with the sides {sides} "
+            f"(up right down left); expected {where}"
+        )
 
 
 def refuse_copies(puzzle: Puzzle, what: str) -> None:
@@ -576,10 +482,10 @@ def _bad_piece(pieces: npt.NDArray[Any], wrong: npt.NDArray[np.bool_], expected:
 def _pattern_name(pattern: Sequence[int], turns: bool) -> str:
     if turns or not any(pattern):
         return _GREY_NAMES[canonical(pattern)]
-    return f"pieces that are grey {', '.join(name for name, grey in zip(_SIDES, pattern, strict=True) if grey)} only"
+    sides = (name for name, grey in zip(("up", "right", "down", "left"), pattern, strict=True) if grey)
+    return f"pieces that are grey {', '.join(sides)} only"
 
 
-_SIDES = ("up", "right", "down", "left")
 _GREY_NAMES: dict[tuple[int, int, int, int], str] = {
     (False, False, False, False): "inner pieces",
     (False, False, False, True): "edge pieces (one grey side)",

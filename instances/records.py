@@ -1,9 +1,27 @@
-"""Results that are tables: a dict for each row, a DataFrame where pandas is installed, and a table in notebooks."""
+"""Values that draw themselves in notebooks, and results that are tables: a dict for each row, or a DataFrame."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import Any, ClassVar
+
+
+class RichDisplay:
+    """Base class of values that draw themselves in Jupyter and IPython.
+
+    The code that draws imports them; it is loaded at the first picture, since a search needs none.
+    """
+
+    @staticmethod
+    def drawing() -> Any:
+        """The module with svg_of, html_of and score_of."""
+        return import_module("lns.instances.draw.svg")
+
+    def _repr_svg_(self) -> str:
+        return str(self.drawing().svg_of(self))
+
+    def _repr_html_(self) -> str:
+        return str(self.drawing().html_of(self))
 
 
 class Records:

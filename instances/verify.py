@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from lns.instances.arguments import checked
 from lns.instances.board import Board
-from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle, rotate
+from lns.instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
 
 _Quad = tuple[int, int, int, int]
 _SIDES = ("upper", "right", "lower", "left")
@@ -104,11 +104,11 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
     board.check_shape(puzzle)
     violations: list[str] = []
     faulty: set[int] = set()
-    turned, label, holes = _turned(puzzle), puzzle.cell_label, set(puzzle.holes)
+    turned, required, joints = _tables(puzzle)
     quads: list[_Quad | None] = []
     cells_of: dict[int, list[int]] = {}
-    sides_by_cell = puzzle.sides_by_cell
-    piece_count, rim_faults = puzzle.piece_count, 0
+    holes, piece_count, label = set(puzzle.holes), puzzle.piece_count, puzzle.cell_label
+    sides_by_cell, rim_faults = puzzle.sides_by_cell, 0
 
     def violated(cell: int, said: str) -> None:
         faulty.add(cell)
@@ -135,19 +135,14 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
         if not puzzle.turns and quad != turned[piece * 4]:
             violated(cell, f"{label(cell)}: piece {piece + 1} is turned, which this puzzle forbids")
         up, right, down, left = quad
-        if puzzle.rim:
-            for side, outer in enumerate(puzzle.rim_sides(cell)):
-                if outer and not sides_by_cell[cell][side] and quad[side] != puzzle.rim:
-                    rim_faults += 1
-                    said = f"its {_SIDES[side]} side on the rim has colour {quad[side]}; expected {puzzle.rim}"
-                    violated(cell, f"{label(cell)}: {said}")
-        if (up == GREY, right == GREY, down == GREY, left == GREY) == sides_by_cell[cell]:
+        if (up == GREY, right == GREY, down == GREY, left == GREY) == sides_by_cell[cell] and not puzzle.rim:
             continue
-        for side, grey in enumerate(sides_by_cell[cell]):
-            if grey and quad[side] != GREY:
+        for side, (colour, wanted) in enumerate(zip(quad, required[cell], strict=True)):
+            if wanted is not None and colour != wanted:
                 rim_faults += 1
-                violated(cell, f"{label(cell)}: its {_SIDES[side]} side on the rim has colour {quad[side]}")
-            elif not grey and quad[side] == GREY:
+                expected = f"; expected {wanted}" * (wanted != GREY)
+                violated(cell, f"{label(cell)}: its {_SIDES[side]} side on the rim has colour {colour}{expected}")
+            elif wanted is None and colour == GREY:
                 where = "inside the board" if puzzle.framed or not puzzle.rim_sides(cell)[side] else "without a frame"
                 violated(cell, f"{label(cell)}: its {_SIDES[side]} side is grey {where}")
 
@@ -162,29 +157,21 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
 
     score = 0
     mismatches: list[tuple[int, int]] = []
-    width, cells = puzzle.width, len(quads)
     mates = dict(puzzle.mates) | {other: one for one, other in puzzle.mates}
-    for cell, here in enumerate(quads):
-        if here is None:
+    for cell, side, other in joints:
+        here, there = quads[cell], quads[other]
+        if here is None or there is None:
             continue
-        right = quads[cell + 1] if (cell + 1) % width else None
-        below = quads[cell + width] if cell + width < cells else None
-        if right is not None:
-            if mates.get(here[RIGHT], here[RIGHT]) == right[LEFT] != GREY:
-                score += 1
-            else:
-                mismatches.append((cell, cell + 1))
-        if below is not None:
-            if mates.get(here[DOWN], here[DOWN]) == below[UP] != GREY:
-                score += 1
-            else:
-                mismatches.append((cell, cell + width))
+        if mates.get(here[side], here[side]) == there[side ^ 2] != GREY:
+            score += 1
+        else:
+            mismatches.append((cell, other))
     return Verification(
         valid=not violations and not missing,
         score=score,
         max_score=puzzle.max_score,
         placed=sum(quad is not None for quad in quads),
-        cells=cells - len(holes),
+        cells=len(quads) - len(holes),
         mismatches=tuple(mismatches),
         problems=(*violations, *missing),
         violations=tuple(violations),
@@ -194,6 +181,9 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
 
 
 @lru_cache(maxsize=8)
-def _turned(puzzle: Puzzle) -> list[_Quad]:
-    """The colours of every oriented piece."""
-    return [rotate(quad, rotation) for quad in puzzle.pieces.tolist() for rotation in range(4)]
+def _tables(puzzle: Puzzle) -> tuple[list[_Quad], list[tuple[int | None, ...]], list[tuple[int, int, int]]]:
+    """The colours of every oriented piece, the required sides of every cell, and every inner edge: cell, side, cell."""
+    turned = [rotate(quad, rotation) for quad in puzzle.pieces.tolist() for rotation in range(4)]
+    cells = range(puzzle.cells)
+    joints = [(c, side, other) for c in cells for side, other in puzzle.neighbours(c) if side in (RIGHT, DOWN)]
+    return turned, [puzzle.required_sides(cell) for cell in cells], joints

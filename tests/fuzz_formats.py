@@ -259,30 +259,24 @@ def mutated(data: bytes, others: list[bytes], chance: random.Random) -> bytes:
     for _ in range(chance.randint(1, 4)):
         at = chance.randrange(len(data) + 1)
         end = min(len(data), at + chance.randint(1, 40))
-        lines, start, part = data.split(b"\n"), data[:at], data[at:end]
-        line, kind = chance.randrange(len(lines)), chance.randrange(11)
-        if kind == 7:
-            start += chance.choice([b" ", b"\n", b"(", b"1,", b"a", b"["]) * chance.choice([100, 20_000])
-        elif kind == 8:
-            other = chance.choice(others)
-            start, end = start + other[chance.randrange(len(other) + 1) :], len(data)
-        elif kind == 9:
-            chance.shuffle(lines)
-        elif kind == 10:
-            old, new = chance.choice([b" ", b"\n", b",", b"a", b"0"]), chance.choice([b"", b"\t", b";", b"1"])
-            lines = data.replace(old, new).split(b"\n")
-        data = {
-            0: start + bytes([chance.randrange(256)]) + data[at + 1 :],
-            1: start + data[end:],
-            2: start + part * chance.choice([2, 3, 50]) + data[end:],
-            3: start,
-            4: b"\n".join(lines[:line] + lines[line + 1 :]),
-            5: b"\n".join(lines[: line + 1] + lines[line:]),
-            6: start + chance.choice(WORDS) + data[end:],
-            7: start + data[at:],
-            8: start + data[end:],
-        }.get(kind, b"\n".join(lines))
-    return data[:400_000]
+        lines, start, other = data.split(b"\n"), data[:at], chance.choice(others)
+        line, long = chance.randrange(len(lines)), chance.choice([100, 20_000])
+        old, new = chance.choice([b" ", b"\n", b",", b"a", b"0"]), chance.choice([b"", b"\t", b";", b"1"])
+        faulty = [
+            start + bytes([chance.randrange(256)]) + data[at + 1 :],
+            start + data[end:],
+            start + data[at:end] * chance.choice([2, 3, 50]) + data[end:],
+            start,
+            start + chance.choice(WORDS) + data[end:],
+            start + chance.choice([b" ", b"\n", b"(", b"1,", b"a", b"["]) * long + data[at:],
+            start + other[chance.randrange(len(other) + 1) :],
+            data.replace(old, new),
+            b"\n".join(lines[:line] + lines[line + 1 :]),
+            b"\n".join(lines[: line + 1] + lines[line:]),
+            b"\n".join(chance.sample(lines, len(lines))),
+        ]
+        data = chance.choice(faulty)[:400_000]
+    return data
 
 
 def mutation(data: bytes, path: Path, puzzle: Puzzle) -> str:

@@ -9,17 +9,15 @@ within its time and in bounded memory. Nothing may be written outside the run, n
 import contextlib
 import io
 import json
-import os
 import random
 import shutil
 import signal
-import sys
-import tempfile
 import time
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial, update_wrapper
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -28,7 +26,6 @@ import numpy as np
 
 from lns.cli.main import main
 from lns.islands import Archipelago
-from lns.runs.checkpoint import MAX_BYTES
 from lns.runs.files import (
     BEST,
     BOARDS,
@@ -47,14 +44,17 @@ from lns.runs.files import (
 from lns.worker_pool import InProcessExecutor
 from tests.lns.run_parts import finished_run
 from tests.mutations import (
-    MAX_MEMORY,
+    Mutation,
     change_kind,
     change_value,
     cut,
+    damage,
     flip_bits,
+    fuzz_copies,
+    fuzz_program,
     insert_noise,
+    link,
     move_lines,
-    peak_memory,
     replace_value,
     state,
 )
@@ -77,16 +77,7 @@ WRITING: tuple[tuple[str, ...], ...] = (
 
 def mutate(path: Path, outside: Path, chance: random.Random, *, faults: int | None = None) -> str:
     """Damage the run in ``path``, by one to three ``faults``; what was done. Links lead to ``outside``."""
-    done = []
-    for _ in range(faults or chance.choice((1, 1, 1, 2, 3))):
-        file = path / chance.choice(FILES)
-        if file.is_symlink() or not file.is_file() or file.stat().st_size > MAX_BYTES:
-            continue  # damaged enough
-        of_file = _OF_CHECKPOINTS if file.name in (CHECKPOINT, PREVIOUS) else _OF_TEXT
-        mutation = chance.choice((*_MUTATIONS, *of_file))
-        mutation(file, outside, chance)
-        done.append(f"{mutation.__name__} {file.name}")
-    return ", ".join(done)
+    return damage([path / name for name in FILES], outside, chance, _mutations_of, faults)
 
 
 def change_array(file: Path, outside: Path, chance: random.Random) -> None:
@@ -140,18 +131,6 @@ def set_names(file: Path, outside: Path, chance: random.Random) -> None:
     file.write_text(text.replace('": "', f'": "{name}', chance.choice((1, 3, 100))))
 
 
-def link(file: Path, outside: Path, chance: random.Random) -> None:
-    """A link in place of the file, or of another name in the run."""
-    name = chance.choice((file.name, file.name, *OTHER_NAMES))
-    target = chance.choice((outside / file.name, outside / "absent", Path("/dev/zero"), Path("/proc/kmsg"), file))
-    at = file.with_name(name)
-    at.unlink(missing_ok=True)
-    if chance.random() < 0.3 and (outside / file.name).exists():
-        os.link(outside / file.name, at)
-    else:
-        at.symlink_to(target)
-
-
 def exchange(file: Path, outside: Path, chance: random.Random) -> None:
     """The file and another one of the run under each other's names."""
     other, kept = file.with_name(chance.choice([name for name in FILES if name != file.name])), file.with_name("kept")
@@ -161,11 +140,14 @@ def exchange(file: Path, outside: Path, chance: random.Random) -> None:
         kept.rename(other)
 
 
-_MUTATIONS: tuple[Callable[[Path, Path, random.Random], None], ...] = (
-    flip_bits, cut, insert_noise, link, change_kind, exchange,
+_MUTATIONS: tuple[Mutation, ...] = (
+    flip_bits, cut, insert_noise, update_wrapper(partial(link, others=OTHER_NAMES), link), change_kind, exchange,
 )  # fmt: skip
-_OF_TEXT = (move_lines, change_value, change_value, change_value, change_value, set_names)
-_OF_CHECKPOINTS = (change_array,) * 6
+
+
+def _mutations_of(file: Path) -> Sequence[Mutation]:
+    of_text = (move_lines, change_value, change_value, change_value, change_value, set_names)
+    return *_MUTATIONS, *((change_array,) * 6 if file.name in (CHECKPOINT, PREVIOUS) else of_text)
 
 
 @contextlib.contextmanager
@@ -221,40 +203,16 @@ def check(command: tuple[str, ...], path: Path, outside: Path, new: Path, what: 
 
 def fuzz(folder: Path, count: int, seed: int) -> Counter[str]:
     """Run a command on ``count`` damaged runs; how many were done, how many refused."""
-    chance, outcome = random.Random(seed), Counter[str]()
-    recorded, outside = finished_run(folder / "recorded"), folder / "outside"
+
+    def ask(path: Path, outside: Path, chance: random.Random, what: str) -> str:
+        what += f": {mutate(path, outside, chance)}"
+        return check(chance.choice(chance.choice((READING, WRITING))), path, outside, folder / "new", what)
+
+    recorded = finished_run(folder / "recorded")
     (recorded / LOG).write_text("begun\n")
-    shutil.copytree(recorded, outside)
     with one_process():
-        for number in range(count):
-            path = folder / "damaged"
-            shutil.copytree(recorded, path)
-            damage = mutate(path, outside, chance)
-            command = chance.choice(chance.choice((READING, WRITING)))
-            what = f"seed {seed}, run {number}: {damage}"
-            try:
-                outcome[check(command, path, outside, folder / "new", what)] += 1
-            except AssertionError:
-                kept = Path(tempfile.mkdtemp(prefix="lns-run-"))
-                shutil.copytree(path, kept / "run", symlinks=True, ignore=_no_device)
-                print(f"the run, as the command left it, is kept in {kept}", file=sys.stderr)
-                raise
-            shutil.rmtree(path)
-    return outcome
-
-
-def _no_device(folder: str, names: list[str]) -> list[str]:
-    """Files that must not be read: pipes, and files of many gigabytes without content."""
-    paths = [Path(folder, name) for name in names]
-    return [path.name for path in paths if path.is_fifo() or (path.is_file() and path.stat().st_size > MAX_BYTES)]
+        return fuzz_copies(recorded, count, seed, ask)
 
 
 if __name__ == "__main__":
-    number, first = (int(text) for text in (*sys.argv[1:], *("20000", "1")[len(sys.argv) - 1 :]))
-    start = time.monotonic()
-    with tempfile.TemporaryDirectory() as temporary:
-        counts = fuzz(Path(temporary), number, first)
-    memory = peak_memory()
-    print(f"{number} damaged runs, seed {first}: {dict(counts)}; {time.monotonic() - start:.0f} s, "
-          f"{memory / 2**20:.0f} MiB")  # fmt: skip
-    assert memory < MAX_MEMORY
+    fuzz_program(fuzz, "runs")

@@ -8,27 +8,25 @@ status 0 or 1) or in one sentence (2), and nothing but that page may be written,
 import contextlib
 import io
 import random
-import shutil
-import sys
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from functools import partial, update_wrapper
 from pathlib import Path
 from unittest import mock
 
 from lns.cli.main import main
 from lns.tuning import worker as workers
-from lns.tuning.storage import MAX_BYTES
 from tests.mutations import (
-    MAX_MEMORY,
     change_kind,
     change_value,
     cut,
+    damage,
     flip_bits,
+    fuzz_copies,
+    fuzz_program,
     insert_noise,
+    link,
     move_lines,
-    peak_memory,
     state,
 )
 from tests.tuning.made_up import REQUEST, MadeUp, searched, validated
@@ -49,30 +47,9 @@ def recorded_study(path: Path) -> Path:
     return path
 
 
-def mutate(path: Path, outside: Path, chance: random.Random) -> str:
-    """Damage the study in ``path``; what was done. Links lead to ``outside``."""
-    done, file = [], path / JOURNAL
-    for _ in range(chance.choice((1, 1, 1, 2, 3))):
-        mutation = chance.choice(_MUTATIONS)
-        if file.is_symlink() or not file.is_file() or file.stat().st_size > MAX_BYTES:
-            break  # damaged enough
-        mutation(file, outside, chance)
-        done.append(mutation.__name__)
-    return ", ".join(done)
-
-
-def _link(file: Path, outside: Path, chance: random.Random) -> None:
-    """A link in place of the file, or of another name in the study."""
-    name = chance.choice((file.name, file.name, "best_params.toml", "study.lock", "journal.lock"))
-    target = chance.choice((outside / file.name, outside / "absent", Path("/dev/zero"), Path("/proc/kmsg"), file))
-    link = file.with_name(name)
-    link.unlink(missing_ok=True)
-    link.symlink_to(target)
-
-
-_MUTATIONS: tuple[Callable[[Path, Path, random.Random], None], ...] = (
+_MUTATIONS = (
     flip_bits, cut, insert_noise, move_lines, move_lines, change_value, change_value, change_value, change_value,
-    _link, change_kind,
+    update_wrapper(partial(link, others=("best_params.toml", "study.lock", "journal.lock")), link), change_kind,
 )  # fmt: skip
 
 
@@ -102,30 +79,12 @@ def check(path: Path, outside: Path, what: str) -> str:
 
 def fuzz(folder: Path, count: int, seed: int) -> Counter[str]:
     """Report ``count`` damaged studies; how many were shown, how many refused."""
-    chance, outcome = random.Random(seed), Counter[str]()
-    recorded, outside = recorded_study(folder / "recorded"), folder / "outside"
-    shutil.copytree(recorded, outside)
-    for number in range(count):
-        path = folder / "damaged"
-        shutil.copytree(recorded, path)
-        what = f"seed {seed}, study {number}: {mutate(path, outside, chance)}"
-        try:
-            outcome[check(path, outside, what)] += 1
-        except AssertionError:
-            kept = Path(tempfile.mkdtemp(prefix="lns-study-"))
-            shutil.copytree(path, kept / "study", symlinks=True)
-            print(f"the study is kept in {kept}", file=sys.stderr)
-            raise
-        shutil.rmtree(path)
-    return outcome
+
+    def ask(path: Path, outside: Path, chance: random.Random, what: str) -> str:
+        return check(path, outside, f"{what}: {damage([path / JOURNAL], outside, chance, lambda _: _MUTATIONS)}")
+
+    return fuzz_copies(recorded_study(folder / "recorded"), count, seed, ask)
 
 
 if __name__ == "__main__":
-    number, first = (int(text) for text in (*sys.argv[1:], *("20000", "1")[len(sys.argv) - 1 :]))
-    start = time.monotonic()
-    with tempfile.TemporaryDirectory() as temporary:
-        counts = fuzz(Path(temporary), number, first)
-    memory = peak_memory()
-    print(f"{number} damaged studies, seed {first}: {dict(counts)}; {time.monotonic() - start:.0f} s, "
-          f"{memory / 2**20:.0f} MiB")  # fmt: skip
-    assert memory < MAX_MEMORY
+    fuzz_program(fuzz, "studies")

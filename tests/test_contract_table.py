@@ -24,7 +24,7 @@ def test_each_line_has_tests_that_exist() -> None:
     for typed, _, tests in (line for of in LINES.values() for line in of):
         assert tests.strip(), typed
         for path, name in (node.split("::") for node in tests.split()):
-            assert f"\ndef {name}(" in (TESTS.parent / path).read_text(), name
+            assert f"def {name}(" in (TESTS.parent / path).read_text(), name
 
 
 def test_what_a_user_can_name_has_a_line() -> None:

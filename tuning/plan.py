@@ -13,16 +13,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from lns import params as parameters
 from lns.engines import engine_digest
 from lns.instances.arguments import checked_class
 from lns.instances.errors import InputError
-from lns.instances.formats import load_puzzle
+from lns.instances.formats import load_puzzle, render
+from lns.instances.formats.own_json import puzzle_in
 from lns.instances.generate import family
-from lns.instances.json_values import bounded_integer
-from lns.instances.puzzle import Clue, Puzzle, refuse_copies
+from lns.instances.json_values import JsonFields, bounded_integer
+from lns.instances.puzzle import Puzzle, refuse_copies
 from lns.instances.text import printable, quoted
 from lns.params import Params
 from lns.runs.files import unseal
@@ -155,18 +154,13 @@ def replan(plan: StudyPlan, request: StudyRequest) -> StudyPlan:
 
 
 def _fields_of(puzzle: Puzzle) -> dict[str, Any]:
-    fields = {"name": puzzle.name, "width": puzzle.width, "height": puzzle.height, **puzzle.unusual_fields()}
-    clues = [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues]
-    pieces = puzzle.pieces[: puzzle.piece_count].tolist()
-    return {**fields, "pieces": pieces, "clues": clues, "sha256": puzzle.sha256}
+    fields: dict[str, Any] = json.loads(render("json", puzzle, None)[0])
+    return fields | {"sha256": puzzle.sha256}
 
 
 def puzzle_of(fields: dict[str, Any]) -> Puzzle:
     """A named instance of a plan."""
-    unusual = {name: fields[name] for name in ("framed", "turns") if name in fields}
-    pieces, clues = np.array(fields["pieces"], np.int32), tuple(Clue(*clue) for clue in fields["clues"])
-    place = fields["width"], fields["height"]
-    return Puzzle(pieces, *place, clues, fields["name"], tuple(fields.get("holes", ())), **unusual)
+    return puzzle_in(JsonFields(fields), fields["name"])
 
 
 def nodes_per_second(engine: str, params: Params, pair: Pair) -> float:

@@ -267,17 +267,17 @@ def _of_trials(study: Study) -> tuple[str, str]:
     clipped = [(trial, max(short, floor), _label(study, trial)) for trial, short in zip(trials, shorts, strict=True)]
     history, stairs = [], list[tuple[float, float]]()
     for trial, short, label in clipped:
-        if trial.state != TrialState.COMPLETE:
-            history.append(Point(trial.number, short, label, "faint"))
-            continue
-        history.append(Point(trial.number, trial_value(trial), label))
-        if not stairs or trial_value(trial) > stairs[-1][1]:
-            stairs.append((trial.number, trial_value(trial)))
+        is_whole = trial.state == TrialState.COMPLETE
+        value = trial_value(trial) if is_whole else short
+        history.append(Point(trial.number, value, label, "dot" if is_whole else "faint"))
+        if is_whole and (not stairs or value > stairs[-1][1]):
+            stairs.append((trial.number, value))
     note = (
         "A point is a trial: mean over the training pairs, from all their good boards. Strong: long runs; faint: "
         f"trials that ended early, by their short runs; those below {floor:.3g} are drawn there."
     )
-    for name, variable in ((each.name, each) for each in study.space):
+    for variable in study.space:
+        name = variable.name
         points = [Point(trial.params[name], value, label) for trial, value, label in clipped if name in trial.params]
         if name in defaults:
             points.append(Point(defaults[name], 0.0, f"default: {_number(defaults[name])}", "mark"))
@@ -348,50 +348,42 @@ def _figure(
     stairs: Sequence[tuple[float, float]] = (),
     size: tuple[int, int] = (520, 260),
 ) -> str:
-    """A scatter chart with its axes named and a caption; "" without points. ``log``: the axis across."""
+    """A scatter chart with its axes named and a caption; "" without points.
+
+    ``log``: the axis across; ``stairs``: corners of a step line.
+    """
     if not points:
         return ""
-    wide, high = size
-    parts = [
-        f'<text x="2" y="14">{OVER_DEFAULTS}{upwards}</text>',
-        f'<text class="middle" x="{(_LEFT + wide - _RIGHT) / 2}" y="{high - 6}">{escape(across)}</text>',
-        *_scatter(points, stairs, size, log=log),
-    ]
-    return f"<figure>{frame.chart(title, wide, high, parts)}<figcaption>{escape(note)}</figcaption></figure>"
-
-
-def _scatter(
-    points: Sequence[Point], stairs: Sequence[tuple[float, float]], size: tuple[int, int], *, log: bool
-) -> Iterable[str]:
-    """The grid with its numbers, a step line through the corners ``stairs``, and the points, as SVG."""
-    wide, high = size
-    places = [math.log(p.x) if log else p.x for p in points]
-    left, right = min(places), max(places)
-    left, right = (left - 0.5, right + 0.5) if right == left else (left, right)
-    low, top = min(-0.5, *(p.y for p in points)), max(0.5, *(p.y for p in points))
+    (wide, high), scale = size, math.log if log else float
+    xs, ys = [scale(p.x) for p in points], [p.y for p in points]
+    margin = 0.5 * (min(xs) == max(xs))
+    left, right, low, top = min(xs) - margin, max(xs) + margin, min(-0.5, *ys), max(0.5, *ys)
     step = 10.0 ** math.floor(math.log10(top - low))
     step = next(step * part for part in (0.2, 0.5, 1, 2) if (top - low) / (step * part) <= 6)
     low, top = math.floor(low / step) * step, math.ceil(top / step) * step
 
-    def x(value: float) -> float:
-        return _LEFT + (value - left) / (right - left) * (wide - _LEFT - _RIGHT)
+    def x(place: float) -> str:
+        return f"{_LEFT + (place - left) / (right - left) * (wide - _LEFT - _RIGHT):.1f}"
 
-    def y(value: float) -> float:
-        return high - _BOTTOM - (value - low) / (top - low) * (high - _TOP - _BOTTOM)
+    def y(value: float, below: float = 0.0) -> str:
+        return f"{high - _BOTTOM - (value - low) / (top - low) * (high - _TOP - _BOTTOM) + below:.1f}"
 
-    for number in range(round((top - low) / step) + 1):
-        tick = round(low + number * step, 10)
-        yield f'<path class="{"grid" if tick else "axis"}" d="M{_LEFT} {y(tick):.1f}H{wide - _RIGHT}"/>'
-        yield f'<text class="right" x="{_LEFT - 8}" y="{y(tick) + 4:.1f}">{tick:g}</text>'
-    whole = right - left >= 3 and not log and all(float(place).is_integer() for place in places)
-    for at in np.linspace(left, right, 4).tolist():
-        shown = math.exp(at) if log else round(at) if whole else at
+    parts = [
+        f'<text x="2" y="14">{OVER_DEFAULTS}{upwards}</text>',
+        f'<text class="middle" x="{(_LEFT + wide - _RIGHT) / 2}" y="{high - 6}">{escape(across)}</text>',
+    ]
+    for tick in (round(low + number * step, 10) for number in range(round((top - low) / step) + 1)):
+        parts.append(f'<path class="{"grid" if tick else "axis"}" d="M{_LEFT} {y(tick)}H{wide - _RIGHT}"/>')
+        parts.append(f'<text class="right" x="{_LEFT - 8}" y="{y(tick, 4)}">{tick:g}</text>')
+    whole = right - left >= 3 and not log and all(float(p.x).is_integer() for p in points)
+    for place in np.linspace(left, right, 4).round(0 if whole else 12).tolist():
+        shown = math.exp(place) if log else place
         text = f"{shown:.3g}" if abs(shown) < 1e4 else f"{shown:.1e}".replace("e+0", "e")
-        yield f'<text class="middle" x="{x(round(at) if whole else at):.1f}" y="{high - 24}">{text}</text>'
+        parts.append(f'<text class="middle" x="{x(place)}" y="{high - 24}">{text}</text>')
     if stairs:
-        corners = "".join(f"H{x(at):.1f}V{y(value):.1f}" for at, value in stairs[1:])
-        yield f'<path class="line" d="M{x(stairs[0][0]):.1f} {y(stairs[0][1]):.1f}{corners}H{wide - _RIGHT}"/>'
-    order = ("faint", "dot", "mark").index
-    for at, p in sorted(zip(places, points, strict=True), key=lambda each: order(each[1].kind)):
-        place = f'cx="{x(at):.1f}" cy="{y(p.y):.1f}" r="{5 if p.kind == "mark" else 3}"'
-        yield f'<circle class="{p.kind}" {place}><title>{escape(p.label)}</title></circle>'
+        corners = "".join(f"H{x(at)}V{y(value)}" for at, value in stairs[1:])
+        parts.append(f'<path class="line" d="M{x(stairs[0][0])} {y(stairs[0][1])}{corners}H{wide - _RIGHT}"/>')
+    for p in sorted(points, key=lambda p: ("faint", "dot", "mark").index(p.kind)):
+        circle = f'<circle class="{p.kind}" cx="{x(scale(p.x))}" cy="{y(p.y)}" r="{5 if p.kind == "mark" else 3}">'
+        parts.append(f"{circle}<title>{escape(p.label)}</title></circle>")
+    return f"<figure>{frame.chart(title, wide, high, parts)}<figcaption>{escape(note)}</figcaption></figure>"

@@ -208,7 +208,7 @@ def observations(study: optuna.Study, space: Sequence[Variable]) -> tuple[list[O
             rank_key = 1, steps[max(steps)]
         if trial.number < STARTUP_TRIALS:
             first.append((trial.params, rank_key))
-        elif "first_number" not in trial.user_attrs:
+        elif "failed_trial" not in trial.system_attrs:
             later.append((trial.params, rank_key))
     return first, later
 

@@ -19,7 +19,7 @@ from lns.instances.errors import InputError
 from lns.instances.text import count_of, printable
 from lns.tuning import validate
 from lns.tuning.sampler import STARTUP_TRIALS
-from lns.tuning.study import FINISHED, Study, trial_value
+from lns.tuning.study import FINISHED, Study, first_number, trial_value
 from lns.tuning.worker import CALIBRATION_TRIALS, MAX_FAILURES, search_task, validation_task
 from lns.worker_pool import WorkerLost, WorkerPool
 
@@ -46,6 +46,9 @@ class StudyProgress:
     best: float | None  # value of the best trial in edges above the defaults, None before the first
     best_trial: int  # its number, -1 before the first
     elapsed_s: float  # since the session began
+    runs: int = 0  # made of the trials that run
+    max_trials: int | None = None  # at which the search ends
+    left_s: float | None = None  # about how long until then, None where that is unknown
 
     def __str__(self) -> str:
         if self.phase == "report":
@@ -56,7 +59,10 @@ class StudyProgress:
         best = "no trial yet"
         if self.best is not None:
             best = f"best {self.best:+.2f} edges over the defaults (trial {self.best_trial})"
-        return f"{best}; {count_of(self.done, 'trial')}, {self.pruned} ended early"
+        trials = count_of(self.done, "trial") if self.max_trials is None else f"{self.done} of {self.max_trials} trials"
+        now = f", {count_of(self.runs, 'run')} of the next" if self.running else ""
+        left = "" if not self.left_s else f"; all trials take about {in_minutes(self.left_s)} more"
+        return f"{best}; {trials}, {self.pruned} ended early{now}{left}"
 
 
 class TuningSession:
@@ -165,8 +171,8 @@ class TuningSession:
     def count_lost_worker(self, error: WorkerLost) -> None:
         """Raise InputError if too many died without a finished run in between; single losses are normal in a week."""
         self.study.runs.refresh()
-        made = (len(each.intermediate_values) - each.user_attrs.get("kept_steps", 0) for each in self.study.trials())
-        runs = len(self.study.runs) + sum(made)
+        steps = {first_number(trial): len(trial.intermediate_values) for trial in self.study.trials()}
+        runs = len(self.study.runs) + sum(steps.values())
         self._lost_in_a_row = self._lost_in_a_row + 1 if runs == self._runs_at_last_loss else 1
         self._runs_at_last_loss = runs
         log.warning("%s; it is replaced", error)
@@ -206,7 +212,8 @@ class TuningSession:
         return StudyProgress(
             phase=phase, done=done, total=total, completed=len(completed), pruned=len(pruned), running=len(running),
             best=None if best is None else best.value, best_trial=-1 if best is None else best.number,
-            elapsed_s=self.elapsed,
+            elapsed_s=self.elapsed, runs=sum(len(trial.intermediate_values) for trial in running),
+            max_trials=self.max_trials, left_s=self._seconds_of_trials(self.max_trials) if phase == "search" else None,
         )  # fmt: skip
 
     def _say(self, what: object, message: str, level: int = logging.WARNING) -> None:
@@ -257,14 +264,17 @@ class TuningSession:
 
     def _seconds_to_verdict(self, run_s: float) -> float:
         """About how long until the study can say anything: defaults, random trials, and the test of one candidate."""
-        study, plan = self.study, self.study.plan
-        finished = len(study.trials(*FINISHED))
-        whole = max(0, CALIBRATION_TRIALS - finished)
-        short = max(0, STARTUP_TRIALS - finished) - whole
-        runs = self._missing_defaults() + plan.pairs * (whole + TYPICAL_TRIAL * short)
-        if not validate.candidates_of(study):
-            runs += 2 * plan.held_out
-        return run_s * runs / self.workers
+        test = 0 if validate.candidates_of(self.study) else 2 * self.study.plan.held_out
+        return (self._seconds_of_trials(STARTUP_TRIALS) or 0.0) + run_s * test / self.workers
+
+    def _seconds_of_trials(self, trials: int | None) -> float | None:
+        """About how long the study still takes for so many trials in all, with the defaults; None where unknown."""
+        if trials is None or (run_s := self._run_seconds()) is None:
+            return None
+        finished = len(self.study.trials(*FINISHED))
+        missing, whole = max(0, trials - finished), max(0, CALIBRATION_TRIALS - finished)
+        runs = min(missing, whole) + TYPICAL_TRIAL * max(0, missing - whole)
+        return run_s * (self._missing_defaults() + self.study.plan.pairs * runs) / self.workers
 
     def _run_seconds(self) -> float | None:
         """Seconds of a long run: measured where some were made, else by the rate that the study began with."""

@@ -18,12 +18,12 @@ from dataclasses import asdict
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote
 
 import optuna
 from optuna.exceptions import StorageInternalError
 from optuna.storages import BaseStorage
-from optuna.storages.journal import JournalFileBackend
+from optuna.storages.journal import BaseJournalBackend
 
 from lns.instances.errors import InputError
 from lns.instances.text import printable
@@ -37,6 +37,12 @@ STORAGE_FILE = "storage.txt"  # where the trials are instead, without the passwo
 MAX_BYTES = 2**28  # of a journal, about 30,000 trials
 ANSWER_S = 10  # for the first answer of a storage
 SHARED_S = 10.0  # between two looks at the runs of other machines
+_HOST = r"[\w.,%-]+|\[[0-9a-f:]+\]"
+_URL = re.compile(  # with one @ at most, so that it can be read in one way only
+    r"(?P<scheme>(?:postgresql|mysql)(?:\+\w+)?)://(?:(?P<user>[^:/?#@]+)(?::[^/?#@]*)?@)?"
+    rf"(?P<place>(?:{_HOST})(?::[0-9]+)?/[^?#@]*)(?:\?(?P<query>[^#@]*))?"
+    rf"|grpc://(?P<host>{_HOST}):(?P<port>[0-9]+)"
+)
 _DRIVERS = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql"}
 _PIP_NAMES = {"psycopg": "'psycopg[binary]'", "pymysql": "'PyMySQL[rsa]'", "grpc": "grpcio"}  # by imported module
 _MODULES = {"sqlalchemy", "psycopg", "pymysql", "grpc", "alembic"}  # whose errors are those of a storage
@@ -59,7 +65,7 @@ def locked(path: Path) -> Iterator[None]:
         yield  # closing the file frees the lock
 
 
-class Journal(JournalFileBackend):
+class Journal(BaseJournalBackend):
     """Optuna's journal, with a line that a killed process left incomplete dropped before the next one is written.
 
     If it is only read, such a line is left out, but stays in the file. Only the end of a trial is flushed to the disk:
@@ -68,36 +74,35 @@ class Journal(JournalFileBackend):
     """
 
     def __init__(self, path: Path, *, reading: bool) -> None:
-        self._path, self._reading, self.line = path, reading, 0
+        self._path, self._reading, self.line, self._offset = path, reading, 0, 0
         if path.exists() and (size := path.stat().st_size) > MAX_BYTES:
             raise InputError(f"has {size} bytes; expected at most {MAX_BYTES}", path)
-        super().__init__(str(path))
-        with contextlib.nullcontext() if reading else locked(path.with_suffix(".lock")):
+        if reading:
             self._drop_partial_line()
-            self._check_last_line()
+        else:
+            self.append_logs([])
 
-    def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:  # type: ignore[override]
-        self.line = log_number_from
-        try:
-            for record in super().read_logs(log_number_from):
-                self.line += 1
-                yield record
-        except ValueError:  # of the line behind
-            raise InputError("damaged: no record of optuna", self._path, self.line + 1) from None
-
-    def _check_last_line(self) -> None:
-        """Raise InputError if the last whole line is damaged: optuna takes it for one that is being written."""
-        lines = self._path.read_bytes().split(b"\n")[:-1]
-        try:
-            json.loads(lines[-1] if lines else b"{}")
-        except ValueError:
-            raise InputError("damaged: no record of optuna", self._path, len(lines)) from None
+    def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:
+        if log_number_from != self.line:
+            self.line = self._offset = 0
+        with self._path.open("rb") as file:
+            file.seek(self._offset)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    return
+                self.line, self._offset = self.line + 1, self._offset + len(line)
+                try:
+                    record = json.loads(line)
+                except ValueError:
+                    raise InputError("damaged: no record of optuna", self._path, self.line) from None
+                if self.line > log_number_from:
+                    yield record
 
     def append_logs(self, logs: list[dict[str, Any]]) -> None:
         with locked(self._path.with_suffix(".lock")):
-            self._drop_partial_line()
             try:
                 with self._path.open("ab") as file:
+                    self._drop_partial_line()
                     file.write("".join(json.dumps(record) + "\n" for record in logs).encode())
                     file.flush()
                     if any("state" in record for record in logs):
@@ -125,55 +130,41 @@ def connect(url: str) -> BaseStorage:
 
     Raises InputError if the URL is of another kind, its driver is not installed, or the storage refuses.
     """
-    scheme = _scheme(url)
+    expected = "postgresql://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE or grpc://HOST:PORT"
+    if url.startswith("sqlite"):
+        expected += ", or none for the journal file"
+        raise InputError(f"SQLite is no storage for several machines; expected {expected}")
+    if (parts := _URL.fullmatch(url)) is None:
+        written = "; before the @ of the host, / ? # @ are written %2F %3F %23 %40" if "@" in url else ""
+        raise InputError(f"no URL of a storage: {redact_url(url)}; expected {expected}{written}")
+    scheme = parts["scheme"]
     with storage_errors(url, connecting=True):
-        if scheme == "grpc":
-            parts = urlsplit(url)
-            proxy = optuna.storages.GrpcStorageProxy(host=parts.hostname or "", port=parts.port or 0)
+        if scheme is None:
+            proxy = optuna.storages.GrpcStorageProxy(host=parts["host"].strip("[]"), port=int(parts["port"]))
             proxy.wait_server_ready(timeout=ANSWER_S)
             return proxy
         engine = {"pool_pre_ping": True, "connect_args": {"connect_timeout": ANSWER_S}}
         return optuna.storages.RDBStorage(_DRIVERS.get(scheme, scheme) + url[len(scheme) :], engine_kwargs=engine)
 
 
-def _scheme(url: str) -> str:
-    """The scheme of a URL that can be one of a storage."""
-    expected = "postgresql://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE or grpc://HOST:PORT"
-    written = "; before the @ of the host, / ? # @ are written %2F %3F %23 %40" if "@" in url else ""
-    try:
-        parts = urlsplit(url)
-        known = parts.scheme.partition("+")[0] in (*_DRIVERS, "grpc")
-        if known and parts.hostname and (parts.port or parts.scheme != "grpc"):
-            return parts.scheme
-    except ValueError:
-        parts = urlsplit("")
-    if parts.scheme.startswith("sqlite"):
-        expected += ", or none for the journal file"
-        raise InputError(f"SQLite is no storage for several machines; expected {expected}")
-    raise InputError(f"no URL of a storage: {redact_url(url)}; expected {expected}{written}")
-
-
 def redact_url(url: str) -> str:
     """The URL without its password and its query, which may hold one: as it is shown and saved.
 
-    Of a URL that can be read in two ways, of which one puts a part of the password elsewhere, only the scheme.
+    Of one that is none of a storage, in which a password may be anywhere, only the scheme.
     """
-    scheme, mark, rest = url.partition("://")
-    if not mark or not re.fullmatch(r"[a-z0-9+.]+", scheme):
-        return printable(url, 200) if re.fullmatch(r"[\w./-]*", url) else "…"
-    user, at, place = rest.rpartition("@")
-    place = re.split(r"[?#]", place, maxsplit=1)[0]
-    of_place = r"(:[0-9]+)?" if scheme == "grpc" else r"((:[0-9]+)?/.*)?"  # a lone number may be a password
-    known = r"[\w.,:/%\[\]-]*" if at else rf"(\[[0-9a-f:]+\]|[\w.,%-]*){of_place}"
-    if re.search(r"[?#]", user) or not re.fullmatch(known, place):
-        return f"{scheme}://…"
-    return printable(f"{scheme}://{user.partition(':')[0]}{at}{place}", 200)
+    if (parts := _URL.fullmatch(url)) is None:
+        scheme = re.match(r"[a-z0-9+.]+://", url)
+        return f"{scheme[0] if scheme else ''}…"
+    if parts["scheme"] is None:
+        return url
+    user = "" if parts["user"] is None else f"{parts['user']}@"
+    return printable(f"{parts['scheme']}://{user}{parts['place']}", 200)
 
 
 def _parameters(url: str) -> dict[str, str]:
-    """The parameters of a URL; none from one with a password on, which may go on behind an ampersand."""
-    query = "" if redact_url(url).endswith("…") else url.rpartition("@")[2].partition("?")[2]
-    found = parse_qsl(query, keep_blank_values=True)
+    """The parameters of a URL before one with a password, which may go on behind an ampersand."""
+    parts = _URL.fullmatch(url)
+    found = parse_qsl(parts["query"] or "" if parts else "", keep_blank_values=True)
     return dict(takewhile(lambda one: not re.search("pass|pwd", one[0], re.IGNORECASE), found))
 
 

@@ -6,13 +6,15 @@ import logging
 import random
 import warnings
 from contextlib import AbstractContextManager
+from copy import deepcopy
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 
 import optuna
-from optuna.storages import BaseStorage, JournalStorage
+from optuna.pruners import WilcoxonPruner
+from optuna.storages import BaseStorage, JournalStorage, RetryHeartbeatStaleTrialCallback
 from optuna.trial import FrozenTrial, TrialState
 
 from lns import params as parameters
@@ -60,6 +62,8 @@ OPTUNA_NAME = "lns"  # of the study in the journal
 PLAN, CHOICES = "plan", "choices"  # attributes of it; choices: (share of each candidate, trial numbers) of each choice
 START_S = 600.0  # after so long the start of a trial on another machine is over
 MAX_RETRIES = 3  # how often a trial whose process died is tried again
+MIN_PAIRS = 4  # below so many pairs no trial is pruned
+P_WORSE = 0.1  # p-value below which a trial counts as worse than the best one
 FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
 
 DAMAGE = ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError
@@ -107,6 +111,7 @@ class Study:
         self.space = search_space(self.base, plan.engine)
         self.runs = Runs(trials, 0.0 if storage is None else SHARED_S)
         self.optuna.sampler = SeededSampler(plan.sampler, plan.seed, values_of(self.base, self.space), self.space)
+        self.optuna.pruner = WilcoxonPruner(p_threshold=P_WORSE, n_startup_steps=MIN_PAIRS)
         for trial in self.trials(TrialState.COMPLETE):
             self.params_of(trial)
 
@@ -202,7 +207,7 @@ class Study:
             self.optuna.enqueue_trial(values_of(self.base, self.space), user_attrs={"origin": "defaults"})
         for trial in self.trials(TrialState.RUNNING):
             if self._was_left(trial):
-                self._requeue(trial, died=True)
+                self._requeue(trial, MAX_RETRIES)
                 log.info("trial %d was cut short with its process; it will be tried again", trial.number)
 
     def _was_left(self, trial: FrozenTrial) -> bool:
@@ -216,33 +221,23 @@ class Study:
     def requeue(self, trial: optuna.Trial) -> None:
         """Queue an interrupted trial again."""
         with self.exclusive():
-            self._requeue(self.trials()[trial.number], died=False)
+            self._requeue(self.trials()[trial.number], None)
 
-    def _requeue(self, trial: FrozenTrial, *, died: bool) -> None:
-        """Fail a trial and queue it again with the values it has, unless too many processes died in it."""
+    def _requeue(self, trial: FrozenTrial, max_retries: int | None) -> None:
+        """Fail a trial and queue it again with the values and the steps it has, unless it was tried too often."""
         try:
             self.optuna.tell(trial.number, state=TrialState.FAIL)
         except (optuna.exceptions.UpdateFinishedTrialError, ValueError):
             return  # a process with another directory of this study in the storage has done so meanwhile
-        retries = trial.user_attrs.get("retries", 0) + died
-        if retries > MAX_RETRIES or not (trial.params or "fixed_params" in trial.system_attrs):
-            return
-        steps = dict(sorted(trial.intermediate_values.items()))
-        if died and steps:
-            steps.popitem()  # the last one may be the mean by which a trial that ended early is ranked
-        self.optuna.add_trial(
-            optuna.trial.create_trial(
-                state=TrialState.WAITING, params=trial.params, distributions=trial.distributions,
-                intermediate_values=steps, system_attrs=trial.system_attrs,
-                user_attrs={"retries": retries, "origin": trial.user_attrs.get("origin", f"trial {trial.number}"),
-                            "first_number": first_number(trial), "kept_steps": len(steps)},
-            )
-        )  # fmt: skip
+        if trial.params or "fixed_params" in trial.system_attrs:
+            again = deepcopy(trial)
+            again.user_attrs = {"origin": trial.user_attrs.get("origin", f"trial {trial.number}")}
+            RetryHeartbeatStaleTrialCallback(max_retries, inherit_intermediate_values=True)(self.optuna, again)
 
 
-def first_number(trial: FrozenTrial | optuna.Trial) -> int:
+def first_number(trial: FrozenTrial) -> int:
     """Number of the trial, or of its first attempt if it was tried again."""
-    number: int = trial.user_attrs.get("first_number", trial.number)
+    number: int = trial.system_attrs.get("failed_trial", trial.number)
     return number
 
 

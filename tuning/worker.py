@@ -10,15 +10,14 @@ long runs is computed.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from contextlib import suppress
+from copy import copy
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
 
 import optuna
-from optuna.trial import TrialState
-from scipy.stats import wilcoxon
+from optuna.trial import FrozenTrial, TrialState
 
 from lns.instances.errors import InputError
 from lns.params import Params
@@ -26,25 +25,16 @@ from lns.tuning.objective import Pair, Stopped, Trace, TrialRun, worth_differenc
 from lns.tuning.plan import StudyRequest
 from lns.tuning.sampler import suggest_params
 from lns.tuning.storage import RunKey, storage_errors
-from lns.tuning.study import Study, first_number, open_study, trial_value
+from lns.tuning.study import Study, first_number, open_study
 from lns.worker_pool import stop_requested
 
 PROMOTED_ONE_IN = 3  # of all trials that finished their short runs, one in so many is promoted
 MAX_FAILURES = 5  # consecutive trials that fail, after which the worker stops
 CALIBRATION_TRIALS = 6  # the first trials, which have long runs whatever their short runs show
-MIN_PAIRS = 4  # below so many pairs no trial is pruned
-P_WORSE = 0.1  # p-value below which a trial counts as worse
 
 
 class NoBoard(Exception):
     """A candidate makes no board within the budget on a pair where the defaults make one."""
-
-
-def is_worse(differences: list[float]) -> bool:
-    """Whether a trial with these differences to the best one is significantly worse than it."""
-    if len(differences) < MIN_PAIRS or sum(differences) >= 0:
-        return False
-    return bool(wilcoxon(differences, alternative="less", zero_method="zsplit").pvalue < P_WORSE)
 
 
 class Worker:
@@ -132,18 +122,18 @@ class Worker:
         """
         study, plan = self.study, self.study.plan
         params, pairs = suggest_params(trial, study.space, study.base), study.training
-        known = study.trials()[trial.number].intermediate_values  # of an earlier attempt
-        short = self._evaluate(trial, params, plan.short, 0, known)
+        before = study.trials()[trial.number]  # with the steps of an earlier attempt
+        short = self._evaluate(trial, before, params, plan.short, 0)
         trial.set_user_attr("short", short)
-        if first_number(trial) < CALIBRATION_TRIALS:  # not all are promoted: runs, not steps, are what it goes on with
+        if first_number(before) < CALIBRATION_TRIALS:  # not all are promoted: runs, not steps, are what it goes on with
             long = fmean(self._difference(params, pair, plan.nodes, shared=True) for pair in pairs)
             trial.set_user_attr("long", long)
         others = [other.user_attrs["short"] for other in study.trials() if "short" in other.user_attrs]
         is_promoted = sum(other > short for other in others) < len(others) / PROMOTED_ONE_IN
-        if not is_promoted and len(pairs) not in known:
+        if not is_promoted and len(pairs) not in before.intermediate_values:
             trial.report(short, len(pairs))  # as in `_evaluate`
             raise optuna.TrialPruned
-        return self._evaluate(trial, params, plan.nodes, len(pairs), known)
+        return self._evaluate(trial, before, params, plan.nodes, len(pairs))
 
     def _difference(self, params: Params, pair: Pair, budget: int, *, shared: bool = False) -> float:
         """Difference to the defaults in the worth of the boards of a pair. Raises NoBoard."""
@@ -153,26 +143,25 @@ class Worker:
         return worth_difference(candidate, self.trace(self.study.base, pair, budget, shared=True), budget)
 
     def _evaluate(
-        self, trial: optuna.Trial, params: Params, budget: int, first_step: int, known: Mapping[int, float]
+        self, trial: optuna.Trial, before: FrozenTrial, params: Params, budget: int, first_step: int
     ) -> float:
-        """Mean difference to the defaults; each pair is reported to ``trial`` as a step, unless it is ``known``.
+        """Mean difference to the defaults; each pair is reported to ``trial`` as a step, unless it was ``before``.
 
         Raises TrialPruned as soon as the trial is significantly worse than the best one on these pairs, NoBoard, or
         Stopped.
         """
-        values: dict[int, float] = {}
+        known, is_first = before.intermediate_values, first_number(before) < CALIBRATION_TRIALS
+        study, values, now = self.study.optuna, dict[int, float](), copy(before)
+        now.intermediate_values = values  # of these runs alone: short ones say the same as the long ones
         for step, pair in enumerate(self.study.training, first_step):
             if step in known:
                 values[step] = known[step]
             else:
                 values[step] = self._difference(params, pair, budget)
                 trial.report(values[step], step)
-            if first_number(trial) >= CALIBRATION_TRIALS and step + 1 not in known:
-                complete = self.study.trials(TrialState.COMPLETE)
-                best = max(complete, key=trial_value).intermediate_values if complete else {}
-                if is_worse([value - best[at] for at, value in values.items() if at in best]):
-                    trial.report(fmean(values.values()), step + 1)  # by its last value the sampler ranks it
-                    raise optuna.TrialPruned
+            if not is_first and step + 1 not in known and study.pruner.prune(study, now):
+                trial.report(fmean(values.values()), step + 1)  # by its last value the sampler ranks it
+                raise optuna.TrialPruned
         return fmean(values.values())
 
 

@@ -104,11 +104,11 @@ CLASSES = {
 """Seconds that the fastest method took on an instance."""
 # The paper's figures, arithmetic means of ratios over the instances that its backtracker finished, as rows 1-4, 5-19
 # and 20-31 of its table 1 show; and the geometric means of the same rows.
-_TABLE_2 = {
+TABLE_2 = {
     "nodes": (("4.3", "1760", "2720", "-"), ("2.9", "377", "407", "321")),
     "time": (("-", "13.4", "23.8", "-"), ("-", "2.9", "3.5", "2.7")),
 }
-_TABLE_3 = {
+TABLE_3 = {
     "MinExpectedOffer": {"time": ("25%", "18%", "15%", "7%"), "nodes": ("25%", "24%", "24%", "18%")},
     REFERENCE: {"time": ("29%", "19%", "45%", "29%"), "nodes": ("28%", "33%", "52%", "39%")},
     "MinExpectedRatio": {"time": ("14%", "18%", "39%", "23%"), "nodes": ("24%", "27%", "47%", "34%")},
@@ -126,7 +126,7 @@ _PARTS = {
     "with bounds of 4.2": ("about -2%", "", "", ""),
 }
 _NAMES = {REFERENCE: "MinExpectedGap"}
-_FIELDS = {"nodes": "nodes", "time": "seconds"}
+FIELDS = {"nodes": "nodes", "time": "seconds"}
 _TIMED = (ROW_SCAN, REFERENCE, MIN_OFFER, "MinOffer without backjumping", "MinOffer without preemption")  # in table 1
 
 Pairs = Sequence[tuple[ComparisonRow, ComparisonRow]]
@@ -135,11 +135,8 @@ Mean = Callable[[list[float]], float]
 
 def tables(rows: Iterable[ComparisonRow], plan: Plan) -> str:
     """All tables as Markdown text. Instances that no method finished are left out."""
-    drawn: dict[str, dict[str, ComparisonRow]] = {}
-    for row in rows:
-        drawn.setdefault(row.instance, {})[row.solver] = row
-    kept = [done for done in drawn.values() if any(row.is_finished for row in done.values())]
-    kept.sort(key=best_time)
+    rows = list(rows)
+    drawn, kept = {row.instance for row in rows}, finished(rows)
     return "\n\n".join([
         f"{len(drawn)} instances, {len(kept)} finished by some method; {plan.seconds:g} s of processor time for each "
         f"method ({plan.seconds * plan.patience:g} s for the row scan where ColorPairs finishes); seed {plan.seed}.",
@@ -154,6 +151,14 @@ def tables(rows: Iterable[ComparisonRow], plan: Plan) -> str:
         "**Table 3. Heuristics against MinOffer** (time and nodes saved)",
         _table_3(kept),
     ])  # fmt: skip
+
+
+def finished(rows: Iterable[ComparisonRow]) -> list[Instance]:
+    """The instances that some method finished, by the time of the fastest."""
+    drawn: dict[str, dict[str, ComparisonRow]] = {}
+    for row in rows:
+        drawn.setdefault(row.instance, {})[row.solver] = row
+    return sorted((done for done in drawn.values() if any(row.is_finished for row in done.values())), key=best_time)
 
 
 def best_time(done: Instance) -> float:
@@ -180,11 +185,11 @@ def _has(done: Instance, method: str) -> bool:
     return method in done and done[method].is_finished
 
 
-def _both(kept: Sequence[Instance], a: str, b: str) -> Pairs:
+def both(kept: Sequence[Instance], a: str, b: str) -> Pairs:
     return [(done[a], done[b]) for done in kept if _has(done, a) and _has(done, b)]
 
 
-def _by_class(kept: Sequence[Instance]) -> list[list[Instance]]:
+def by_class(kept: Sequence[Instance]) -> list[list[Instance]]:
     return [[done for done in kept if low <= best_time(done) < high] for low, high in CLASSES.values()]
 
 
@@ -211,16 +216,16 @@ def _table_2(kept: Sequence[Instance]) -> str:
         return "-" if value is None else f"{before}{value:.3g} ({len(pairs)})"
 
     lines = []
-    for method, (what, field) in product((MIN_OFFER, REFERENCE), _FIELDS.items()):
+    for method, (what, field) in product((MIN_OFFER, REFERENCE), FIELDS.items()):
         over_all, arithmetics, geometrics = [], [], []
-        for of_class in _by_class(kept):
+        for of_class in by_class(kept):
             inside = [(done[ROW_SCAN], done[method]) for done in of_class if _has(done, method) and ROW_SCAN in done]
             both = [pair for pair in inside if pair[0].is_finished]
             over_all.append(entry(inside, field, before="" if len(both) == len(inside) else "≥ "))
             arithmetics.append(entry(both, field, mean))
             geometrics.append(entry(both, field))
         if method == MIN_OFFER:
-            arithmetics, geometrics = map(_beside, (arithmetics, geometrics), _TABLE_2[what], ["paper "] * 2)
+            arithmetics, geometrics = map(_beside, (arithmetics, geometrics), TABLE_2[what], ["paper "] * 2)
         name = f"{_NAMES.get(method, method)}: {what}"
         lines.append([f"{name} divided by, geometric mean over all", *over_all])
         lines.append([f"{name}, arithmetic mean", *arithmetics])
@@ -231,8 +236,8 @@ def _table_2(kept: Sequence[Instance]) -> str:
 def _parts(kept: Sequence[Instance]) -> str:
     lines = []
     for method, paper in _PARTS.items():
-        pairs = _both(kept, method, MIN_OFFER if method.startswith(MIN_OFFER) else REFERENCE)
-        changes = [compared(pairs, field) for compared in (of_sums, ratio) for field in _FIELDS.values()]
+        pairs = both(kept, method, MIN_OFFER if method.startswith(MIN_OFFER) else REFERENCE)
+        changes = [compared(pairs, field) for compared in (of_sums, ratio) for field in FIELDS.values()]
         cells = ["-" if change is None else f"{change - 1:+.0%}" for change in changes]
         lines.append([method, *_beside(cells, paper), str(len(pairs))])
     return markdown(["", "all nodes", "all time", "nodes, geometric mean", "time, geometric mean", "instances"], lines)
@@ -240,8 +245,8 @@ def _parts(kept: Sequence[Instance]) -> str:
 
 def _table_3(kept: Sequence[Instance]) -> str:
     lines = []
-    for (method, paper), what in product(_TABLE_3.items(), ("time", "nodes")):
-        values = [ratio(_both(of_class, method, MIN_OFFER), _FIELDS[what]) for of_class in _by_class(kept)]
+    for (method, paper), what in product(TABLE_3.items(), ("time", "nodes")):
+        values = [ratio(both(of_class, method, MIN_OFFER), FIELDS[what]) for of_class in by_class(kept)]
         cells = ["-" if value is None else f"{1 - value:.0%}" for value in values]
         known = paper.get(what, [""] * 4)
         lines.append([f"{_NAMES.get(method, method)}, {what} saved", *_beside(cells, known, "paper ")])

@@ -253,7 +253,7 @@ def _mean_and_error(values: Sequence[float], rows: Sequence[ComparisonRow], mark
     return f"{mark if is_cut else ''}{rounded(mean_of(values))}±{rounded(error)}"
 
 
-def _difficulty(rows: Sequence[ComparisonRow]) -> list[float]:
+def difficulty(rows: Sequence[ComparisonRow]) -> list[float]:
     """Nodes divided by solutions. For a cut tree an estimate from those found, or a lower bound if there is none."""
     return [row.nodes / max(1, row.solutions) for row in rows]
 
@@ -272,10 +272,10 @@ def _trees_text(by_class: Rows, plan: Plan) -> list[str]:
         mean = mean_of([row.seconds for row in by_class[_name(key[0], *key), method] if row.seconds >= 0])
         return "-" if mean != mean else f"{mean:.4f}"
 
-    def difficulty(shape: tuple[int, int], colours: int) -> str:
+    def difficulty_of(shape: tuple[int, int], colours: int) -> str:
         chosen, figure = by_class[_name(*shape, colours), "dlx:binary"], TABLE_2[shape][colours - _COLOURS[0]]
         known = figure is not None and bool(chosen)
-        return f"{_mean_and_error(_difficulty(chosen), chosen, ESTIMATE)} ({figure})" if known else "-"
+        return f"{_mean_and_error(difficulty(chosen), chosen, ESTIMATE)} ({figure})" if known else "-"
 
     classes, methods = _classes(plan, TABLE_1), {method: method for method in METHODS}
     shapes = {f"{width}x{height}": (width, height) for width, height in TABLE_2 if max(width, height) in plan.sizes}
@@ -284,8 +284,8 @@ def _trees_text(by_class: Rows, plan: Plan) -> list[str]:
         drawn, searched = (by_class[_name(key[0], *key), method] for method in ("zig-zag", "hard"))
         record, average = TABLE_3[key]
         if drawn or searched:
-            hardest = [rounded(max(_difficulty(found), default=NAN)) for found in (drawn, searched)]
-            mean = _mean_and_error(_difficulty(drawn), drawn, ESTIMATE)
+            hardest = [rounded(max(difficulty(found), default=NAN)) for found in (drawn, searched)]
+            mean = _mean_and_error(difficulty(drawn), drawn, ESTIMATE)
             table_3.append([label, hardest[0], f"{hardest[1]} ({record})", f"{mean} ({average or '-'})"])
     return [
         f"Jolivet 2008, table 1: {plan.per_size} puzzles for each class (the paper's means)\n"
@@ -293,7 +293,9 @@ def _trees_text(by_class: Rows, plan: Plan) -> list[str]:
         "section 2.4: processor time of a tree, with the matrix or the list of blocks\n"
         + crossed("mean seconds", classes, methods, seconds),
         "table 2: mean difficulty by number of colours\n"
-        + crossed("dlx:binary nodes / solutions", shapes, {str(colours): colours for colours in _COLOURS}, difficulty),
+        + crossed(
+            "dlx:binary nodes / solutions", shapes, {str(colours): colours for colours in _COLOURS}, difficulty_of
+        ),
         "table 3: the hardest found and the mean (the paper's)\n" + aligned(table_3),
     ]
 
@@ -305,7 +307,7 @@ def _conjecture(by_class: Rows) -> str:
     """
     lines = [["mean solutions, dlx:binary", *map(str, _COLOURS), "first single", "peak"]]
     for width, height in TABLE_2:
-        line, single, difficulty = [f"{width}x{height}"], "-", {}
+        line, single, hardest = [f"{width}x{height}"], "-", {}
         for colours in _COLOURS:
             of_class = by_class[_name(width, height, colours), "dlx:binary"]
             chosen = [row for row in of_class if row.status != BUDGET_SPENT]
@@ -314,8 +316,8 @@ def _conjecture(by_class: Rows) -> str:
             if alone and single == "-":
                 single = f"{colours} ({alone} of {len(chosen)})"
             if chosen:
-                difficulty[colours] = mean_of(_difficulty(chosen))
-        peak = max(difficulty, key=difficulty.__getitem__) if difficulty else "-"
+                hardest[colours] = mean_of(difficulty(chosen))
+        peak = max(hardest, key=hardest.__getitem__) if hardest else "-"
         lines.append([*line, single, str(peak)])
     return "section 5.2: mean solutions by colours (the paper at 4x4: 7000 with 2, 40 with 3)\n" + aligned(lines)
 
@@ -399,6 +401,6 @@ def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
     curves: dict[str, dict[int, float]] = {}
     for width, height in TABLE_2:
         for colours in _COLOURS:
-            if values := _difficulty(by_class[_name(width, height, colours), "dlx:binary"]):
+            if values := difficulty(by_class[_name(width, height, colours), "dlx:binary"]):
                 curves.setdefault(f"{width}x{height}", {})[colours] = mean_of(values)
     plot_curves(path, curves, "colours", "DLX nodes / solutions, mean")

@@ -19,7 +19,7 @@ CLUE: Rgb = (255, 255, 255)
 NO_FRAME: Rgb = (255, 255, 255)  # around a board without frame
 
 # One group a line. Chosen by a search that maximised the smallest CIEDE2000 distance inside each group over normal,
-# protanope and deuteranope vision (tests/instances/test_draw.py states the distances). All lie on the 6x6x6 cube of
+# protanope and deuteranope vision (tests/instances/test_draw.py has distances in OKLab). All lie on the 6x6x6 cube of
 # 256-colour terminals, which therefore show exactly these colours.
 GROUP_SIZE = 8
 _HEX = """

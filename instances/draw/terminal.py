@@ -6,15 +6,14 @@ import os
 import string
 from collections import Counter
 from collections.abc import Mapping
-from itertools import pairwise, zip_longest
-from typing import IO, Literal
+from itertools import groupby, pairwise, zip_longest
+from typing import IO, Any, Literal, NamedTuple
 
 import numpy as np
 
 from lns.instances.board import Board
 from lns.instances.draw import Scene, scene
-from lns.instances.draw.palette import BACKGROUND, CLUE, EMPTY, MISMATCH, Rgb, xterm
-from lns.instances.draw.palette import GREY as GREY_RGB
+from lns.instances.draw.palette import BACKGROUND, CLUE, EMPTY, MISMATCH, Rgb, rgb, xterm
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
 Colour = Literal["truecolor", "256", "none"]
@@ -50,6 +49,15 @@ def encodes(stream: IO[str]) -> bool:
     return True
 
 
+class _Form(NamedTuple):
+    """A picture as lines of text, and where its first column and row lie and how far the next: rows in half lines."""
+
+    lines: list[str]
+    wide: int
+    across: tuple[int, int]
+    down: tuple[int, int]
+
+
 def render(
     puzzle: Puzzle,
     board: Board | None,
@@ -64,7 +72,8 @@ def render(
     cells are empty. Where that does not fit, each cell is a dot, and mismatches lie between the dots. Without colour,
     each joint is a letter, as in viewer URLs (0 = a, 1 = b, ...): ``b`` where both sides agree, ``b!c`` where they do
     not match, ``b-c`` where mates do; ``+`` is a piece, ``#`` a clue, ``.`` an empty cell. If neither fits, each cell
-    is one character: its number of mismatches, or ``+``, ``#`` or ``.``.
+    is one character: its number of mismatches, or ``+``, ``#`` or ``.``. Rows and columns of a board are numbered from
+    0 where that fits, narrow columns by the last digit.
 
     ``colour`` says which escape sequences to use, see `capability`; ``width`` how many columns the lines must fit, 80
     by default; ``height`` how many lines a board must fit, if it can, unlimited by default and for the pieces of a
@@ -73,37 +82,50 @@ def render(
     return "".join(f"{line}\n" for line in _drawn(scene(puzzle, board), colour, width, height)[0])
 
 
-def legend(
-    puzzle: Puzzle,
-    board: Board | None,
-    *,
-    colour: Colour = "none",
-    width: int | None = None,
-    height: int | None = None,
-) -> str:
+def legend(puzzle: Puzzle, board: Board | None, **shape: Any) -> str:
     """What the signs of `render` mean, in one line; the arguments are those of `render`."""
-    return _drawn(scene(puzzle, board), colour, width, height)[1]
+    shape = {"colour": "none", "width": None, "height": None} | shape
+    return _drawn(scene(puzzle, board), **shape)[1]
 
 
 def _drawn(picture: Scene, colour: Colour, width: int | None, height: int | None) -> tuple[list[str], str]:
     """The lines of a picture in the largest form that fits, and their legend."""
     columns = 80 if width is None else max(1, width)
     rows = 10**9 if height is None or picture.sheet else max(1, height)
-    signs = "a sign is a piece: its number of mismatches, + without any, # a clue, . an empty cell"
+    gutter = 0 if picture.sheet else len(str(picture.height - 1)) + 1
     if colour == "none":
-        lines = _blocks(picture) if picture.sheet else _letters(picture)
-        if max(map(len, lines)) <= columns and len(lines) <= rows:
+        form = _blocks(picture) if picture.sheet else _letters(picture)
+        if form.wide <= columns and len(form.lines) <= rows:
             mates = ", b-c mates" if picture.first_mate else ""
-            return lines, f"letters are colours, b!c is a mismatch{mates}, # a clue, . an empty cell"
-        return _signs(picture), signs
-    edge = 2 * _has_edge(picture)
-    side = min(_LARGEST, (columns + 1 - edge) // picture.width - 1, (2 * rows + 1 - edge) // picture.height - 1)
-    if side >= _SMALLEST:
-        return _pixels(picture, side, colour), "red bars are mismatches, white frames are clues"
-    if side == 1 and not picture.sheet:
-        dots = "a dot is a piece, red a mismatch, white a clue; a larger window shows colours"
-        return _pixels(picture, 1, colour), dots
-    return _coloured(_signs(picture), colour), signs
+            said = f"letters are colours, b!c is a mismatch{mates}, # a clue, . an empty cell"
+            return _ruled(picture, form, gutter, columns, rows), said
+    else:
+        edge, side = 2 * _has_edge(picture), 0
+        for ruler in (gutter, 0):
+            if side < _SMALLEST:
+                fit = columns - ruler + 1 - edge, 2 * (rows - bool(ruler)) + 1 - edge
+                side = min(_LARGEST, fit[0] // picture.width - 1, fit[1] // picture.height - 1)
+        if side >= _SMALLEST or (side == 1 and not picture.sheet):
+            said = "red bars are mismatches, white frames are clues"
+            if side == 1:
+                said = "a dot is a piece, red a mismatch, white a clue; a larger window shows colours"
+            return _ruled(picture, _pixels(picture, side, colour), gutter, columns, rows), said
+    said = "a sign is a piece: its number of mismatches, + without any, # a clue, . an empty cell"
+    return _ruled(picture, _signs(picture, colour), gutter, columns, rows), said
+
+
+def _ruled(picture: Scene, form: _Form, gutter: int, columns: int, rows: int) -> list[str]:
+    """The lines with the numbers of rows and columns beside and above them; without if they do not fit."""
+    (left, pitch), (top, down) = form.across, form.down
+    above = ""
+    for column in range(picture.width):
+        number = column if pitch > len(str(picture.width - 1)) else column % 10
+        above = f"{above:<{gutter + left + column * pitch}}{number}"
+    if not gutter or max(len(above), gutter + form.wide) > columns or len(form.lines) >= rows:
+        return form.lines
+    names = {(top + row * down) // 2: row for row in range(picture.height)}
+    lines = (f"{names.get(at, ''):>{gutter - 1}} {line}".rstrip() for at, line in enumerate(form.lines))
+    return [above, *lines]
 
 
 # -- colour ------------------------------------------------------------------------------------------------------
@@ -114,17 +136,15 @@ def _has_edge(picture: Scene) -> bool:
     return bool(picture.rim) and not picture.sheet
 
 
-def _pixels(picture: Scene, side: int, colour: Colour) -> list[str]:
+def _pixels(picture: Scene, side: int, colour: Colour) -> _Form:
     """Cells of ``side`` x ``side`` pixels, one pixel apart. A character shows two pixels, one above the other."""
-    step = side + 1
+    step, edge = side + 1, int(_has_edge(picture))
     canvas = np.full((picture.height * step + 1, picture.width * step + 1, 3), BACKGROUND)  # a pixel around it too
-    if _has_edge(picture):
+    if edge:
         canvas[[0, -1]] = canvas[:, [0, -1]] = picture.ground
     corners = [(row * step + 1, column * step + 1) for row in range(picture.height) for column in range(picture.width)]
-    triangles, empty = (
-        _triangles(side),
-        np.where(np.indices((side, side)).sum(axis=0)[..., None] % 2, EMPTY, BACKGROUND),
-    )
+    triangles = _triangles(side)
+    empty = np.where(np.indices((side, side)).sum(axis=0)[..., None] % 2, EMPTY, BACKGROUND)
     for cell, (top, left) in enumerate(corners):
         quad = picture.quads[cell]
         if cell not in picture.holes:
@@ -144,8 +164,10 @@ def _pixels(picture: Scene, side: int, colour: Colour) -> list[str]:
             canvas[top : top + side, beside] = MISMATCH
         else:
             canvas[beside, left : left + side] = MISMATCH
-    rows = (canvas if _has_edge(picture) else canvas[1:-1, 1:-1]).tolist()
-    return [_half_blocks(upper, lower, colour) for upper, lower in zip_longest(rows[::2], rows[1::2])]
+    pixels = (canvas if edge else canvas[1:-1, 1:-1]).tolist()
+    lines = [_half_blocks(upper, lower, colour) for upper, lower in zip_longest(pixels[::2], pixels[1::2])]
+    middle = edge + (side - 1) // 2, step
+    return _Form(lines, len(pixels[0]), middle, middle)
 
 
 def _triangles(side: int) -> IntArray:
@@ -165,15 +187,10 @@ def _triangles(side: int) -> IntArray:
 
 def _half_blocks(upper: list[Rgb], lower: list[Rgb] | None, colour: Colour) -> str:
     """A line of text for two rows of pixels; ``lower`` is None below the last row."""
-    parts: list[str] = []
-    last: tuple[Rgb, Rgb | None] | None = None
-    below: list[Rgb | None] = [None] * len(upper) if lower is None else [*lower]
-    for pair in zip(upper, below, strict=True):
-        if pair != last:
-            ground = "49" if pair[1] is None else _code(48, pair[1], colour)
-            parts.append(f"\x1b[{_code(38, pair[0], colour)};{ground}m")
-        parts.append("▀")
-        last = pair
+    parts = []
+    for (above, below), blocks in groupby(zip_longest(upper, lower or ())):
+        ground = "49" if below is None else _code(48, below, colour)
+        parts.append(f"\x1b[{_code(38, above, colour)};{ground}m" + "▀" * sum(1 for _ in blocks))
     return "".join(parts) + "\x1b[0m"
 
 
@@ -196,7 +213,7 @@ def letter(colour: int) -> str:
             return digits
 
 
-def _letters(picture: Scene) -> list[str]:
+def _letters(picture: Scene) -> _Form:
     """Two lines for each row of cells: the cells with the joints beside them, then the joints below them."""
     width, height = picture.width, picture.height
     wide = max((len(letter(colour)) for quad in picture.quads if quad for colour in quad), default=1)
@@ -214,10 +231,12 @@ def _letters(picture: Scene) -> list[str]:
         above = here
     margin = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
     lines = [line[margin:].rstrip() for line in lines]
-    return lines[0 if lines[0] else 1 : None if lines[-1] else -1]
+    first = 0 if lines[0] else 1
+    lines = lines[first : None if lines[-1] else -1]
+    return _Form(lines, max(map(len, lines)), (2 * wide + 1 - margin, 2 * wide + 2), (2 - 2 * first, 4))
 
 
-def _blocks(picture: Scene) -> list[str]:
+def _blocks(picture: Scene) -> _Form:
     """The pieces of a puzzle, three lines each, apart from each other."""
     quads = [[letter(colour) for colour in quad] for quad in picture.quads if quad is not None]
     wide = max(len(name) for quad in quads for name in quad)
@@ -227,25 +246,20 @@ def _blocks(picture: Scene) -> list[str]:
         uppers, lowers = ("  ".join(f"{quad[side]:^{2 * wide + 1}}" for quad in row) for side in (UP, DOWN))
         middles = "  ".join(f"{quad[LEFT]:>{wide}}+{quad[RIGHT]:<{wide}}" for quad in row)
         lines += [uppers.rstrip(), middles.rstrip(), lowers.rstrip(), ""]
-    return lines[:-1]
+    return _Form(lines[:-1], max(map(len, lines)), (wide, 2 * wide + 3), (2, 8))
 
 
 def _joint(picture: Scene, cell: int | None, beyond: int | None, side: int, wide: int) -> str:
     """The text between two neighbouring cells, ``2 * wide + 1`` columns; None: beyond the rim, or a hole."""
     quads = [None if at is None else picture.quads[at] for at in (cell, beyond)]
-    first, second = (None if quad is None else quad[at] for quad, at in zip(quads, (side, (side + 2) % 4), strict=True))
+    first, second = (None if quad is None else quad[at] for quad, at in zip(quads, (side, side ^ 2), strict=True))
     here, there = ("" if colour is None else letter(colour) for colour in (first, second))
-    if cell is None or beyond is None:
-        wrong = ((beyond, side ^ 2) if cell is None else (cell, side)) in picture.wrong
-        if (first or second or 0) == GREY and not wrong:  # grey on the rim is left blank
-            return " " * (2 * wide + 1)
-        if side == DOWN and not wrong:
-            return f"{here + there:^{2 * wide + 1}}"
-        return f"{here:>{wide}}{'!' if wrong else ' '}{there:<{wide}}"
+    if ((beyond, side ^ 2) if cell is None else (cell, side)) in picture.wrong:
+        return f"{here:>{wide}}!{there:<{wide}}"
+    if (cell is None or beyond is None) and (first or second or GREY) == GREY:  # grey on the rim is left blank
+        return " " * (2 * wide + 1)
     if first is None or second is None:
         return f"{here + there:^{2 * wide + 1}}" if side == DOWN else f"{here:<{wide}} {there:>{wide}}"
-    if (cell, side) in picture.wrong:
-        return f"{here:>{wide}}!{there:<{wide}}"
     return f"{here:^{2 * wide + 1}}" if first == second else f"{here:>{wide}}-{there:<{wide}}"
 
 
@@ -261,21 +275,19 @@ def _sign(picture: Scene, cell: int | None) -> str:
 # -- one character for each cell -----------------------------------------------------------------------------------
 
 
-def _signs(picture: Scene) -> list[str]:
-    """The number of wrong sides of each piece; without any, ``+``, or ``#`` on a clue; ``.`` for an empty cell."""
+def _signs(picture: Scene, colour: Colour) -> _Form:
+    """The number of wrong sides of each piece; without any, ``+``, or ``#`` on a clue; ``.`` for an empty cell.
+
+    In colour, digits are on red and empty cells dim.
+    """
     wrong = Counter(cell for cell, _ in picture.wrong)
     wrong.update(cell + 1 for cell, side in picture.wrong if side == RIGHT and (cell + 1) % picture.width)
     wrong.update(cell + picture.width for cell, side in picture.wrong if side == DOWN)
-    signs = [
-        str(wrong[cell]) if wrong[cell] and cell not in picture.holes else _sign(picture, cell)
-        for cell in range(len(picture.quads))
-    ]
-    return ["".join(signs[start : start + picture.width]).rstrip() for start in range(0, len(signs), picture.width)]
-
-
-def _coloured(lines: list[str], colour: Colour) -> list[str]:
-    """The characters of `_signs` in colour: digits on red, empty cells dim."""
-    red = f"\x1b[{_code(48, MISMATCH, colour)};{_code(38, CLUE, colour)}m"
-    dim = f"\x1b[{_code(38, GREY_RGB, colour)}m"
-    styles = {**dict.fromkeys("1234", red), ".": dim}
-    return ["".join(f"{styles[sign]}{sign}\x1b[0m" if sign in styles else sign for sign in line) for line in lines]
+    shown = range(len(picture.quads))
+    signs = [str(wrong[cell]) if wrong[cell] and cell not in picture.holes else _sign(picture, cell) for cell in shown]
+    lines = ["".join(signs[at : at + picture.width]).rstrip() for at in range(0, len(signs), picture.width)]
+    if colour != "none":
+        red = f"\x1b[{_code(48, MISMATCH, colour)};{_code(38, CLUE, colour)}m"
+        styles = {**dict.fromkeys("1234", red), ".": f"\x1b[{_code(38, rgb(GREY), colour)}m"}
+        lines = ["".join(f"{styles[sign]}{sign}\x1b[0m" if sign in styles else sign for sign in line) for line in lines]
+    return _Form(lines, picture.width, (0, 1), (0, 2))

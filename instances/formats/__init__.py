@@ -28,28 +28,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
+from lns.instances import eternity2
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.eternity2 import CLUES, STARTER, clue_sentence, held_clues, name_of_clues, official_clues, recognise
 from lns.instances.files import atomic_write, write_output
-from lns.instances.formats import base, cells, link, lists
-from lns.instances.formats.base import (
-    Document,
-    NearError,
-    NeedsPuzzleError,
-    NoRimError,
-    Source,
-    Target,
-    is_url,
-    shipped_instances,
-    source_name,
-)  # fmt: skip
-from lns.instances.formats.own_json import best_json
+from lns.instances.formats import base, cells, lists
+from lns.instances.formats.base import Document, Source, Target, is_url, shipped_instances, source_name
+from lns.instances.formats.own_json import best_json, read_link
 from lns.instances.formats.registry import FORMATS, by_content, by_extension, by_name
 from lns.instances.formats.shapes import picture_in, rows_of
 from lns.instances.formats.viewer import url_if_any, viewer_url
-from lns.instances.puzzle import Clue, Puzzle, rotate
-from lns.instances.symmetry import rotate_board
+from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.text import printable
 from lns.instances.verify import verify
 
@@ -63,19 +52,9 @@ __all__ = [
     "is_url",
     "load_board",
     "load_puzzle",
-    "parse",
-    "read",
-    "read_board",
-    "read_puzzle",
-    "render",
-    "shipped_instances",
-    "source_name",
-    "url_if_any",
-    "viewer_url",
-    "with_clues",
-    "with_facts",
-    "write",
 ]
+__all__ += ["parse", "read", "read_board", "read_puzzle", "render", "shipped_instances", "source_name", "url_if_any"]
+__all__ += ["viewer_url", "with_clues", "with_facts", "write"]
 
 HELD = "held"
 """Word for the clues of a puzzle that is read for a search: its own; of a board, the official clues that it holds."""
@@ -102,11 +81,11 @@ def read(
     source = os.fspath(source)
     if is_url(source):
         where, format = source_name(source), format or "url"
-        given = Source(source, puzzle, "puzzle", None, None, _find_puzzle, number)
+        given = Source(source, puzzle, "puzzle", _find_puzzle, number)
     else:
         path = base.file_of(source)
         where = printable(str(path))
-        given = Source(base.text_of(path, source), puzzle, base.name_of(path), None, path.parent, _find_puzzle, number)
+        given = Source(base.text_of(path, source), puzzle, base.name_of(path), _find_puzzle, number, path.parent)
     try:
         return _document(given, format)
     except InputError as error:
@@ -126,12 +105,12 @@ def parse(
 
     ``find_puzzle`` loads the puzzle that a board names, or raises InputError; by default from files too.
     """
-    return _document(Source(text, puzzle, name, None, None, find_puzzle or _find_puzzle, number), format)
+    return _document(Source(text, puzzle, name, find_puzzle or _find_puzzle, number), format)
 
 
 def _document(source: Source, format: str | None) -> Document:
     if format in (None, "url") and base.holds_link(source.text):
-        document = link.read(source)
+        document = read_link(source)
     elif format is None:
         document = read_by_evidence(source)
     else:
@@ -150,13 +129,13 @@ def with_facts(document: Document, known: Puzzle | None) -> Document:
     if puzzle is None:
         return document
     notes: list[str] = []
-    if known is None and document.format != "best" and (recognised := recognise(puzzle)) is not None:
+    if known is None and document.format != "best" and (recognised := eternity2.recognise(puzzle)) is not None:
         notes.append(recognised.sentence)
     shown = board
     if board is None and puzzle.clues and known is None:
         lying = {clue.cell: (clue.piece, clue.rotation) for clue in puzzle.clues}
         shown = Board.from_pairs(map(lying.get, range(puzzle.cells)), puzzle.width, puzzle.height)
-    sentence = None if shown is None else clue_sentence(puzzle, shown)
+    sentence = None if shown is None else eternity2.clue_sentence(puzzle, shown)
     if sentence is None and board is not None:
         sentence = _turned_sentence(puzzle, board)
     notes += [sentence] if sentence else []
@@ -167,18 +146,12 @@ def _turned_sentence(puzzle: Puzzle, board: Board) -> str:
     """A note if the clues of a puzzle fit its board better after a turn of the board."""
     if not puzzle.clues or not puzzle.turns or puzzle.width != puzzle.height or puzzle.holes:
         return ""
-    held = []
-    for turns in range(4):
-        quads = rotate_board(board, turns).colours(puzzle).tolist()
-        wanted = [rotate(puzzle.pieces[clue.piece].tolist(), clue.rotation) for clue in puzzle.clues]
-        held.append(sum(tuple(quads[clue.cell]) == quad for clue, quad in zip(puzzle.clues, wanted, strict=True)))
+    held = [len(cells) for cells in eternity2.clues_by_turn(puzzle, board, puzzle.clues)]
     turns = held.index(max(held))
-    if not turns:
-        return ""
-    return (
-        f"{held[0]} of {len(puzzle.clues)} clues lie on the board, {held[turns]} after a turn of {90 * turns} degrees "
-        f"(`lns convert --turn {90 * turns}`)"
+    found = (
+        f"{held[0]} of {len(puzzle.clues)} clues lie on the board, {held[turns]} after a turn of {90 * turns} degrees"
     )
+    return f"{found} (`lns convert --turn {90 * turns}`)" if turns else ""
 
 
 def _find_puzzle(source: str) -> Puzzle:
@@ -229,7 +202,7 @@ def _in_any_dialect(source: Source, strict_error: InputError | None) -> Document
         try:
             document = FORMATS[name].read(source)
         except InputError as refusal:
-            if used or isinstance(refusal, NeedsPuzzleError):
+            if used or isinstance(refusal, base.NeedsPuzzleError):
                 refusals.append(refusal)
         else:
             if used:
@@ -249,7 +222,7 @@ def _most_telling(source: Source, strict_error: InputError | None, refusals: lis
             "puzzle, as --clues FILE"
         )
     best = max(refusals, key=lambda each: each.telling)
-    if strict_error is None or best.telling > NoRimError.telling:
+    if strict_error is None or best.telling > base.NoRimError.telling:
         return best
     if best.telling:  # no rim is found
         if any(row.line == strict_error.line and not row.only_numbers for row in rows_of(source.text)):
@@ -270,7 +243,7 @@ def _board_by_evidence(source: Source, document: Document) -> Document:
     try:
         found = FORMATS["cells"].read(source)
     except InputError as error:
-        if here is None and isinstance(error, NearError):
+        if here is None and isinstance(error, base.NearError):
             raise
         return document
     assert found.puzzle is not None and found.board is not None
@@ -287,9 +260,7 @@ def _board_by_evidence(source: Source, document: Document) -> Document:
 
 def load_puzzle(source: str, format: str | None = None, clues: str | None = None) -> Puzzle:
     """Load a puzzle: that of `read_puzzle`, whose parameters and errors it has."""
-    puzzle = read_puzzle(source, format, clues).puzzle
-    assert puzzle is not None
-    return puzzle
+    return _defined(read_puzzle(source, format, clues), source)
 
 
 def read_puzzle(source: str, format: str | None = None, clues: str | None = None) -> Document:
@@ -332,11 +303,7 @@ def _with_clues_of(puzzle: Puzzle, board: Board | None, source: str) -> tuple[Pu
         format = "clues" if cells.looks_like_clues(text) or cells.cell_types(text) is not None else None
     found = read_board(source, bare, format)
     assert found.board is not None
-    lying = [
-        Clue(cell, *divmod(oriented, 4))
-        for cell, oriented in enumerate(found.board.without_blanks(bare).placements.tolist())
-        if oriented >= 0
-    ]
+    lying = [Clue(cell, *pair) for cell, pair in enumerate(found.board.without_blanks(bare).pairs()) if pair]
     if broken := verify(bare, found.board).violations:
         raise InputError(f"these clues break a rule: {broken[0]}", source_name(source))
     return bare.with_clues(lying), [f"clues: {note}" for note in found.notes] or [f"clues: {len(lying)}"]
@@ -344,22 +311,21 @@ def _with_clues_of(puzzle: Puzzle, board: Board | None, source: str) -> tuple[Pu
 
 def _with_named_clues(puzzle: Puzzle, board: Board | None, word: str) -> tuple[Puzzle, list[str]]:
     """The puzzle with the clues that one of the `CLUE_WORDS` names, and a note."""
-    owner = ""
+    official = eternity2.official_clues(puzzle)
+    if not official and word in ("official", "starter"):
+        raise InputError(
+            f"{puzzle.name} is not known to be Eternity II, which alone has {word} clues; expected none, or a file"
+        )
+    starter = [clue for clue in official if clue.cell == eternity2.STARTER]
+    held = puzzle.clues or (eternity2.held_clues(puzzle, board) if board is not None else ())
+    chosen = puzzle.with_clues({"official": official, "starter": starter, "none": (), HELD: held}[word])
+    name, words = (
+        eternity2.name_of_clues(chosen),
+        {"official": f"the {eternity2.CLUES} official ones", "starter": "the starter clue"},
+    )
+    note = f"clues: {words.get(name, name)}"
     if word == HELD:
-        assert board is not None
-        kept = puzzle.clues or held_clues(puzzle, board)
-        owner = "of the puzzle" if puzzle.clues else "that the board holds"
-    else:
-        official = official_clues(puzzle)
-        if not official and word != "none":
-            raise InputError(
-                f"{puzzle.name} is not known to be Eternity II, which alone has {word} clues; expected none, or a file"
-            )
-        kept = tuple(clue for clue in official if word == "official" or (word == "starter" and clue.cell == STARTER))
-    chosen = puzzle.with_clues(kept)
-    name = name_of_clues(chosen)
-    words = {"official": f"the {CLUES} official ones", "starter": "the starter clue"}.get(name, name)
-    note = " ".join(["clues:", words, *[owner] * bool(owner and kept), *[_CHOICE] * (word == HELD)])
+        note += (" of the puzzle" if puzzle.clues else " that the board holds") * bool(chosen.clues) + f" {_CHOICE}"
     return chosen, [note]
 
 

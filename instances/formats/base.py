@@ -154,10 +154,10 @@ class Source:
     text: str  # decoded; every line ends in a newline
     puzzle: Puzzle | None  # of the board in the source, if the caller knows it
     name: str  # for a puzzle that is read
-    option: str | None  # the part of the format's name after its colon, such as 'urdl' of 'e2pieces:urdl'
-    folder: Path | None  # of the file; None for a URL
     find_puzzle: Callable[[str], Puzzle]  # loads an instance by path or shipped name
     number: int | None = None  # which of several boards in the text is read, counted from 1; None is the first
+    folder: Path | None = None  # of the file; None for a URL
+    option: str | None = None  # the part of the format's name after its colon, such as 'urdl' of 'e2pieces:urdl'
 
     def known(self, what: str) -> Puzzle:
         """The puzzle of the board. Raises NeedsPuzzleError, in which ``what`` names the pieces, if it is not known."""

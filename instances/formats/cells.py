@@ -18,8 +18,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.eternity2 import SWAPPED, held_clues, recognise
@@ -30,6 +28,7 @@ from lns.instances.formats.orders import CLOCKWISE, ORDERS
 from lns.instances.formats.shapes import Row, found_in, groups_on_a_line, rows_of
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of, quoted
+from lns.instances.verify import verify
 
 _PAIR = re.compile(r"(?<![0-9])([0-9]{1,4})[ \t]*[/(:][ \t]*([0-9])(?![0-9])")
 _COMPASS = re.compile(r"\$((?:(?:\.|[0-9]{1,4}[NESW]):)+(?:\.|[0-9]{1,4}[NESW])?):?;")
@@ -67,9 +66,7 @@ def read(source: Source) -> Document:
     form, readings, notes = _compass(source) or _pairs(source) or _letters(source) or _marked(source) or _rows(source)
     if isinstance(readings, Laid):
         readings = in_place(readings, source.puzzle, source.name)
-    wanted, said = source.words(), _CONVENTION.search(source.text)
-    if said and wanted <= {*said[1].split(",")}:
-        wanted = {*said[1].split(",")}
+    wanted = _named(source)
     chosen = [reading for reading in readings if wanted <= reading.parts]
     if not chosen:
         raise InputError(
@@ -81,15 +78,21 @@ def read(source: Source) -> Document:
     return Document(FORMAT.name, reading.puzzle, reading.board, (first, *notes, *_swap_helps(reading)))
 
 
+def _named(source: Source) -> set[str]:
+    """The parts of the convention that the option names, or of the one that the text does, if it has them."""
+    words, said = source.words(), _CONVENTION.search(source.text)
+    return {*said[1].split(",")} if said and words <= {*said[1].split(",")} else words
+
+
 def _swap_helps(reading: Reading) -> _Notes:
     """A note if the board is better with pieces 112 and 113 exchanged, as they are in two files of Eternity II."""
     if recognise(reading.puzzle) is None:
         return ()
     first, second = SWAPPED
-    numbers = reading.board.placements >> 2
-    step = np.where(numbers == first, second - first, np.where(numbers == second, first - second, 0))
-    board = Board(reading.board.placements + 4 * step, reading.board.width, reading.board.height)
-    gain = Reading(reading.name, reading.puzzle, board).found.score - reading.found.score
+    other = {first: second, second: first}
+    pairs = [pair and (other.get(pair[0], pair[0]), pair[1]) for pair in reading.board.pairs()]
+    board = Board.from_pairs(pairs, reading.board.width, reading.board.height)
+    gain = verify(reading.puzzle, board).score - reading.found.score
     said = f"pieces {first + 1} and {second + 1} seem swapped: with them exchanged, {gain} more seams match"
     return (said,) if gain > 0 else ()
 
@@ -243,11 +246,9 @@ def write(target: Target) -> str:
     Without a frame, a comment names the convention, as no rim shows which one it is.
     """
     named = {part for part in (target.option or "").lower().split(",") if part}
-    unknown = sorted(named - {"base0", "base1", "top", "bottom", "cw", "ccw", "turn0", "turn1", "turn2", "turn3"})
-    if unknown:
-        raise InputError(
-            f"convention {quoted(unknown[0])}; expected base0 or base1, top or bottom, cw or ccw, turn0 to turn3"
-        )
+    if unknown := sorted(named - {"base0", "base1", "top", "bottom", "cw", "ccw", *map("turn{}".format, range(4))}):
+        known = "base0 or base1, top or bottom, cw or ccw, turn0 to turn3"
+        raise InputError(f"convention {quoted(unknown[0])}; expected {known}")
     base, sign = int("base0" not in named), -1 if "ccw" in named else 1
     offset = next((turns for turns in (1, 2, 3) if f"turn{turns}" in named), 0)
     pairs, width = target.laid.pairs(), target.laid.width
@@ -257,12 +258,9 @@ def write(target: Target) -> str:
         raise InputError(f"the pieces of {target.puzzle.name} are never turned; expected cw and turn0")
     entries = ["0/0" if pair is None else f"{pair[0] + base}/{sign * (pair[1] - offset) % 4}" for pair in pairs]
     lines = [" ".join(entries[at : at + width]) for at in range(0, len(entries), width)]
-    if "bottom" in named:
-        lines.reverse()
-    if not target.puzzle.framed:
-        ends = "bottom" if "bottom" in named else "top", "ccw" if sign < 0 else "cw"
-        lines.insert(0, f"# {FORMAT.name}:base{base},{','.join(ends)},turn{offset}")
-    return "\n".join(lines) + "\n"
+    end, sense = "bottom" if "bottom" in named else "top", "ccw" if sign < 0 else "cw"
+    said = [] if target.puzzle.framed else [f"# {FORMAT.name}:base{base},{end},{sense},turn{offset}"]
+    return "\n".join([*said, *(lines[::-1] if end == "bottom" else lines)]) + "\n"
 
 
 FORMAT = Format("cells", "board", "boards in any dialect, by evidence; written as id/turns", read, write, "CONVENTION")
@@ -297,8 +295,8 @@ def read_clues(source: Source) -> Document:
     puzzle, text = source.puzzle, source.text
     if puzzle is None:
         raise NeedsPuzzleError("these are clues by the numbers of the pieces; expected the puzzle with them")
-    said, stated = _CONVENTION.search(text), _HEADER_LINE.search(text)
-    wanted = source.words() or {*(said[1].split(",") if said else ())} or (_OWN if stated else set())
+    stated = _HEADER_LINE.search(text)
+    wanted = _named(source) or (_OWN if stated else set())
     number, readings, notes = _clue_readings(text, puzzle)
     count = count_of(number, "clue")
     if stated and int(stated[1]) != number:
@@ -317,13 +315,11 @@ def read_clues(source: Source) -> Document:
     plain = [each for each in legal if _is_plain(each)]
     order = next((order for order, words in _ORDERS.items() if words.search(text)), "")
     chosen = official or [each for each in plain if order in each.parts] or plain or legal
-    boards = {each.board.placements.tobytes() for each in chosen}
-    if len(boards) > 1:
+    boards = len({each.board for each in chosen})
+    if boards > 1:
         names = " or ".join(f"{CLUES.name}:{each.name}" for each in chosen[:_ASKED])
-        raise NearError(
-            f"{count}, which can be read in {len(boards)} ways, among them {names}; "
-            f"expected one by name, as a first line '# {CLUES.name}:{chosen[0].name}'"
-        )
+        said = f"{count}, which can be read in {boards} ways, among them {names}; expected one by name"
+        raise NearError(f"{said}, as a first line '# {CLUES.name}:{chosen[0].name}'")
     first = f"{count}, read as {chosen[0].name} ('# {CLUES.name}:...' as a first line names another convention)"
     return Document(CLUES.name, puzzle, chosen[0].board, (first, *notes))
 
@@ -337,9 +333,8 @@ def _nearest_error(count: int, readings: Sequence[Reading]) -> InputError | None
     nearest = min(readings, key=lambda each: (each.rank, not _is_plain(each)), default=None)
     if nearest is None or (not nearest.odd and len(nearest.found.violations) > max(1, count // 8)):
         return None
-    if nearest.odd:
-        line, sentence = nearest.odd[0]
-    else:
+    line, sentence = nearest.odd[0] if nearest.odd else (0, "")
+    if not nearest.odd:
         violations = nearest.found.violations
         sentence = next((each for each in violations if "twice" in each), violations[0])
         line = max(nearest.lines.get(cell, 0) for cell in nearest.found.faulty)
@@ -379,14 +374,15 @@ def _clue_rows(text: str, puzzle: Puzzle) -> tuple[Sequence[Row], _Notes]:
     notes = left + agreeing
     unplaced = [{*range(1, puzzle.piece_count + 1)} - {each.numbers[at] for each in table} for at in (0, 2)]
     for row in (row for row in rows if len(row.numbers) != 4):
-        head = row.line < every[0].line
+        head, said = row.line < every[0].line, ""
         if head and row.numbers in ((len(table),), (puzzle.width,)):
-            notes += (f"line {row.line}: {row.text}, {'clues' if row.numbers == (len(table),) else 'the size'}",)
+            said = f"{row.text}, {'clues' if row.numbers == (len(table),) else 'the size'}"
         elif not head and set(row.numbers) in unplaced:
-            notes += (f"line {row.line}: the {len(row.numbers)} pieces that are not placed",)
-        else:
+            said = f"the {len(row.numbers)} pieces that are not placed"
+        if not said:
             said = f"{quoted(row.text)} among clues; expected four numbers, piece row column turn"
             raise InputError(said, line=row.line)
+        notes += (f"line {row.line}: {said}",)
     return table, notes
 
 
@@ -425,10 +421,9 @@ def write_clues(target: Target) -> str:
     """``piece row column turn`` for each piece on the board, under a comment that names the convention."""
     if target.option:
         raise InputError(f"{CLUES.name} are written in one convention, which they name; expected no option")
-    lying = [
-        (pair[0] + 1, *divmod(at, target.laid.width), pair[1]) for at, pair in enumerate(target.laid.pairs()) if pair
-    ]
-    return "\n".join([f"# {len(lying)} {_HEADER}", *(" ".join(map(str, line)) for line in lying)]) + "\n"
+    width, pairs = target.laid.width, enumerate(target.laid.pairs())
+    lying = [f"{pair[0] + 1} {at // width} {at % width} {pair[1]}" for at, pair in pairs if pair]
+    return "\n".join([f"# {len(lying)} {_HEADER}", *lying]) + "\n"
 
 
 CLUES = Format(

@@ -211,7 +211,7 @@ class PieceIndex:
     """The pieces of a puzzle by their colours.
 
     ``by_colours`` maps the canonical form of a piece to the numbers of all such pieces: file order, those that clues
-    name last.
+    name last. ``shown`` has the pieces in all turns.
     """
 
     def __init__(self, puzzle: Puzzle) -> None:
@@ -221,11 +221,11 @@ class PieceIndex:
         clue_pieces = {clue.piece for clue in puzzle.clues}
         for piece in sorted(range(len(self.pieces)), key=lambda piece: piece in clue_pieces):
             self.by_colours[canonical(self.pieces[piece])].append(piece)
-        self._shown = {rotate(quad, turns) for quad in self.by_colours for turns in range(4)}
+        self.shown = {rotate(quad, turns) for quad in self.by_colours for turns in range(4)}
 
     def cells_without_piece(self, quads: Sequence[Quad | None]) -> list[int]:
         """The cells whose colours are those of no piece."""
-        return [cell for cell, quad in enumerate(quads) if quad is not None and quad not in self._shown]
+        return [cell for cell, quad in enumerate(quads) if quad is not None and quad not in self.shown]
 
     def board(self, quads: Sequence[Quad | None], numbers: Sequence[int | None] | None = None) -> tuple[Board, int]:
         """The board that shows given colours, and how many stated ``numbers`` are contradicted by their colours.

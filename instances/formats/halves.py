@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from lns.instances.errors import InputError
 from lns.instances.formats.base import NearError
-from lns.instances.formats.shapes import code_and_comment, is_bounded_header, refuse_sides
+from lns.instances.formats.shapes import MAX_LINES, code_and_comment, is_bounded_header, refuse_sides
 from lns.instances.text import quoted
 
 _ENTRY = r"""(?:"[^"\n]{1,40}"|'[^'\n]{1,40}'|[-+]?\w{1,20}(?:[/_-]\w{1,20}|[-+])?)"""
@@ -87,6 +87,8 @@ def _groups(text: str) -> Iterator[list[_Group]]:
         _Group(*found.span(1), [side.strip("\"'") for side in re.findall(_ENTRY, found[1])])
         for found in _BRACKETED.finditer(text)
     ]
+    if text.count("\n") > MAX_LINES:
+        return
     groups, halved, firsts, start, lines = [], {}, list[str](), 0, 0
     for number, line in enumerate(text.split("\n"), start=1):
         code = code_and_comment(line)[0]

@@ -129,21 +129,17 @@ def _read(form: str, source: Source) -> Document:
     pieces_count, side = width * height, (0, head.get("colours", MAX_COLOUR))
     columns = [lines.numbers([side] * 4, f"piece {at + 1} of {pieces_count}")[1] for at in range(pieces_count)]
     lines.end(f"{pieces_count} pieces")
-    notes: tuple[str, ...] = ()
-    if form == "meta":
-        order = _META_ORDER
-    elif heads:  # a strip has no corner pieces, by which another order would show
+    order, notes = _META_ORDER, list[str]()
+    if form != "meta" and heads:  # a strip has no corner pieces, by which another order would show
         named = CLOCKWISE if 1 in (width, height) and option is None and form == "quads" else option
         order, notes = orders.order_of(columns, named, form, clues=bool(clues))
-    else:
-        order = orders.detect_order(columns) if option is None else orders.checked_order(option, form)
-        found = f"detected (clockwise assumed, as the pieces do not show a mirror image; {form}:ORDER sets the order)"
-        notes = (f"side order {orders.in_words(order)}, {found if option is None else 'as given'}",)
+    elif not heads:
+        order, notes = orders.order_of_pieces(columns, option, form)
     if form == "quads" and width != height and "clues" not in head:
         way = f"--puzzle-format pieces:{height}x{width} is the other way"
-        notes += (f"header read as width {width}, height {height} ({way})",)
+        notes.append(f"header read as width {width}, height {height} ({way})")
     quads = np.array(orders.clockwise(columns, order), dtype=np.int32)
-    return Document(form, _with_clues(Puzzle(quads, width, height, name=source.name), clues), None, notes)
+    return Document(form, _with_clues(Puzzle(quads, width, height, name=source.name), clues), None, tuple(notes))
 
 
 def _write(form: str, target: Target) -> str:

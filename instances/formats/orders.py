@@ -49,25 +49,38 @@ def clockwise(columns: Quads, order: str) -> list[list[int]]:
 # -- pieces with a frame -----------------------------------------------------------------------------------------------
 
 
-def detect_order(columns: Quads) -> str:
-    """Detect the side order from the pieces, up to a rotation of all pieces and a reflection: one of `ORDERS`.
+def order_of_pieces(
+    columns: Quads, option: str | None, format: str, written: str | None = None, *, strip: bool = False
+) -> tuple[str, list[str]]:
+    """The side order of a format that has any, and notes: as ``option`` says, as is ``written`` in the file, or found.
 
-    Raises InputError if no order is possible, or several are.
+    The order in the file is not taken if counting refutes it and not every other; a ``strip`` has no corners to count.
+    What is found is one of `ORDERS`, up to a rotation of all pieces and a reflection. Raises InputError if ``option``
+    is no order, no order is possible, or several are.
     """
-    if not any(_tests(columns, order)[0] for order in ORDERS):
+    if option is not None:
+        order = checked_order(option, format)
+        return order, [f"side order {in_words(order)}, as given"]
+    notes = []
+    if written is not None:
+        if strip or _opposite(written, (1, 1)) in {_opposite(order, (1, 1)) for order in _possible(columns)}:
+            return written, [f"side order {in_words(written)}, as the file names it"]
+        notes = [f"the file names the sides {in_words(written)}, in which its pieces make no board"]
+    orders = _possible(columns, 3)
+    if not _tests(columns, orders[0])[0]:
         raise InputError(
             "no order of the sides puts the two zeros of every corner side by side; expected corner pieces"
         )
-    orders = _possible(columns, 3)
     if _differ(columns, orders):
         names = " or ".join(f"e2pieces:{order}" for order in orders)
         raise InputError(
             f"the pieces allow several side orders; expected one to be named as format: {names} (--puzzle-format)"
         )
-    return orders[0]
+    found = f"detected (the pieces do not show a mirror image; {format}:ORDER names one)"
+    return orders[0], [*notes, f"side order {in_words(orders[0])}, {found}"]
 
 
-def order_of(columns: Quads, option: str | None, format: str, *, clues: bool = False) -> tuple[str, tuple[str, ...]]:
+def order_of(columns: Quads, option: str | None, format: str, *, clues: bool = False) -> tuple[str, list[str]]:
     """The side order of a format that is clockwise by its definition, as other programs may have written it; and notes.
 
     It is as named by ``option``; else clockwise, unless only another order has legal corners and a balanced rim. Where
@@ -75,14 +88,14 @@ def order_of(columns: Quads, option: str | None, format: str, *, clues: bool = F
     order, or an order must be named.
     """
     if option is not None:
-        return checked_order(option, format), ()
+        return checked_order(option, format), []
     if not _differ(columns, ORDERS):
-        return CLOCKWISE, ()
+        return CLOCKWISE, []
     orders = _possible(columns)
     if CLOCKWISE in orders:
         others = " or ".join(f"{format}:{order}" for order in orders if order != CLOCKWISE)
         note = f"sides read clockwise from the top, as the format is defined; {others} is possible too"
-        return CLOCKWISE, (note,) if others else ()
+        return CLOCKWISE, [note] if others else []
     if clues or len(orders) > 1:
         names = " or ".join(f"--puzzle-format {format}:{order}" for order in orders)
         raise InputError(
@@ -90,12 +103,7 @@ def order_of(columns: Quads, option: str | None, format: str, *, clues: bool = F
             f"expected the side order by name, such as {names}"
         )
     note = f"side order {in_words(orders[0])}, as clockwise from the top makes no board ({format}:ORDER names another)"
-    return orders[0], (note,)
-
-
-def is_refuted(columns: Quads, order: str) -> bool:
-    """Whether counting refutes an order of the sides of pieces with a frame, and does not refute every other."""
-    return _opposite(order, (1, 1)) not in {_opposite(possible, (1, 1)) for possible in _possible(columns)}
+    return orders[0], [note]
 
 
 def _tests(columns: Quads, order: str) -> tuple[bool, bool, bool]:

@@ -1,4 +1,4 @@
-"""JSON of this program: ``json`` for puzzles, ``best`` for ``best.json``, the result file of the optimizer. Schema 1.
+"""JSON of this program: ``json`` for puzzles, ``best`` for ``best.json``, the result file of the optimizer; links.
 
 A puzzle has ``"schema": 1, "name", "width", "height", "pieces": [[up, right, down, left], ...]`` and ``"clues": [[cell,
 piece, rotation], ...]``; all numbers count from 0, as inside the program. Six more fields are written where they are
@@ -11,18 +11,24 @@ row by row; pieces count from 0 in file order, rotations are clockwise quarter t
 ``url`` is empty if a viewer URL has no letter for some colour. ``set_sha256`` is the key of the pieces in any
 numbering, and ``numbering`` has the number of each piece in the set and its turns (`lns.instances.piece_set`); it is
 empty if the set has no order of its own. Older files have neither.
+
+A link to the page Board of ``lns web`` is ``http://HOST:PORT/board#lns=LETTERS``. The letters, which the page writes,
+are base64 for URLs, without padding, of raw deflate (RFC 1951) of a JSON object: ``puzzle`` as in the format ``json``,
+``board`` with the oriented piece on each cell or -1, and ``pinned``, a list of cells.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+import zlib
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from lns.instances.board import Board
+from lns.instances.board import EMPTY, Board
 from lns.instances.errors import InputError
 from lns.instances.eternity2 import STARTER, official_clues
 from lns.instances.formats import viewer
@@ -53,32 +59,19 @@ def puzzle_in(fields: JsonFields, name: str) -> Puzzle:
     if "schema" in fields:
         fields.integer("schema", 1, 1)
     width, height = _shape(fields)
-    cell, turns = (0, width * height - 1), (0, 3)
-    holes = [
-        bounded_integer(hole, *cell, f"entry {index} of 'holes'")
-        for index, hole in enumerate(fields.array("holes", default=[]))
-    ]
+    last = width * height - 1
+    holes = fields.integers("holes", 0, last, default=[])
+    copies = tuple(fields.integers("copies", 0, MAX_CELLS, default=[]))
     rules: dict[str, Any] = {name: fields.boolean(name, default=True) for name in ("framed", "turns")}
-    rules["mates"] = tuple(
-        tuple(bounded_row(pair, [(1, MAX_COLOUR)] * 2, f"entry {index} of 'mates'", "two colours"))
-        for index, pair in enumerate(fields.array("mates", default=[]))
-    )
+    rules["mates"] = tuple((one, other) for one, other in fields.rows("mates", [(1, MAX_COLOUR)] * 2, "two colours"))
     rules["rim"] = fields.integer("rim", 0, MAX_COLOUR) if "rim" in fields else 0
-    copies = fields.array("copies", default=[])
-    numbers = (bounded_integer(number, 0, MAX_CELLS, f"entry {at} of 'copies'") for at, number in enumerate(copies))
-    rules["copies"] = tuple(numbers)
-    count, piece = len(copies) or max(0, width * height - len(holes)), (0, max(len(copies), width * height) - 1)
-    pieces = [
-        bounded_row(quad, [(0, MAX_COLOUR)] * 4, f"piece {number} of 'pieces'", "up, right, down, left")
-        for number, quad in enumerate(fields.array("pieces", count))
-    ]
-    clues = [
-        Clue(*bounded_row(entry, [cell, piece, turns], f"entry {index} of 'clues'", "cell, piece, rotation"))
-        for index, entry in enumerate(fields.array("clues", default=[]))
-    ]
+    count = len(copies) or max(0, last + 1 - len(holes))
+    pieces = fields.rows("pieces", [(0, MAX_COLOUR)] * 4, "up, right, down, left", count, "piece")
+    bounds = [(0, last), (0, max(len(copies) - 1, last)), (0, 3)]
+    clues = tuple(Clue(*entry) for entry in fields.rows("clues", bounds, "cell, piece, rotation"))
     name = printable(fields.text("name", 200, default=name)) or name
     quads = np.array(pieces, dtype=np.int32).reshape(-1, 4)
-    return Puzzle(quads, width, height, tuple(clues), name, tuple(holes), **rules)
+    return Puzzle(quads, width, height, clues, name, tuple(holes), copies=copies, **rules)
 
 
 def _write_puzzle(target: Target) -> str:
@@ -230,7 +223,7 @@ def _from_url(best: _Best, source: Source) -> Document:
     """The puzzle and board that the url defines; none if the puzzle has rules that a url cannot say."""
     viewer.parse(best.url, None, [])  # tells what is wrong with the url itself
     with suppress(InputError):  # pieces that need a frame
-        shown = viewer.read(Source(best.url, None, source.name, None, None, source.find_puzzle))
+        shown = viewer.read(Source(best.url, None, source.name, source.find_puzzle))
         if shown.puzzle is None or best.set_sha256 in ("", set_sha256(shown.puzzle)):
             return shown
     return Document(BEST.name, None, None, ("the url alone, without the rules of the puzzle, holds no pieces",))
@@ -252,3 +245,54 @@ BEST = Format(
     lambda to: json.dumps(best_json(to.puzzle, to.laid, instance=to.instance, seed=0, elapsed_s=0.0)) + "\n",
     looks_like=lambda text: text.lstrip().startswith("{") and ('"placements"' in text or '"instance_sha256"' in text),
 )
+
+
+# -- links to the page Board -------------------------------------------------------------------------------------------
+
+_MOST_BYTES = 2_000_000  # of JSON, as on the page
+_LETTERS = re.compile(r"#lns=([\w-]*)")
+
+
+def read_link(source: Source) -> Document:
+    """Read the first link in a text that holds one."""
+    found = _LETTERS.search(source.text)
+    assert found is not None
+    letters, inflater = found[1], zlib.decompressobj(wbits=-zlib.MAX_WBITS)
+    try:
+        packed = base64.urlsafe_b64decode(letters + "=" * (-len(letters) % 4))
+        fields = JsonFields(json_object(inflater.decompress(packed, _MOST_BYTES).decode()))
+    except (ValueError, zlib.error):
+        fields = None
+    if fields is None or not inflater.eof or inflater.unused_data:
+        raise InputError("damaged or not whole; expected all of a link that the button Link on the page Board has made")
+    puzzle = read_puzzle(fields)
+    board, pinned = read_board(fields, puzzle), read_cells(fields, puzzle, "pinned")
+    if source.puzzle is not None:
+        board, puzzle = translate(board.without_blanks(puzzle), puzzle, source.puzzle), source.puzzle
+    return Document("link", puzzle, board, pinned=tuple(pinned))
+
+
+def read_puzzle(fields: JsonFields, name: str = "puzzle") -> Puzzle:
+    """The puzzle in a field. Raises InputError if it is none."""
+    value = fields.get(name)
+    if not isinstance(value, dict):
+        raise InputError(f"'{name}': {describe_found(value)}; expected a puzzle as an object")
+    return puzzle_in(JsonFields(value), "puzzle")
+
+
+def read_board(fields: JsonFields, puzzle: Puzzle, name: str = "board") -> Board:
+    """The board of ``puzzle`` in a field. Raises InputError if it is none."""
+    most = puzzle.piece_count * 4 - 1
+    placements = [
+        bounded_integer(oriented, EMPTY, most, f"cell {cell} of '{name}'")
+        for cell, oriented in enumerate(fields.array(name, puzzle.cells))
+    ]
+    return Board(np.array(placements, dtype=np.int32), puzzle.width, puzzle.height).with_blanks(puzzle)
+
+
+def read_cells(fields: JsonFields, puzzle: Puzzle, name: str = "cells") -> list[int]:
+    """A list of different cells in a field. Raises InputError if it is none."""
+    cells = fields.array(name)
+    if len(cells) > MAX_CELLS:
+        raise InputError(f"'{name}' has {len(cells)} entries; expected at most {MAX_CELLS}")
+    return sorted({bounded_integer(cell, 0, puzzle.cells - 1, f"an entry of '{name}'") for cell in cells})

@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,22 +25,15 @@ from lns.instances.formats.base import Document, Format, NearError, NoRimError, 
 from lns.instances.formats.evidence import Laid, PieceIndex, in_place
 from lns.instances.formats.halves import find_halves
 from lns.instances.formats.orders import CLOCKWISE, clockwise, in_words
-from lns.instances.formats.shapes import (
-    ANY_NUMBER,
-    NO_FRAME,
-    NO_TURNS,
-    SIDE_OF_LETTER,
-    SIDE_OF_SIZE,
-    PieceList,
-    Row,
-    is_bounded_header,
-)
+from lns.instances.formats.shapes import PieceList, Row, is_bounded_header
 from lns.instances.puzzle import GREY, MAX_CELLS, Clue, Puzzle
 from lns.instances.text import count_of, printable, quoted
 
 _SIZE = re.compile(r"(?:dimensions?|size|taille)\W*([0-9]{1,4})\s*[x×*]\s*([0-9]{1,4})", re.I)
 _COUNT = re.compile(r"(?:ntiles|total)\D*([0-9]{1,4})", re.I)
-_RULE = rf"{NO_FRAME}|{NO_TURNS}|{ANY_NUMBER}|rim [0-9]{{1,4}}|mates(?: [0-9]{{1,4}}-[0-9]{{1,4}})+"
+_RULE = (
+    rf"{shapes.NO_FRAME}|{shapes.NO_TURNS}|{shapes.ANY_NUMBER}|rim [0-9]{{1,4}}|mates(?: [0-9]{{1,4}}-[0-9]{{1,4}})+"
+)
 _RULES = re.compile(rf"sides up right down left, ((?:{_RULE})(?:, (?:{_RULE}))*)$")
 _SIDES = re.compile(r"sides ((?:up|right|down|left)(?: (?:up|right|down|left)){3})\b")
 _LABEL = re.compile(r"[A-Za-z]{1,3}[0-9]{1,4}")
@@ -51,8 +44,7 @@ _BY_NAME = "--puzzle-format pieces:"
 _Shape = tuple[int, int]
 
 
-@dataclass(frozen=True)
-class _Options:
+class _Options(NamedTuple):
     """What the name of the format says after its colon."""
 
     order: str | None = None
@@ -95,19 +87,18 @@ def _parse_options(option: str | None) -> _Options:
     options = _Options()
     for written in filter(None, (option or "").split(",")):
         part = written.lower()
-        order = "".join(SIDE_OF_LETTER.get(letter, "?") for letter in part)
         if shape := re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", part):
-            options = replace(options, shape=(int(shape[1]), int(shape[2])))
+            options = options._replace(shape=(int(shape[1]), int(shape[2])))
         elif border := re.fullmatch(r"border=([0-9]{1,5})", part):
-            options = replace(options, border=int(border[1]))
+            options = options._replace(border=int(border[1]))
         elif re.match("rim=.", part):
-            options = replace(options, rim=written[4:], framed=False)
+            options = options._replace(rim=written[4:], framed=False)
         elif part in ("mates", "equal"):
-            options = replace(options, mates=part == "mates")
+            options = options._replace(mates=part == "mates")
         elif part in ("unframed", "tetravex"):
-            options = replace(options, framed=False, turns=part == "unframed")
-        elif sorted(order) == sorted(CLOCKWISE):
-            options = replace(options, order=order)
+            options = options._replace(framed=False, turns=part == "unframed")
+        elif order := _order_of(part):
+            options = options._replace(order=order)
         else:
             raise InputError(
                 f"option {quoted(part)} of {FORMAT.name}; expected a side order such as nesw or udlr, a shape such as "
@@ -136,25 +127,22 @@ def _pieces_in_rows(rows: Sequence[Row]) -> PieceList:
             listed.header.append(tuple(pieces.pop(0)[1]))
         shapes.refuse_other_sides([row for row, _ in pieces])
     for row in rows:
-        piece, count, wrong = data.get(row), len(row.tokens), ""
-        if row.line < first:
-            if row.only_numbers and count > 2:
-                wrong = f"{count} numbers before the pieces; expected a size or a piece"
-        elif piece is None and (row.numbers or count > 1):
-            wrong = f"{quoted(row.text)} among pieces of {width} columns; expected only pieces after the first"
-        elif piece is not None and len(piece) != width:
-            wrong = f"{count} entries; expected {width} columns as in the other lines"
-        if wrong:
-            raise InputError(wrong, line=row.line)
+        columns, count = data.get(row), len(row.tokens)
+        if row.line < first and row.only_numbers and count > 2:
+            raise InputError(f"{count} numbers before the pieces; expected a size or a piece", line=row.line)
+        if row.line > first and columns is None and (row.numbers or count > 1):
+            said = f"{quoted(row.text)} among pieces of {width} columns; expected only pieces after the first"
+            raise InputError(said, line=row.line)
+        if row.line > first and columns is not None and len(columns) != width:
+            said = f"{count} entries; expected {width} columns as in the other lines"
+            raise InputError(said, line=row.line)
     listed.line, listed.letters = pieces[-1][0].line, not pieces[-1][0].tokens[-1].isdecimal()
     listed.quads = [columns[-4:] for _, columns in pieces]
     labelled = any(_LABEL.fullmatch("".join(row.tokens[:2])) and len(row.tokens) == 6 for row, _ in pieces)
     named = _take_names(listed, [row for row in before if not row.only_numbers], width + labelled)
-    unused = []
-    for row in rows:
-        words = row.tokens and (row not in data if row.line >= first else not row.only_numbers)
-        if not _take_said(listed, row) and words and row.tokens not in named:
-            unused.append((row.line, row.text))
+    said_of = {row for row in rows if _take_said(listed, row)}
+    words = [row for row in rows if row.tokens and (row not in data if row.line >= first else not row.only_numbers)]
+    unused = [(row.line, row.text) for row in words if row not in said_of and row.tokens not in named]
     listed.notes += shapes.left_out(unused)
     if width > 4:
         _take_ids(listed, pieces)
@@ -166,18 +154,18 @@ def _pieces_in_rows(rows: Sequence[Row]) -> PieceList:
 def _columns(row: Row) -> list[int] | None:
     """The columns of a row that may be a piece: four sides, after an id, or after an id and a type."""
     tokens = row.tokens
-    if len(tokens) in (1, 2) and len(row.numbers) == len(tokens) - 1 and re.fullmatch(r"[A-Za-z_]{4}", tokens[-1]):
+    if len(tokens) in (1, 2) and len(row.numbers) == len(tokens) - 1 and re.fullmatch("[A-Za-z_]{4}", tokens[-1]):
         tokens = (*tokens[:-1], *tokens[-1])
     head, sides = tokens[:-4], tokens[-4:]
     if len(head) == 2 and _LABEL.fullmatch("".join(head)) and all(token.isdecimal() for token in sides):
         head = ()  # a label such as A1
-    if all(re.fullmatch(r"[A-Za-z_]", token) for token in sides):
+    if len(sides) < 4 or len(head) > 2 or not all(token.isdecimal() for token in head):
+        return None
+    if all(re.fullmatch("[A-Za-z_]", token) for token in sides):
         shown = list(map(shapes.colour_of_letter, sides))
     elif all(token == "_" or token.isdecimal() for token in sides):
         shown = [shapes.MAX_NUMBER if token == "_" else int(token) for token in sides]
     else:
-        return None
-    if len(sides) < 4 or len(head) > 2 or not all(token.isdecimal() for token in head):
         return None
     numbers = [*map(int, head), *shown]
     if max(numbers) > shapes.MAX_NUMBER:
@@ -189,16 +177,22 @@ def _take_names(listed: PieceList, before: Sequence[Row], columns: int) -> set[t
     """Take the names of the columns and the sizes by name from the rows before the pieces; which rows are used."""
     used = set()
     names = next((row.tokens for row in before if not row.numbers and len(row.tokens) >= 4), ())
-    order = "".join(SIDE_OF_LETTER.get(name[:1].lower(), "?") for name in names[-4:])
-    if len(names) == columns and sorted(order) == sorted(CLOCKWISE):
+    order = _order_of(name[:1] for name in names[-4:])
+    if len(names) == columns and order:
         listed.order = order
         used.add(names)
     sized = [row for row in before if len(row.numbers) == 1 and len(row.tokens) == 2]
-    sizes = {side: row for row in sized if (side := SIDE_OF_SIZE.get(row.tokens[0].lower()))}
+    sizes = {side: row for row in sized if (side := shapes.SIDE_OF_SIZE.get(row.tokens[0].lower()))}
     if len(sizes) == 2:
         listed.shape = sizes["width"].numbers[0], sizes["height"].numbers[0]
         used |= {row.tokens for row in sizes.values()}
     return used
+
+
+def _order_of(letters: Iterable[str]) -> str | None:
+    """The side order that letters name, each side once, such as udlr, nesw or tblr; else None."""
+    order = "".join(shapes.SIDE_OF_LETTER.get(letter.lower(), "?") for letter in letters)
+    return order if sorted(order) == sorted(CLOCKWISE) else None
 
 
 def _take_said(listed: PieceList, row: Row) -> bool:
@@ -206,8 +200,7 @@ def _take_said(listed: PieceList, row: Row) -> bool:
     if rules := _RULES.search(row.comment):
         listed.rules = rules[1]
     if sides := _SIDES.search(row.comment):
-        order = "".join(name[0] for name in sides[1].split())
-        listed.order = order if sorted(order) == sorted(CLOCKWISE) else listed.order
+        listed.order = _order_of(name[0] for name in sides[1].split()) or listed.order
     words = " ".join(row.tokens)
     if size := _SIZE.search(f"{words} {row.comment}"):
         listed.shape = listed.shape or (int(size[1]), int(size[2]))
@@ -271,7 +264,7 @@ def _puzzle(listed: PieceList, options: _Options, name: str) -> tuple[Puzzle, st
     number = {colour: colour for colour in used} | dict(zip(large, unused, strict=False))
     quads = [[number[colour] for colour in quad] for quad in listed.quads]
     listed = replace(listed, quads=quads, notes=list(listed.notes))
-    framed = options.framed and NO_FRAME not in listed.rules
+    framed = options.framed and shapes.NO_FRAME not in listed.rules
     for head in listed.header:
         if len(head) == 4 and is_bounded_header(head, count):
             framed = framed and head[0] == 1
@@ -303,7 +296,7 @@ def _checked(listed: PieceList, order: str, shape: _Shape, name: str, **rules: A
 
 def _without_frame(listed: PieceList, options: _Options, shape: _Shape | None, name: str) -> tuple[Puzzle, str]:
     """The puzzle and the order of its sides, where 0 is a colour as any other."""
-    turns = options.turns and NO_TURNS not in listed.rules
+    turns = options.turns and shapes.NO_TURNS not in listed.rules
     if shape is None:
         side = math.isqrt(len(listed.quads))
         if side * side != len(listed.quads):
@@ -322,7 +315,7 @@ def _without_frame(listed: PieceList, options: _Options, shape: _Shape | None, n
         listed.notes.append("colours counted from 1 instead of 0, as 0 is no rim")
     rules = {"rim": _rim(listed, options), "mates": [(one + 1, other + 1) for one, other in listed.mates]}
     listed.quads = [[colour + 1 for colour in quad] for quad in listed.quads]
-    copies = (0,) * len(listed.quads) if ANY_NUMBER in listed.rules else ()
+    copies = (0,) * len(listed.quads) if shapes.ANY_NUMBER in listed.rules else ()
     puzzle = _checked(listed, order, shape, name, framed=False, turns=turns, copies=copies, **rules)
     return puzzle.with_clues(Clue(cell, cell, 0) for cell in listed.pinned), order
 
@@ -353,23 +346,15 @@ def _with_frame(listed: PieceList, options: _Options, shape: _Shape | None, name
     if border != GREY:
         listed.notes.append(f"colour {border} is the rim, by its count: it changes places with 0")
     listed.quads = [_swapped(quad, border) for quad in listed.quads]
-    order, found = options.order, ", as given"
-    if order is None and listed.order is not None:
-        if min(width, height) > 1 and orders.is_refuted(_pictures(listed), listed.order):  # a strip has no corners
-            said = f"the file names the sides {in_words(listed.order)}, in which its pieces make no board"
-            listed.notes.append(said)
-        else:
-            order, found = listed.order, ", as the file names it"
-    if order is None:
-        order = orders.detect_order(_pictures(listed))
-        found = f", detected (the pieces do not show a mirror image; {FORMAT.name}:ORDER names one)"
+    strip = min(width, height) == 1
+    order, notes = orders.order_of_pieces(_pictures(listed), options.order, FORMAT.name, listed.order, strip=strip)
     puzzle = _checked(listed, order, (width, height), name, mates=listed.mates)
     known = recognise(puzzle)
     if known is not None and known.mirrored and options.order is None and listed.order is None:
         order = order.translate(str.maketrans("rl", "lr"))
-        found = ": the mirrored order shows the mirror image of Eternity II"
+        notes = [f"side order {in_words(order)}: the mirrored order shows the mirror image of Eternity II"]
         puzzle = _checked(listed, order, (width, height), name)
-    listed.notes.append(f"side order {in_words(order)}{found}")
+    listed.notes += notes
     if shape is None:
         way = f" ({_BY_NAME}{height}x{width} is the other way)" * (width != height)
         listed.notes.append(f"no size stated: {width} wide, {height} high, by the rim pieces{way}")
@@ -428,7 +413,7 @@ def _shape(listed: PieceList, options: _Options) -> _Shape | None:
             raise InputError(said)
     if listed.count == count:
         notes.append(f"{count} pieces, as stated")
-    expected = stated[0] * stated[1] if stated and ANY_NUMBER not in listed.rules else listed.count
+    expected = stated[0] * stated[1] if stated and shapes.ANY_NUMBER not in listed.rules else listed.count
     if expected is not None and count != expected:
         corners = sum(list(quad).count(0) >= 2 for quad in listed.quads)
         short = f"; {corners} corner pieces" if corners < 4 else ""
@@ -489,7 +474,11 @@ def write(target: Target) -> str:
         raise InputError(f"format {FORMAT.name} cannot say {' and '.join(puzzle.rules)}; expected json")
     first = int(not puzzle.framed)  # colours of a puzzle without frame count from 0 in texts
     mates = "".join(f" {one - first}-{other - first}" for one, other in puzzle.mates)
-    said = {NO_FRAME: not puzzle.framed, NO_TURNS: not puzzle.turns, ANY_NUMBER: bool(puzzle.copies)}
+    said = {
+        shapes.NO_FRAME: not puzzle.framed,
+        shapes.NO_TURNS: not puzzle.turns,
+        shapes.ANY_NUMBER: bool(puzzle.copies),
+    }
     said |= {f"rim {puzzle.rim - 1}": bool(puzzle.rim), f"mates{mates}": bool(mates)}
     rules = "".join(f", {rule}" for rule, here in said.items() if here)
     if rules and order != CLOCKWISE:

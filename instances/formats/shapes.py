@@ -25,7 +25,7 @@ from lns.instances.text import parse_integer, printable, quoted
 
 MAX_SIDE = 64  # of a square board: 64 * 64 = MAX_CELLS
 MAX_NUMBER = 65_535
-_MAX_LINES = 20_000  # blank lines included
+MAX_LINES = 20_000  # blank lines included
 _TOKEN = re.compile(r"[0-9]{1,18}|[A-Za-z_]+|[^\W\d_]+")
 _COMMENT = re.compile(r"\s*(?:c(?:\s|$)(?!\s*\w\s+\w\s+\w\s*$)|[;%])")  # `c b a d` may be a piece
 _ASSIGNED = re.compile(r"[A-Za-z_][\w\s:\[\]]{0,80}=\s*(?=[\[{(])")  # `Tiles = [`, `const tiles: number[][] = [`
@@ -46,9 +46,9 @@ NO_FRAME, NO_TURNS, ANY_NUMBER = "without frame", "without turns", "any number o
 
 
 def _numbered_lines(text: str) -> list[tuple[int, str]]:
-    lines = text.split("\n", _MAX_LINES)
-    if len(lines) > _MAX_LINES:
-        raise InputError(f"more than {_MAX_LINES} lines; expected a puzzle or a board of at most {MAX_CELLS} cells")
+    lines = text.split("\n", MAX_LINES)
+    if len(lines) > MAX_LINES:
+        raise InputError(f"more than {MAX_LINES} lines; expected a puzzle or a board of at most {MAX_CELLS} cells")
     return list(enumerate(lines, start=1))
 
 
@@ -63,20 +63,18 @@ class Lines:
 
     def __init__(self, text: str) -> None:
         rows = _numbered_lines(text)
-        self._rows = [(number, row.strip()) for number, row in rows if row.strip()]
-        self._next = 0
+        self._rows = [(number, row.strip()) for number, row in rows if row.strip()][::-1]  # the next is the last
         self.last = max(1, len(rows) - (not rows[-1][1]))
 
     def __len__(self) -> int:
         """Number of lines that have not been taken."""
-        return len(self._rows) - self._next
+        return len(self._rows)
 
     def take(self, expected: str) -> tuple[int, str]:
         """(number, text) of the next line; ``expected`` says what is missing if there is none."""
-        if not len(self):
+        if not self._rows:
             raise InputError(f"the file ends here; expected {expected}", line=self.last)
-        self._next += 1
-        return self._rows[self._next - 1]
+        return self._rows.pop()
 
     def numbers(self, bounds: Sequence[tuple[int, int]], what: str) -> tuple[int, list[int]]:
         """Take a line, called ``what`` in messages, of an integer within each of ``bounds``: its number, and they."""
@@ -90,8 +88,7 @@ class Lines:
 
     def end(self, after: str) -> None:
         """Check that every line has been taken; ``after`` says what came before the next."""
-        if len(self):
-            line, row = self._rows[self._next]
+        for line, row in self._rows[-1:]:
             raise InputError(f"found {quoted(row)} after {after}; expected the end of the file", line=line)
 
 

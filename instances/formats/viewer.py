@@ -28,7 +28,8 @@ from lns.instances.eternity2 import mirror
 from lns.instances.formats.base import HAS_EDGES, Document, Format, Quad, Source, Target, holds_url, shipped_instances
 from lns.instances.formats.evidence import PieceIndex
 from lns.instances.formats.shapes import board_shape, left_out, one_of
-from lns.instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical, cell_label, rotate
+from lns.instances.layout import cell_label
+from lns.instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical, rotate
 from lns.instances.text import count_of, parse_integer, quoted
 
 # The letter at index i is the default letter of the colour that such a URL writes as letter i.
@@ -121,7 +122,7 @@ class Letters:
     width: int
     height: int
     quads: tuple[Quad | None, ...]  # letters as numbers (a = 0) up, right, down, left of each cell; None if it is empty
-    numbers: tuple[int | None, ...] | None  # the piece that the URL states for each cell, from 0; None without any
+    numbers: tuple[int | None, ...]  # the piece that the URL states for each cell, from 0; None where it states none
     order: str  # the stated motifs_order, or an empty text
 
 
@@ -143,12 +144,11 @@ def parse(text: str, puzzle: Puzzle | None, notes: list[str], number: int | None
             f"board_edges has {quoted(bad[0])} on {cell_label(bad.start() // 4, width)}; expected letters from a to z"
         )
     numbers = _numbers(values.get("board_pieces", ""), [quad == "aaaa" for quad in _in_parts(edges, 4)], notes)
-    one_piece = cells == 1 and bool(numbers) and numbers != (None,)  # only its number tells it from an empty cell
+    one_piece = cells == 1 and numbers[0] is not None  # only its number tells it from an empty cell
     quads: list[Quad | None] = []
-    for cell, letters in enumerate(_in_parts(edges, 4)):
+    for cell, (letters, stated) in enumerate(zip(_in_parts(edges, 4), numbers, strict=True)):
         up, right, down, left = map(_ALPHABET.index, letters)
         quads.append(None if letters == "aaaa" and not one_piece else (up, right, down, left))
-        stated = numbers[cell] if numbers else None
         if quads[cell] is None and stated is not None:
             raise InputError(
                 f"{cell_label(cell, width)} is empty in board_edges and holds piece {stated + 1} in board_pieces; "
@@ -210,18 +210,16 @@ def _shape(values: dict[str, str], letters: int, puzzle: Puzzle | None) -> tuple
     return side, side
 
 
-def _numbers(digits: str, empty: Sequence[bool], notes: list[str]) -> tuple[int | None, ...] | None:
-    """The piece of each cell, counted from 0, None for an empty cell. None if board_pieces is missing or unusable."""
+def _numbers(digits: str, empty: Sequence[bool], notes: list[str]) -> tuple[int | None, ...]:
+    """The piece of each cell, counted from 0; None for an empty cell, and if board_pieces is missing or unusable."""
     cells = len(empty)
-    if not digits:
-        return None
     if not re.fullmatch(r"[0-9]+", digits) or len(digits) != 3 * cells:
-        notes.append(f"board_pieces left out: {len(digits)} characters, not three digits for each of {cells} cells")
-        return None
+        said = f"board_pieces left out: {len(digits)} characters, not three digits for each of {cells} cells"
+        notes += [said] * bool(digits)
+        return (None,) * cells
     stated = list(map(int, _in_parts(digits, 3)))
     shown = [number for number, hidden in zip(stated, empty, strict=True) if not hidden]
-    on_empty = [number for number, hidden in zip(stated, empty, strict=True) if hidden]
-    if cells > 1 and shown.count(0) == 1 and max(shown) < cells and not any(on_empty):
+    if cells > 1 and shown.count(0) == 1 and max(shown) < cells and sum(shown) == sum(stated):
         notes.append("board_pieces counts from 0, as a cell with a piece has 000")
         return tuple(None if hidden else number for number, hidden in zip(stated, empty, strict=True))
     return tuple(number - 1 if number else None for number in stated)
@@ -272,15 +270,13 @@ def _colours(letters: Letters, index: PieceIndex, notes: list[str]) -> list[Quad
     """The colours on the cells, by the stated order of letters, else the default, else any that fits the pieces."""
     tables = {f"motifs_order {letters.order}": _table(letters.order), "default letters": list(range(26))}
     shown = {name: _translated(letters.quads, table) for name, table in tables.items() if table is not None}
-    alien = [index.cells_without_piece(quads) for quads in shown.values()]
     contradictions = {
         name: index.board(quads, letters.numbers)[1]
-        for (name, quads), cells in zip(shown.items(), alien, strict=True)
-        if not cells
+        for name, quads in shown.items()
+        if not index.cells_without_piece(quads)
     }
     chosen = min(contradictions, key=contradictions.__getitem__, default=None)
-    numbered = letters.numbers is not None and any(number is not None for number in letters.numbers)
-    if numbered and (chosen is None or contradictions[chosen]):
+    if any(number is not None for number in letters.numbers) and (chosen is None or contradictions[chosen]):
         boards = _boards(letters, index, stated=True)
         if len(boards) == 1:
             notes.append("letters matched to the colours by board_pieces")
@@ -290,7 +286,7 @@ def _colours(letters: Letters, index: PieceIndex, notes: list[str]) -> list[Quad
         return shown[chosen]
     boards = _boards(letters, index, stated=False)
     if not boards:
-        raise _no_piece(letters, index, list(shown.values()), alien)
+        raise _no_piece(letters, index)
     if len(boards) > 1:
         raise InputError(
             f"the letters fit the colours of {index.puzzle.name} in several ways, which place different pieces; "
@@ -318,22 +314,21 @@ def match_letters(
     at most once come first. Raises InputError if the search takes too long.
     """
     needed = Counter(canonical(quad) for quad in quads if quad is not None)
-    stated: dict[Quad, Quad] = {}
+    stated: dict[Quad, set[Quad]] = {}  # what a quad with a number may show
     for quad, piece in zip(quads, numbers or (), strict=False):
         if quad is not None and piece is not None:
-            if not 0 <= piece < len(index.pieces):
+            turned = (
+                {rotate(index.pieces[piece], turns) for turns in range(4)} if 0 <= piece < len(index.pieces) else set()
+            )
+            if stated.setdefault(canonical(quad), turned) != turned or not turned:
                 return []
-            shown = canonical(index.pieces[piece])
-            if stated.setdefault(canonical(quad), shown) != shown:
-                return []
-    supply = Counter({piece: len(pieces) for piece, pieces in index.by_colours.items()})
     oriented: dict[tuple[int | None, ...], list[Quad]] = defaultdict(list)  # by each pattern of known sides
-    for quad in sorted({rotate(piece, turns) for piece in supply for turns in range(4)}):
-        for pattern in product(*((colour, None) for colour in quad)):
-            oriented[pattern].append(quad)
-    turned = {quad: {rotate(piece, turns) for turns in range(4)} for quad, piece in stated.items()}
+    for shown in sorted(index.shown):
+        for pattern in product(*((colour, None) for colour in shown)):
+            oriented[pattern].append(shown)
+    supply = Counter({piece: len(pieces) for piece, pieces in index.by_colours.items()})
     for most in (supply, None):
-        if maps := list(islice(_maps(needed, oriented, turned, most), MOST_MAPS)):
+        if maps := list(islice(_maps(needed, oriented, stated, most), MOST_MAPS)):
             return maps
     return []
 
@@ -360,9 +355,7 @@ def _maps(
         unknown: dict[Quad, list[Quad]] = {}  # what each quad with an unknown letter may show
         for quad, count in needed.items():
             pattern = tuple(map(assigned.get, quad))
-            options = oriented.get(pattern, [])
-            if quad in stated:
-                options = [each for each in options if each in stated[quad]]
+            options = [each for each in oriented.get(pattern, ()) if quad not in stated or each in stated[quad]]
             if not options:
                 break
             if None in pattern:
@@ -372,41 +365,29 @@ def _maps(
         else:
             if supply is not None and not used <= supply:
                 continue
-            if unknown:
-                quad = min(unknown, key=lambda quad: len(unknown[quad]))
-                waiting.extend(reversed(_extensions(assigned, quad, unknown[quad])))
-            else:
+            if not unknown:
                 yield assigned
+                continue
+            quad = min(unknown, key=lambda quad: len(unknown[quad]))
+            extended: dict[frozenset[tuple[int, int]], dict[int, int]] = {}
+            for colours in unknown[quad]:
+                pairs = frozenset(zip(quad, colours, strict=True))
+                both = assigned | dict(pairs)
+                if len({*both.values()}) == len(both) and all(both[letter] == colour for letter, colour in pairs):
+                    extended.setdefault(pairs, both)
+            waiting += reversed(extended.values())
 
 
-def _extensions(assigned: dict[int, int], quad: Quad, options: Sequence[Quad]) -> list[dict[int, int]]:
-    """A partial map with the letters of ``quad`` added, in every way that makes the quad a piece."""
-    taken = set(assigned.values())
-    extensions: dict[frozenset[tuple[int, int]], dict[int, int]] = {}
-    for colours in options:
-        pairs = frozenset(pair for pair in zip(quad, colours, strict=True) if pair[0] not in assigned)
-        added = dict(pairs)
-        one_to_one = len(pairs) == len(added) == len(set(added.values())) and taken.isdisjoint(added.values())
-        if one_to_one and all((letter == GREY) == (colour == GREY) for letter, colour in added.items()):
-            extensions.setdefault(pairs, {**assigned, **added})
-    return list(extensions.values())
-
-
-def _no_piece(
-    letters: Letters, index: PieceIndex, shown: Sequence[Sequence[Quad | None]], alien: Sequence[Sequence[int]]
-) -> InputError:
+def _no_piece(letters: Letters, index: PieceIndex) -> InputError:
     """What is wrong with a board that has cells which are no pieces in any order of the letters."""
-    mirrored = any(not index.cells_without_piece([quad and mirror(quad) for quad in quads]) for quads in shown)
     with contextlib.suppress(InputError):  # the search takes too long
-        mirrored = mirrored or bool(match_letters([quad and mirror(quad) for quad in letters.quads], index))
-    if mirrored:
-        return InputError(
-            f"the board shows the mirror images of the pieces of {index.puzzle.name}; expected its pieces "
-            "(`lns convert --mirror` makes the board of them)"
-        )
-    tables = [table for order in MOTIFS_ORDERS if (table := _table(order)) is not None]
-    others = [index.cells_without_piece(_translated(letters.quads, table)) for table in tables]
-    nearest = min((*alien, *others), key=len)
+        if match_letters([quad and mirror(quad) for quad in letters.quads], index):
+            return InputError(
+                f"the board shows the mirror images of the pieces of {index.puzzle.name}; expected its pieces "
+                "(`lns convert --mirror` makes the board of them)"
+            )
+    tables = [table for order in (letters.order, _ALPHABET, *MOTIFS_ORDERS) if (table := _table(order)) is not None]
+    nearest = min((index.cells_without_piece(_translated(letters.quads, table)) for table in tables), key=len)
     quad = "".join(_ALPHABET[side] for side in letters.quads[nearest[0]] or ())
     more = f" (nor are {len(nearest) - 1} other cells)" if len(nearest) > 1 else ", the only such cell"
     return InputError(
@@ -427,7 +408,7 @@ def _on_its_own(letters: Letters, notes: list[str]) -> Document:
         said = f"{cells - len(full)} of {cells} cells are empty: a partial board does not define its puzzle"
         return Document(FORMAT.name, None, None, (*notes, said))
     numbers, by = list(range(cells)), "cell"
-    if letters.numbers is not None and {*letters.numbers} == {*range(cells)}:
+    if {*letters.numbers} == {*range(cells)}:
         numbers, by = [number or 0 for number in letters.numbers], "board_pieces"
     notes.append(f"the board defines the puzzle; pieces numbered by {by}")
     cells_of: dict[Quad, list[int]] = {}

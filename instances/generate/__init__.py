@@ -30,41 +30,14 @@ import numpy as np
 
 from lns.instances.board import Board
 from lns.instances.errors import InputError
+from lns.instances.generate import planted as core
 from lns.instances.generate.eternity import default_colours, default_colours_of, default_like_e2, like_e2
-from lns.instances.generate.planted import (
-    Planted,
-    PortableRandom,
-    check_colours,
-    check_shape,
-    clue_cells,
-    corner_cells,
-    cut,
-    even_colours,
-    plant,
-    plant_quads,
-)  # fmt: skip
+from lns.instances.generate.planted import Planted, PortableRandom, clue_cells, corner_cells, plant
 from lns.instances.puzzle import DOWN, LEFT, MAX_CELLS, RIGHT, UP, Puzzle, canonical, rotate
 
-__all__ = [
-    "KINDS",
-    "Family",
-    "Planted",
-    "balanced_torus",
-    "clue_cells",
-    "corner_cells",
-    "default_colours",
-    "default_like_e2",
-    "family",
-    "like_e2",
-    "numbers_of",
-    "other_rules",
-    "tetravex",
-    "three_partition",
-    "triples_of",
-    "uniform",
-    "unique",
-    "wang",
-]
+__all__ = ["KINDS", "Family", "Planted", "balanced_torus", "clue_cells", "corner_cells", "default_colours", "family"]
+__all__ += ["default_like_e2", "like_e2", "numbers_of", "other_rules", "tetravex", "three_partition", "triples_of"]
+__all__ += ["uniform", "unique", "wang"]
 
 _OTHER_RULES: dict[str, dict[str, Any]] = {
     "unframed": {"framed": False},
@@ -94,9 +67,9 @@ def uniform(
     before the others are drawn. Raises InputError if the shape, number of colours or seed is out of range, or there are
     fewer inner edges than that.
     """
-    check_shape(width, height)
+    core.check_shape(width, height)
     colours = default_colours(width, height) if colours is None else colours
-    check_colours(colours)
+    core.check_colours(colours)
     random = PortableRandom(seed)
     right, down = ([1 + random.below(colours) for _ in range(width * height)] for _ in range(2))
     if all_colours:
@@ -117,11 +90,11 @@ def balanced_torus(n: int, colours: int | None = None, seed: int = 0) -> Planted
     rim become grey. They took part in the balance, so the counts inside are only nearly equal. Parameters and errors
     are as for `uniform`.
     """
-    check_shape(n, n)
+    core.check_shape(n, n)
     colours = default_colours(n, n) if colours is None else colours
-    check_colours(colours)
+    core.check_colours(colours)
     random = PortableRandom(seed)
-    joints = even_colours(range(1, colours + 1), 2 * n * n, random)
+    joints = core.even_colours(range(1, colours + 1), 2 * n * n, random)
     return plant(joints[: n * n], joints[n * n :], n, n, random, f"balanced-torus-{n}x{n}-c{colours}-s{seed}")
 
 
@@ -143,17 +116,17 @@ def other_rules(kind: str, width: int, height: int, colours: int | None = None, 
             raise InputError(f"a {kind} of side {width}; expected 1 or more")
         size, height = f"{width}", width if kind == "triangle" else 2 * width - 1
         width = 2 * width - 1
-    check_shape(width, height)
+    core.check_shape(width, height)
     rim = 0 if rules.get("framed", True) else rules.get("rim")
     if colours is None:
-        board, outer = cut(width, height, lambda *_: 1, holes, rim=rim), 2 * (width + height) if rim else 0
+        board, outer = core.cut(width, height, lambda *_: 1, holes, rim=rim), 2 * (width + height) if rim else 0
         usual = default_colours_of(board, width, rules.get("turns", True), outer)
         colours = 3 if (kind, size) == ("macmahon", "6x4") else usual
-    check_colours(colours)
+    core.check_colours(colours)
     limit, random, drawn = colours, PortableRandom(seed), map(int, _MACMAHON)
     classical = (kind, size, colours) == ("macmahon", "6x4", 3)
-    quads = cut(width, height, lambda *_: next(drawn) if classical else 1 + random.below(limit), holes, rim=rim)
-    return plant_quads(quads, width, height, random, f"{kind}-{size}-c{colours}-s{seed}", holes=holes, **rules)
+    quads = core.cut(width, height, lambda *_: next(drawn) if classical else 1 + random.below(limit), holes, rim=rim)
+    return core.plant_quads(quads, width, height, random, f"{kind}-{size}-c{colours}-s{seed}", holes=holes, **rules)
 
 
 def _holes_of(kind: str, side: int) -> tuple[int, ...]:
@@ -179,8 +152,8 @@ def wang(width: int, height: int, colours: int = 3, seed: int = 0) -> Planted:
     does, with a new tile, whose sides towards empty cells have random colours. So the set is small. Raises InputError
     if the shape, number of colours or seed is out of range.
     """
-    check_shape(width, height)
-    check_colours(colours)
+    core.check_shape(width, height)
+    core.check_colours(colours)
     random, order, tiles = PortableRandom(seed), list(range(width * height)), list[list[int]]()
     random.shuffle(order)
     laid: dict[int, int] = {}
@@ -288,7 +261,7 @@ def unique(width: int, height: int, construction: str, seed: int = 0, attempt: i
     The seed is that of the order and rotations of the pieces. Raises InputError if the construction is unknown or the
     board has a single row or column.
     """
-    check_shape(width, height)
+    core.check_shape(width, height)
     if construction not in CONSTRUCTIONS:
         raise InputError(f"unknown construction '{construction}'; expected {' or '.join(CONSTRUCTIONS)}")
     if min(width, height) < 2:

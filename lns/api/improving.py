@@ -130,9 +130,7 @@ def improve(
     options = RegionOptions(
         order, backjumping=backjumping, heuristic=heuristic, preemption=preemption, instantiation=instantiation
     )
-    if not is_ready(order):
-        log.info("compiling the kernels, once for this installation: about a minute of an idle core ...")
-    warm_up(order)
+    prepare(order)
     seconds = DEFAULT_SECONDS if time is None and nodes is None else time
     start, spent = legal_refill(known, given, before, {*region, *others}, nodes)
     result = resolve(
@@ -144,6 +142,13 @@ def improve(
     if check:
         result = _checked(known, given, result, DEFAULT_SECONDS if seconds is None else seconds)
     return replace(result, board=result.board.of(known))
+
+
+def prepare(order: str) -> None:
+    """Load the kernels of a region search, or compile them, which is logged."""
+    if not is_ready(order):
+        log.info("compiling the kernels, once for this installation: about a minute of an idle core ...")
+    warm_up(order)
 
 
 def legal_refill(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import multiprocessing
-import os
 import queue
 import secrets
 import threading
@@ -127,16 +126,6 @@ def solve(spec: RunSpec) -> Result:
         return SearchSession(spec, archipelago, recorder, history.budget_s).run()
 
 
-class NoTimeLeft(InputError):
-    """A run cannot be resumed without a time: its own is used up, or not known. ``reason`` says which."""
-
-    def __init__(self, history: RunHistory, run_dir: str | os.PathLike[str]) -> None:
-        self.reason = "nothing of it was saved, nor how long it was to last"
-        if history.budget_s:
-            self.reason = f"its time is used up ({format_duration(history.elapsed_s)})"
-        super().__init__(f"{self.reason}; expected time, the seconds more to search", run_dir)
-
-
 @takes(ResumeSpec)
 def resume(spec: ResumeSpec) -> Result:
     """Go on with a run where it was, also on another machine.
@@ -159,7 +148,12 @@ def resume(spec: ResumeSpec) -> Result:
         history, settings, best = recovered.history, directory.settings, recovered.best
         seconds = history.remaining_s if spec.time is None else spec.seconds
         if seconds <= 0:
-            raise NoTimeLeft(history, spec.run_dir)
+            used = (
+                f"its time is used up ({format_duration(history.elapsed_s)})"
+                if history.budget_s
+                else ("nothing of it was saved, nor how long it was to last")
+            )
+            raise InputError(f"{used}; say how much longer with --time", spec.run_dir)
         spec.check_workers()
         executor = _executor(stack, spec, settings.checkpoint_s)
         workers = spec.workers or resumed_workers(executor, history)

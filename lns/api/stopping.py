@@ -41,11 +41,11 @@ class StopRule:
 
     @checked
     def __or__(self, other: StopRule) -> StopRule:
-        return _Any((self, other))
+        return _Combination((self, other), needs_all=False)
 
     @checked
     def __and__(self, other: StopRule) -> StopRule:
-        return _All((self, other))
+        return _Combination((self, other), needs_all=True)
 
     @property
     def alternatives(self) -> tuple[StopRule, ...]:
@@ -112,21 +112,18 @@ class Certified(StopRule):
 
 
 @dataclass(frozen=True)
-class _Any(StopRule):
+class _Combination(StopRule):
+    """Ends the search when any of the rules does, or all of them do."""
+
     rules: tuple[StopRule, ...]
+    needs_all: bool
 
     def __call__(self, progress: SearchProgress) -> str | None:
-        return next((why for rule in self.rules if (why := rule(progress))), None)
+        reasons = [why for rule in self.rules if (why := rule(progress))]
+        if self.needs_all:
+            return " and ".join(reasons) if len(reasons) == len(self.rules) else None
+        return reasons[0] if reasons else None
 
     @property
     def alternatives(self) -> tuple[StopRule, ...]:
-        return tuple(one for rule in self.rules for one in rule.alternatives)
-
-
-@dataclass(frozen=True)
-class _All(StopRule):
-    rules: tuple[StopRule, ...]
-
-    def __call__(self, progress: SearchProgress) -> str | None:
-        reasons = [rule(progress) for rule in self.rules]
-        return " and ".join(filter(None, reasons)) if all(reasons) else None
+        return (self,) if self.needs_all else tuple(one for rule in self.rules for one in rule.alternatives)

@@ -27,6 +27,7 @@ COMMANDS = {
     "exact compare": ("lns.cli.exact_paper:compare", "run several solvers on several instances and print a table"),
     "exact cnf": ("lns.cli.exact:cnf", "write a puzzle as a formula for SAT solvers"),
     "exact decode": ("lns.cli.exact:decode", "read a SAT solver's answer back as a board"),
+    "exact pieces": ("lns.cli.exact_pieces:pieces", "tell a set's 2x2 blocks, and pairs of colours it lacks"),
     "exact isomorphic": (
         "lns.cli.exact_pieces:isomorphic",
         "test whether two sets of pieces are equal but for colours",

@@ -34,15 +34,14 @@ if TYPE_CHECKING:
 def estimate(args: argparse.Namespace) -> int:
     from lns.api.estimating import estimate
 
-    document = read_puzzle(args, args.instance)
-    assert document.puzzle is not None
+    puzzle, notes = read_puzzle(args, args.instance)
     if not args.quiet:
-        print_notes(document.notes)
+        print_notes(notes)
     signals: list[int] = []
     try:
         with signal_handler(interrupt_on_signal) as signals, screen_log(quiet=args.quiet):
             shown = "none" if args.quiet else "terminal"
-            result = estimate(document.puzzle, progress=shown, **out.picked(args, "time seed params"))
+            result = estimate(puzzle, progress=shown, **out.picked(args, "time seed params"))
     except KeyboardInterrupt:
         return 128 + (signals or [signal.SIGINT])[-1]
     facts = {"instance": result.puzzle.name, "max_score": result.puzzle.max_score, "seed": result.seed}

@@ -204,17 +204,15 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
 def read_puzzle_and_start(args: argparse.Namespace) -> tuple[Puzzle, Puzzle, list[str]]:
     """The puzzle of INSTANCE, the same with the pieces of --start as clues, and notes. Raises InputError."""
     check_start_options(args)
-    document = read_puzzle(args, args.instance)
-    puzzle, notes = document.puzzle, list(document.notes)
-    assert puzzle is not None
+    puzzle, notes = read_puzzle(args, args.instance)
     if args.start is None:
-        return puzzle, puzzle, notes
+        return puzzle, puzzle, [*notes]
     from lns.api.files import placed_as_clues
 
     start = formats.read_board(args.start, puzzle, args.start_format, args.start_number)
     assert start.board is not None
-    notes += [f"start board: {note}" for note in start.notes]
-    return puzzle, placed_as_clues(puzzle, start.board, args.start), notes
+    searched = placed_as_clues(puzzle, start.board, args.start)
+    return puzzle, searched, [*notes, *(f"start board: {note}" for note in start.notes)]
 
 
 def _options(args: argparse.Namespace) -> Options:

@@ -36,6 +36,7 @@ PAPERS = {
     "jolivet2008": "Jolivet 2008: nodes, difficulty, tables 1 to 5, figures 3 and 6",
     "cuvillier2010": "Cuvillier & Szymkowiak 2010: tables 4.1 to 4.6",
     "outcome": "which method solves which puzzle, 5x5 to 10x10, 2 to 30 colours",
+    "all": "with --show and a folder as CSV: how far the tables of these papers are measured there",
 }
 
 
@@ -118,6 +119,8 @@ def paper(args: argparse.Namespace) -> int:
         )
     if args.show and (args.output is None or not args.output.exists()):
         raise InputError("--show prints the tables of finished runs; expected -o with a file of them", args.output)
+    if args.paper == "all":
+        return _print_standing(args)
     paper: Any = import_module(f"lns.exact.paper.{args.paper}")
     plan = _plan(args, paper)
 
@@ -150,6 +153,17 @@ def paper(args: argparse.Namespace) -> int:
         with table_width(out.terminal_width()):  # on a narrow terminal in blocks of columns
             out.print_wrapped(paper.tables(rows, plan) + after)
     return status
+
+
+def _print_standing(args: argparse.Namespace) -> int:
+    from lns.exact.compare import read_rows
+    from lns.exact.paper.standing import standing
+
+    if not args.show or not args.output.is_dir():
+        raise InputError("all papers are only shown; expected --show and -o with the folder of their rows", args.output)
+    with table_width(out.terminal_width()):
+        out.print_text(standing({name: read_rows(args.output / f"{name}.csv").values() for name in PAPERS}))
+    return out.DONE
 
 
 def _plan(args: argparse.Namespace, paper: Any) -> Plan:

@@ -1,11 +1,12 @@
-"""`lns exact isomorphic`, `graph`, `triples` and `design`: sets of pieces, what they encode, and searching for some."""
+"""`lns exact pieces`, `isomorphic`, `graph`, `triples` and `design`: sets of pieces: facts, codes, searches."""
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
-from itertools import product
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import combinations_with_replacement, product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,9 @@ from lns.instances.errors import InputError
 from lns.instances.files import read_text, write_output
 from lns.instances.formats import load_board, load_puzzle, render, shipped_instances
 from lns.instances.generate import numbers_of, triples_of
-from lns.instances.piece_set import find_renaming, ranked
-from lns.instances.puzzle import IntArray
+from lns.instances.pairing import describe
+from lns.instances.piece_set import PieceList, Quad, find_renaming, ranked
+from lns.instances.puzzle import GREY
 from lns.instances.text import count_of, quoted
 from lns.instances.verify import verify
 from lns.terminal import options as opt
@@ -31,12 +33,46 @@ _SHOWN = 20  # pieces
 
 
 @opt.command(
+    opt.argument("puzzle", "PUZZLE", "a puzzle file, or the name of a shipped instance"), opt.JSON,
+    epilog="Pairs are of colours of inner pieces: beside each other, clockwise, and opposite each other. A block is "
+    "2x2 pieces that match; each turn of it counts. Blocks are counted on boards of even width and height, by what "
+    "they lie at.",
+    interruptible=True,
+)  # fmt: skip
+def pieces(args: argparse.Namespace) -> int:
+    from lns.exact.blocks import Blocks
+
+    puzzle = load_puzzle(args.puzzle).with_clues([])
+    inner = puzzle.pieces[(puzzle.pieces != GREY).all(axis=1)].tolist()
+    colours = sorted({colour for quad in inner for colour in quad})
+    beside = {(quad[side - 1], quad[side]) for quad in inner for side in range(4)}
+    across = {(min(pair), max(pair)) for quad in inner for pair in (quad[::2], quad[1::2])}
+    absent = {
+        "beside": [pair for pair in product(colours, repeat=2) if pair not in beside],
+        "opposite": [pair for pair in combinations_with_replacement(colours, 2) if pair not in across],
+    }
+    lines = describe(puzzle).splitlines()
+    for name, pairs in absent.items():
+        shown = ", ".join(f"{a}-{b}" for a, b in pairs)
+        lines.append(f"pairs       {name}: {len(pairs)} on no inner piece{': ' * bool(pairs)}{shown}")
+    blocks: Counter[str] | None = None
+    if puzzle.width % 2 == puzzle.height % 2 == 0:
+        blocks = Counter()
+        for grey, number in Blocks(puzzle).by_class.items():
+            blocks[{0: "inside", 2: "edges"}.get(sum(map(sum, grey)), "corners")] += number
+        lines.append("2x2 blocks  " + ", ".join(f"{number:,} {place}" for place, number in blocks.items()))
+    out.print_answer(args, {"absent_pairs": absent, "blocks": blocks}, lines)
+    return out.DONE
+
+
+@opt.command(
     opt.argument("first", "A", "a puzzle file, or the name of a shipped instance"),
     opt.argument("second", "B", "the puzzle to compare with (default: all shipped instances)", nargs="?"),
     opt.flag("--rename-grey", "allow the border colour, grey, to be renamed too"),
     opt.TIME.but("give up after S seconds, or like 10m (default 60)", default=60.0),
     opt.JSON.but("print one JSON object with the renaming to stdout"),
-    epilog="Only the pieces are compared, in any order; if they differ, also with those of B in a mirror. "
+    epilog="Only the pieces are compared, in any order; if they differ, also with those of B in a mirror. Mates are "
+    "renamed to mates, the rim's colour to that of the other rim, and pieces have as many copies. "
     "Exit status: 0 equal, 1 not equal (or equal in a mirror), 2 bad input or undecided in time.",
     interruptible=True,
 )  # fmt: skip
@@ -48,16 +84,17 @@ def isomorphic(args: argparse.Namespace) -> int:
             raise InputError(f"undecided after {args.time:g} s; expected more time (--time)", args.first)
 
     puzzle, renaming = load_puzzle(args.first), None
+    first = PieceList.of(puzzle)
     names = list(shipped_instances()) if args.second is None else [args.second]
     with live_line(args.time, quiet=args.json) as line:
         for mirrored, name in product((False, True), names):
             other = load_puzzle(name)
             if other.turns != puzzle.turns:
                 continue  # what may be turned is another set
-            second = other.pieces[:, [0, 3, 2, 1] if mirrored else slice(None)]
+            second = PieceList.of(other, mirrored=mirrored)
             line.begin(f"comparing with {name}{' in a mirror' * mirrored}")
             keep_grey = not args.rename_grey
-            renaming = find_renaming(puzzle.pieces, second, turns=puzzle.turns, keep_grey=keep_grey, check=check)
+            renaming = find_renaming(first, second, turns=puzzle.turns, keep_grey=keep_grey, check=check)
             if renaming is not None:
                 break
     if renaming is None:
@@ -66,7 +103,7 @@ def isomorphic(args: argparse.Namespace) -> int:
             no = f"{args.first} is none of the {len(names)} shipped instances, up to a renaming of colours"
         out.print_answer(args, {"isomorphic": False, "mirrored": False, "with": args.second, "renaming": None}, [no])
         return out.ANSWER_IS_NO
-    moved = _moved_pieces(puzzle.pieces, second, renaming, turns=puzzle.turns)
+    moved = _moved_pieces(first.quads, second.quads, renaming, turns=puzzle.turns)
     colours = sorted(renaming.items())
     facts = {"isomorphic": not mirrored, "mirrored": mirrored, "with": name}
     facts |= {"renaming": {str(a): b for a, b in colours}, "moved_pieces": moved}
@@ -81,14 +118,16 @@ def isomorphic(args: argparse.Namespace) -> int:
     return out.ANSWER_IS_NO if mirrored else out.DONE
 
 
-def _moved_pieces(first: IntArray, second: IntArray, renaming: dict[int, int], *, turns: bool) -> list[tuple[int, int]]:
+def _moved_pieces(
+    first: Sequence[Quad], second: Sequence[Quad], renaming: dict[int, int], *, turns: bool
+) -> list[tuple[int, int]]:
     """The pieces, from 1, that have another number in the second puzzle; of identical ones as few as possible."""
     numbers: dict[tuple[int, ...], list[int]] = {}
-    same = {colour: colour for colour in second.ravel().tolist()}
-    for number, form in enumerate(ranked(second.tolist(), same, turns=turns), start=1):
+    same = {colour: colour for quad in second for colour in quad}
+    for number, form in enumerate(ranked(second, same, turns=turns), start=1):
         numbers.setdefault(form, []).append(number)
     moving = []
-    for number, form in enumerate(ranked(first.tolist(), renaming, turns=turns), start=1):
+    for number, form in enumerate(ranked(first, renaming, turns=turns), start=1):
         if number in numbers[form]:
             numbers[form].remove(number)
         else:
@@ -127,7 +166,7 @@ def graph(args: argparse.Namespace) -> int:
         out.print_answer(args, {"nodes": list(first), "pieces": [list(piece) for piece in pieces]}, lines)
         return out.DONE
     second = _read_graph(args.second)
-    renaming = find_renaming(pieces, pieces_of_graph(second))
+    renaming = find_renaming(PieceList(pieces), PieceList(pieces_of_graph(second)))
     names, answer = None, [f"{args.first} and {args.second} are not isomorphic"]
     if renaming is not None:
         others = list(second)

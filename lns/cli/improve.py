@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -61,15 +62,16 @@ examples:
   lns improve best.json --cells 17-20,33-36 --order dynamic --no-backjumping
   lns improve best.json --rows 13-15 --check        ask a second solver whether the answer is true
 
-Rows and cells count from 0. A range A-B includes both ends; A:B, for rows, leaves out B. A proof means that no other
-way to fill the region gives a better score. With -o each better board is written as soon as it is found. Ctrl-C,
-SIGTERM and SIGHUP end the search with the best board so far.
+Rows and cells count from 0, as `lns show` numbers them. A range A-B includes both ends, and r13-15 are rows where cells
+are listed too; A:B, for --rows, leaves out B. A proof means that no other way to fill the region gives a better score.
+With -o each better board is written as soon as it is found. Ctrl-C, SIGTERM and SIGHUP end the search with the best
+board so far.
 Exit status: 0 done, 1 --target not reached, 2 bad input, 70 --check contradicts the answer, 130 interrupted.
 """
 
 
 def _row_range(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"([0-9]{1,5})(?:([:-])([0-9]{1,5}))?", text)
+    match = re.fullmatch(r"r?([0-9]{1,5})(?:([:-])([0-9]{1,5}))?", text)
     if not match:
         raise argparse.ArgumentTypeError(f"'{text}' is no range of rows; expected A-B, rows from 0, both included")
     if match[2] is None:
@@ -167,13 +169,6 @@ class _Question:
     board: Board
     instance: str | None  # what files of better boards call the puzzle
     notes: list[str]  # what was noticed while reading
-
-    def announce_compilation(self) -> None:
-        """Print a line on stderr if the kernels must be compiled first."""
-        from lns.exact.region.resolve import is_ready
-
-        if not self.args.quiet and not is_ready(self.args.order):
-            out.print_error("compiling the kernels, once for this installation: about a minute of an idle core ...")
 
     def write(self, board: Board) -> None:
         """Write ``board`` to the file of --output, if there is one."""
@@ -286,21 +281,23 @@ def _status_name(result: RegionResult, before: Verification) -> str:
 
 def _everywhere(asked: _Question) -> int:
     """Search all windows of a shape, and draw a map of what was proven."""
-    from lns.exact.region import resolve, windows
+    from lns.api.improving import prepare
+    from lns.exact.region import windows
 
     args, puzzle = asked.args, asked.puzzle
     height, width = args.window
     windows.check_shape(puzzle, height, width)
-    asked.announce_compilation()
     with live_line(None, quiet=args.quiet or args.json):
-        resolve.warm_up(args.order)
+        prepare(args.order)
     given, began = _legal(asked), time.perf_counter()
     before = verify(puzzle, given).score
     grid = [[""] * (puzzle.width - width + 1) for _ in range(puzzle.height - height + 1)]  # by the upper left cell
     total = sum(map(len, grid))
-    board, done, interrupted = _sweep(asked, given, grid)
+    board, done, interrupted = _sweep(asked, given, before, total)
     seconds, score = time.perf_counter() - began, verify(puzzle, board).score
-    outcomes = [outcome for row in grid for outcome in row]
+    for window in done:
+        result = window.result
+        grid[window.row][window.column] = "improved" if result.improved else "proven" if result.proven else "open"
     # a proof holds for the board at that time, so for the final board only if it was never changed, not even at
     # equal score, as where a hole is filled
     unchanged = len(done) == total and board == given
@@ -309,7 +306,8 @@ def _everywhere(asked: _Question) -> int:
     facts = {"status": "interrupted" if interrupted else ended, "score": score, "score_before": before}
     facts["bound"] = max(window.result.bound for window in done) if unchanged else puzzle.max_score
     facts |= {"nodes": sum(window.result.nodes for window in done), "seconds": round(seconds, 3)}
-    facts["windows"] = {outcome: outcomes.count(outcome) for outcome in _LEGEND} | {"total": total}
+    counts = Counter(chain(*grid))
+    facts["windows"] = {outcome: counts[outcome] for outcome in _LEGEND} | {"total": total}
     facts |= {"notes": asked.notes, "placements": board.without_blanks(puzzle).pairs()}
     shape = f"windows of {count_of(height, 'row')} and {count_of(width, 'column')}"
     lines = [
@@ -337,39 +335,30 @@ def _legal(asked: _Question) -> Board:
     return legal
 
 
-def _sweep(asked: _Question, best: Board, grid: list[list[str]]) -> tuple[Board, list[WindowResult], bool]:
-    """Search the windows and write the outcome of each into ``grid``; the best board, and whether Ctrl-C ended it."""
+def _sweep(asked: _Question, board: Board, before: int, total: int) -> tuple[Board, list[WindowResult], bool]:
+    """Search the windows; the best board, what came of each window, and whether Ctrl-C ended it."""
     from lns.exact.region.windows import sweep_windows
 
-    args, began, before = asked.args, time.perf_counter(), verify(asked.puzzle, best).score
+    args, began = asked.args, time.perf_counter()
     done: list[WindowResult] = []
-    interrupted = False
 
-    def on_improve(board: Board) -> None:
-        nonlocal best
-        best = board
-        asked.write_meanwhile(board)
+    def on_improve(better: Board) -> None:
+        nonlocal board
+        board = better
+        asked.write_meanwhile(better)
 
+    windows = sweep_windows(
+        asked.puzzle, board, *args.window, options=RegionOptions(**_method(args)), on_improve=on_improve,
+        nodes=_WINDOW_NODES if args.nodes is None else args.nodes,
+        seconds=lambda: None if args.time is None else args.time - (time.perf_counter() - began),
+    )  # fmt: skip
     with live_line(args.time, quiet=args.quiet or args.json) as line:
-        windows = sweep_windows(
-            asked.puzzle,
-            best,
-            *args.window,
-            nodes=_WINDOW_NODES if args.nodes is None else args.nodes,
-            options=RegionOptions(**_method(args)),
-            seconds=lambda: None if args.time is None else args.time - (time.perf_counter() - began),
-            on_improve=on_improve,
-        )
         try:
             for window in windows:
                 done.append(window)
-                result = window.result
-                best = result.board
-                outcome = "improved" if result.improved else "proven" if result.proven else "open"
-                grid[window.row][window.column] = outcome
-                interrupted |= result.status == "interrupted"
-                said = f"window {len(done)} of {sum(map(len, grid))}, score {max(before, result.score)}"
+                board = window.result.board
+                said = f"window {len(done)} of {total}, score {max(before, window.result.score)}"
                 line.show(said, time.perf_counter() - began)
         except KeyboardInterrupt:  # between two windows
-            interrupted = True
-    return best, done, interrupted
+            return board, done, True
+    return board, done, any(window.result.status == "interrupted" for window in done)

@@ -104,20 +104,19 @@ def solve(args: argparse.Namespace) -> int:
                 raise InputError(f"--device is for engine gpu, not {args.engine}")
             os.environ["CUDA_VISIBLE_DEVICES"] = str(args.device)
             args.engine = "gpu"
-        document = read_puzzle(args, args.instance)
-        assert document.puzzle is not None
+        puzzle, notes = read_puzzle(args, args.instance)
         unlimited = args.steps is not None or args.stop_after_no_gain is not None
         result = solve(
-            document.puzzle,
+            puzzle,
             instance=args.instance,
-            notes=document.notes,
+            notes=notes,
             time=DEFAULT_SECONDS if args.time is None and not unlimited else args.time,
             pins=args.pin,
             checkpoint_s=args.checkpoint,
             **out.picked(args, "seed start start_format start_number params engine target steps min_score"),
-            **end.settings(end.run_dir(document.puzzle)),
+            **end.settings(end.run_dir(puzzle)),
         )
-    return print_result(result, end.number, args, target=args.target)
+    return print_result(result, end.number, args)
 
 
 @opt.command(
@@ -133,13 +132,10 @@ def solve(args: argparse.Namespace) -> int:
 )  # fmt: skip
 def resume(args: argparse.Namespace) -> int:
     with _search_end(args) as end:
-        from lns.api.solving import NoTimeLeft, resume
+        from lns.api.solving import resume
 
-        try:
-            result = resume(time=args.time, steps=args.steps, **end.settings(args.directory))
-        except NoTimeLeft as error:
-            raise InputError(f"{error.reason}; say how much longer with --time", args.directory) from None
-    return print_result(result, end.number, args, target=result.target)
+        result = resume(time=args.time, steps=args.steps, **end.settings(args.directory))
+    return print_result(result, end.number, args)
 
 
 @opt.command(
@@ -167,7 +163,7 @@ def polish(args: argparse.Namespace) -> int:
             **out.picked(args, "free seed params"),
             **end.settings(end.run_dir(puzzle)),
         )
-    return print_result(result, end.number, args, target=None)
+    return print_result(result, end.number, args)
 
 
 # -- what ends a search, and what follows each new best ---------------------------------------------------------------
@@ -335,7 +331,7 @@ class Notifier:
 # -- the closing lines ------------------------------------------------------------------------------------------------
 
 
-def print_result(result: Result, number: int, args: argparse.Namespace, *, target: int | None) -> int:
+def print_result(result: Result, number: int, args: argparse.Namespace) -> int:
     """Print the result, with ``--stats`` also what each part of the engine did; the exit status.
 
     ``number``: the signal that ended the search, or 0.
@@ -357,7 +353,7 @@ def print_result(result: Result, number: int, args: argparse.Namespace, *, targe
         return 128 + number
     if result.write_errors:
         return out.BAD_INPUT
-    return out.DONE if target is None or result.score >= target else out.ANSWER_IS_NO
+    return out.DONE if result.target is None or result.score >= result.target else out.ANSWER_IS_NO
 
 
 def _print_summary(result: Result, stats: dict[str, Any] | None, *, with_url: bool) -> None:
@@ -368,6 +364,8 @@ def _print_summary(result: Result, stats: dict[str, Any] | None, *, with_url: bo
     reached = result.target is not None and result.score >= result.target
     missed = "" if reached or result.target is None else f"; the target {result.target} was not reached"
     out.print_wrapped(f"best score  {result.score_in_words}{missed}", indent=12)
+    if [one.origin for one in result.improvements] == ["start"] and not result.solved:
+        out.print_text("no gain     nothing better than the given board was found; best.json holds that board")
     reason = reason_in_words(result.why, has_target=result.target is not None)
     workers = count_of(result.history.sessions[-1].workers, "worker")
     spent = f"ended after {format_duration(result.elapsed_s)}: {reason}; {workers}, seed {result.seed}"

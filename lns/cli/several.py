@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from lns import params as parameters
 from lns.exact.text_table import aligned, table_width
 from lns.instances.draw.page import page, table
 from lns.instances.errors import InputError
@@ -17,7 +18,7 @@ from lns.instances.files import write_output
 from lns.instances.piece_set import set_sha256
 from lns.instances.text import count_of, cut_middle, printable
 from lns.runs.directory import run_directories
-from lns.runs.files import format_duration, utc_now
+from lns.runs.files import PARAMETERS, format_duration, utc_now
 from lns.runs.run_summary import RunSummary, check_same_set, load_summary
 from lns.terminal import options as opt
 from lns.terminal import output as out
@@ -78,8 +79,8 @@ def _lines(found: Collection, listed: Iterator[dict[str, Any]], *, with_url: boo
 @opt.command(
     opt.RUNS, opt.OUTPUT.but("also write an HTML page with the curves"), opt.FORCE, opt.JSON,
     epilog="The columns after `time` say which score a run had after so much time of search. The runs "
-    "have the same pieces, in any numbering, and any clues. Exit status: 0 done, 2 a DIR is no run, or the runs "
-    "are of several sets of pieces.",
+    "have the same pieces, in any numbering, and any clues; parameters in which they differ are listed. "
+    "Exit status: 0 done, 2 a DIR is no run, or the runs are of several sets of pieces.",
 )  # fmt: skip
 def compare(args: argparse.Namespace) -> int:
     opt.check_files(args.force, args.output)
@@ -94,9 +95,26 @@ def compare(args: argparse.Namespace) -> int:
     with table_width(out.terminal_width()):
         listed = aligned(lines, left=(0, 1, 2, 8), repeated=2)
     written = [] if args.output is None else [f"written  {args.output}"]
+    differing = _differing_parameters(summaries)
+    shown = [f"parameters  {'these differ:' if differing else 'the same in all runs'}"] if len(summaries) > 1 else []
+    for name, values in differing.items():
+        shown.append(f"  {name}  {', '.join(f'{_letter(number)} {value}' for number, value in enumerate(values))}")
     facts = [_run_facts(summary) for summary in summaries]
-    out.print_answer(args, {"runs": facts}, [listed, "", *_chart(summaries), *written])
+    for number, each in enumerate(facts):
+        each["parameters"] = {name: values[number] for name, values in differing.items()}
+    out.print_answer(args, {"runs": facts}, [listed, "", *_chart(summaries), *shown, *written])
     return out.DONE
+
+
+def _differing_parameters(runs: Sequence[RunSummary]) -> dict[str, list[Any]]:
+    """By name, the values that the runs have of each parameter in which they differ."""
+    each = [parameters.to_dict(parameters.load(run.path / PARAMETERS, earlier=True)) for run in runs]
+    values = {
+        f"{section}.{name}": [one[section][name] for one in each]
+        for section, names in each[0].items()
+        for name in names
+    }
+    return {name: found for name, found in values.items() if any(value != found[0] for value in found)}
 
 
 def _rows(runs: Sequence[RunSummary]) -> tuple[list[str], list[list[str]]]:

@@ -29,6 +29,7 @@ import numpy.typing as npt
 
 from lns.exact.kernels.jit import inline_flat_kernel
 from lns.instances.errors import InputError
+from lns.instances.layout import Sides
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, BoolArray, Clue, IntArray, Puzzle
 
 BREAK_BITS = 10
@@ -116,7 +117,7 @@ class CandidateTables(NamedTuple):
 class CellClass(NamedTuple):
     """What decides the pieces that a cell takes."""
 
-    rim_sides: tuple[bool, bool, bool, bool]  # by side, whether it lies on the rim
+    rim_sides: Sides  # by side, whether it lies on the rim
     clue_sides: tuple[tuple[int, int], ...] = ()  # (side, colour) that a clue on the right or below shows to the cell
     break_sides: tuple[int, ...] = ()  # sides at which the cell may mismatch
     clue: int = -1  # oriented piece of a clue on the cell itself, -1 = none

@@ -9,7 +9,8 @@ from lns.assignment import with_rim
 from lns.engine import State, Statistics, check_numbers, expect, saved_board
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.puzzle import Puzzle, Sides
+from lns.instances.layout import Sides
+from lns.instances.puzzle import Puzzle
 from lns.loop.pool import WHOLE_BOARD, Found, Freed, Pool, Repaired
 from lns.params import TabuParams
 from lns.rng import RandomState, generator, random_state

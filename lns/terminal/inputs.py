@@ -18,12 +18,14 @@ from lns.terminal.options import check_files
 from lns.terminal.output import print_error
 
 
-def read_puzzle(args: argparse.Namespace, source: str) -> Document:
-    """The puzzle of INSTANCE as the options say, for a search; a board gives its pieces and the clues that it holds.
+def read_puzzle(args: argparse.Namespace, source: str) -> tuple[Puzzle, tuple[str, ...]]:
+    """The puzzle of INSTANCE as the options say, for a search, and notes; a board gives its pieces and held clues.
 
     Raises InputError as `lns.instances.formats.read_puzzle` does.
     """
-    return formats.read_puzzle(source, args.puzzle_format, args.clues or formats.HELD)
+    document = formats.read_puzzle(source, args.puzzle_format, args.clues or formats.HELD)
+    assert document.puzzle is not None
+    return document.puzzle, document.notes
 
 
 def read_puzzles(
@@ -36,11 +38,10 @@ def read_puzzles(
     """
     puzzles = []
     for source in sources:
-        document = read_puzzle(args, source)
-        assert document.puzzle is not None
+        puzzle, notes = read_puzzle(args, source)
         if not quiet:
-            print_notes(f"{source}: {note}" if named else note for note in document.notes)
-        puzzles.append(document.puzzle)
+            print_notes(f"{source}: {note}" if named else note for note in notes)
+        puzzles.append(puzzle)
     return puzzles
 
 

@@ -129,24 +129,12 @@ def check_folder(path: str | os.PathLike[str] | None) -> None:
 
 @dataclass(frozen=True)
 class Option:
-    """One option or argument of a command.
+    """One option or argument of a command."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Such as ``("-o", "--output")``, or the one name of an argument.
-    settings : dict
-        What `argparse.ArgumentParser.add_argument` takes besides.
-    group : str
-        Title under which the help shows it; "" for the common list.
-    rare : bool
-        Whether only ``--help-all`` shows it.
-    """
-
-    names: tuple[str, ...]
-    settings: dict[str, Any]
-    group: str = ""
-    rare: bool = False
+    names: tuple[str, ...]  # such as ("-o", "--output"), or the one name of an argument
+    settings: dict[str, Any]  # what `argparse.ArgumentParser.add_argument` takes besides
+    group: str = ""  # title under which the help shows it; "" for the common list
+    rare: bool = False  # whether only ``--help-all`` shows it
 
     def but(self, help: str | None = None, **settings: Any) -> Option:
         """The same option with another help or other settings."""
@@ -195,24 +183,12 @@ def add_options(parser: argparse.ArgumentParser, options: Sequence[Option], *, a
 
 @dataclass(frozen=True)
 class Command:
-    """A command: its function, which returns the exit status, its options, and the end of its help.
+    """A command: what it does, and its help."""
 
-    Attributes
-    ----------
-    function : callable
-        Runs it, with the parsed arguments.
-    options : sequence of Option
-        Its options, in the order of the help.
-    epilog : str
-        What the help says below the options.
-    interruptible : bool
-        Whether SIGTERM and SIGHUP end it as Ctrl-C does, with what was found, or with a sentence.
-    """
-
-    function: Callable[[argparse.Namespace], int]
-    options: Sequence[Option]
-    epilog: str
-    interruptible: bool
+    function: Callable[[argparse.Namespace], int]  # runs it, with the parsed arguments; returns the exit status
+    options: Sequence[Option]  # in the order of the help
+    epilog: str  # what the help says below the options
+    interruptible: bool  # whether SIGTERM and SIGHUP end it as Ctrl-C does, with what was found, or with a sentence
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add options and epilog to a parser; its attribute ``shows_all``, if there is one, is that of --help-all."""

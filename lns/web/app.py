@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from functools import cache
 from html import escape
+from inspect import iscoroutinefunction
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
@@ -93,9 +95,9 @@ class Site:
         path, found = request.path_params["path"], None
         try:
             if request.method == "POST" and path in CHANGES:
-                found = await CHANGES[path](self._server, await _fields(request))
+                found = await _called(CHANGES[path], self._server, await _fields(request))
             elif request.method != "POST" and path in READS:
-                found = await READS[path](self._server, _query(request))
+                found = await _called(READS[path], self._server, _query(request))
             else:
                 return await _not_found(request)
         except InputError as error:
@@ -109,6 +111,10 @@ class Site:
         if self._server.streams >= MOST_STREAMS:
             return refuse(503, "too many pages are open")
         return _Stream(self._server, found)
+
+
+async def _called(handler: Callable[..., Any], *given: object) -> Any:
+    return await (handler(*given) if iscoroutinefunction(handler) else asyncio.to_thread(handler, *given))
 
 
 def _query(request: Request) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 A handler of `READS` (GET, changes nothing) gets the query of the address, one of `CHANGES` (POST) the fields of the
 request's JSON object. It returns the JSON of the answer, or an asynchronous generator of events, and raises InputError
-for bad input.
+for bad input. It is a function, which is called in a thread, or a coroutine function if it touches jobs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import dataclasses
 import json
 import os
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -84,16 +84,12 @@ def number_in_address(text: str) -> int:
 # -- all pages ---------------------------------------------------------------------------------------------------------
 
 
-async def get_setup(server: Server, query: Query) -> Any:
+def get_setup(server: Server, query: Query) -> Any:
     """What a page needs once: colours, solvers, instances, limits."""
-    solvers = [
-        {
-            "name": name,
-            "about": entry.description,
-            "needs": None if entry.extra is None or is_installed(entry.extra) else EXTRAS[entry.extra][1],
-        }
-        for name, entry in all_solvers().items()
-    ]
+    solvers = []
+    for name, entry in all_solvers().items():
+        needs = None if entry.extra is None or is_installed(entry.extra) else EXTRAS[entry.extra][1]
+        solvers.append({"name": name, "about": entry.description, "needs": needs})
     return {
         **colours(),
         "solvers": solvers,
@@ -111,7 +107,7 @@ async def get_setup(server: Server, query: Query) -> Any:
     }
 
 
-async def watch_job(server: Server, query: Query) -> Events:
+def watch_job(server: Server, query: Query) -> Events:
     """The messages of a job as they come."""
     job = server.jobs.find(query.get("id", ""))
     return job.events(max(0, number_in_address(query.get("first", "0"))))
@@ -136,51 +132,38 @@ async def stop_job(server: Server, fields: JsonFields) -> Any:
 # -- boards, games and polyominoes -------------------------------------------------------------------------------------
 
 
-async def get_opened(server: Server, query: Query) -> Any:
-    """The board or puzzle of the command line, or null."""
-    return server.opened
-
-
-async def get_instance(server: Server, query: Query) -> Any:
-    """A shipped instance."""
-    puzzle = wire.find_shipped(query.get("name", ""))
-    return wire.document_to_json(formats.Document("shipped", puzzle, None))
-
-
-async def read_document(server: Server, fields: JsonFields) -> Any:
+def read_document(server: Server, fields: JsonFields) -> Any:
     """A puzzle or board from text in any format."""
     puzzle = wire.read_puzzle(fields) if fields.text("known", 5, default="") == "yes" else None
     text = decode(fields.text("text", wire.MAX_TEXT).encode(errors="surrogatepass"), "the file")
     form, name = fields.text("format", 60, default="") or None, fields.text("name", 200, default="")
-    return wire.document_to_json(await asyncio.to_thread(wire.parse_text, text, puzzle, form, name))
+    return wire.document_to_json(wire.parse_text(text, puzzle, form, name))
 
 
-async def render_document(server: Server, fields: JsonFields) -> Any:
+def render_document(server: Server, fields: JsonFields) -> Any:
     """A board or puzzle as text in a format, as SVG, or as a viewer URL."""
     puzzle = wire.read_puzzle(fields)
     board, form = wire.read_board(fields, puzzle), fields.text("format", 60)
     if form == "svg":
         return {"text": svg.render(puzzle, board), "notes": []}
-    if form == "url":
-        return {"text": formats.viewer_url(puzzle, board) + "\n", "notes": []}
     text, notes = formats.render(form, puzzle, board, instance=puzzle.name)
     return {"text": text, "notes": list(notes)}
 
 
-async def check_board(server: Server, fields: JsonFields) -> Any:
+def check_board(server: Server, fields: JsonFields) -> Any:
     """What the verifier says of a board."""
     puzzle = wire.read_puzzle(fields)
     return wire.facts(puzzle, wire.read_board(fields, puzzle))
 
 
-async def make_game(server: Server, fields: JsonFields) -> Any:
+def make_game(server: Server, fields: JsonFields) -> Any:
     """A new game: a puzzle and the board that it was cut from."""
     shape, colour_count = fields.text("shape", 20), fields.integer("colours", 2, 21)
     if shape not in _GAMES:
         raise InputError(f"there is no shape of this name; expected one of {', '.join(_GAMES)}")
     kind, names = _GAMES[shape]
     size = [fields.integer(name, 1, 64) for name in names]
-    made = await asyncio.to_thread(Family(kind, size[0], size[-1], colour_count), secrets.randbelow(10**9))
+    made = Family(kind, size[0], size[-1], colour_count)(secrets.randbelow(10**9))
     if shape == "scramble squares":
         made = made.with_mates(made.puzzle.colours)
     puzzle = made.puzzle
@@ -189,46 +172,16 @@ async def make_game(server: Server, fields: JsonFields) -> Any:
     return {"puzzle": wire.puzzle_to_json(puzzle), "solution": wire.board_to_json(puzzle, made.solution)}
 
 
-async def get_level(server: Server, query: Query) -> Any:
-    """A shipped level of IQ Puzzler Pro."""
-    return grid_to_json(find_level(query.get("name", "")[:40]))
-
-
-async def read_polyominoes(server: Server, fields: JsonFields) -> Any:
-    """A grid of polyominoes from its picture."""
-    return grid_to_json(wire.read_grid(fields))
-
-
-async def cut_polyominoes(server: Server, fields: JsonFields) -> Any:
-    """A grid cut into random polyominoes."""
-    return grid_to_json(await asyncio.to_thread(wire.cut_random_grid, fields))
-
-
 # -- runs --------------------------------------------------------------------------------------------------------------
 
 
-async def get_log(server: Server, query: Query) -> Any:
+def get_log(server: Server, query: Query) -> Any:
     """Lines of a log."""
     first, count = number_in_address(query.get("first", "-200")), number_in_address(query.get("count", "200"))
-    return await asyncio.to_thread(server.runs.log, query.get("name", ""), first, count)
+    return server.runs.log(query.get("name", ""), first, count)
 
 
-async def get_runs(server: Server, query: Query) -> Any:
-    """All runs, a line each."""
-    return {"runs": await asyncio.to_thread(server.runs.facts)}
-
-
-async def get_run(server: Server, query: Query) -> Any:
-    """One run."""
-    return await asyncio.to_thread(server.runs.details, query.get("name", ""))
-
-
-async def watch_runs(server: Server, query: Query) -> Events:
-    """All runs again and again, whenever one has changed."""
-    return _changes(lambda: {"runs": server.runs.facts()})
-
-
-async def watch_run(server: Server, query: Query) -> Events:
+def watch_run(server: Server, query: Query) -> Events:
     """One run again and again, whenever it has changed."""
     name = query.get("name", "")
     server.runs.path(name)
@@ -246,7 +199,7 @@ async def _changes(look: Callable[[], dict[str, Any]]) -> Events:
         await asyncio.sleep(EVERY_S)
 
 
-async def get_params(server: Server, query: Query) -> Any:
+def get_params(server: Server, query: Query) -> Any:
     """All parameters with their meaning, default and range."""
     sections = {}
     for section in dataclasses.fields(Params):
@@ -289,20 +242,19 @@ async def start_run(server: Server, fields: JsonFields) -> Any:
     spec = RunSpec(puzzle, **how)
     spec.check(puzzle)
     choose_parameters(spec.params, puzzle, spec.engine)
-    seconds = spec.seconds
     root = server.runs.root
     folder = root if root.name == "runs" else root / "runs"
     path = take_run_directory(puzzle, folder)
     values = {"source": source or given, "clues": clues or None, "how": how | {"run_dir": str(path)}}
     try:
-        job = await server.jobs.start("run", values, seconds, stays=True)
+        job = await server.jobs.start("run", values, spec.seconds, stays=True)
     except InputError:
         for made in (path, *([folder] if folder != root else [])):
             with suppress(OSError):
                 made.rmdir()
         raise
-    run = path.relative_to(root).as_posix()
-    return {"id": job.id, "run": run, "notes": [printable(note, 500) for note in notes]}
+    said = [printable(note, 500) for note in notes]
+    return {"id": job.id, "run": path.relative_to(root).as_posix(), "notes": said}
 
 
 async def resume_run(server: Server, fields: JsonFields) -> Any:
@@ -323,29 +275,31 @@ async def estimate_run(server: Server, fields: JsonFields) -> Any:
     return {"id": (await server.jobs.start("estimate", values, seconds)).id}
 
 
-async def stop_run(server: Server, fields: JsonFields) -> Any:
+def stop_run(server: Server, fields: JsonFields) -> Any:
     """Ask a run to stop and save, as `lns stop` does."""
     path = server.runs.path(fields.text("name", 1000))
-    if (await asyncio.to_thread(load_summary, path)).state != "running":
+    if load_summary(path).state != "running":
         raise InputError("this run is not going on")
     open_regular(path / STOP, os.O_WRONLY | os.O_APPEND).close()
     return {}
 
 
-READS: dict[str, Callable[[Server, Query], Awaitable[Any]]] = {
+READS: dict[str, Callable[[Server, Query], Any]] = {
     "setup": get_setup,
     "params": get_params,
-    "runs": get_runs,
-    "run": get_run,
+    "runs": lambda server, query: {"runs": server.runs.facts()},
+    "run": lambda server, query: server.runs.details(query.get("name", "")),
     "log": get_log,
-    "watch/runs": watch_runs,
+    "watch/runs": lambda server, query: _changes(lambda: {"runs": server.runs.facts()}),
     "watch/run": watch_run,
-    "opened": get_opened,
-    "instance": get_instance,
-    "polyomino/level": get_level,
+    "opened": lambda server, query: server.opened,
+    "instance": lambda server, query: wire.document_to_json(
+        formats.Document("shipped", wire.find_shipped(query.get("name", "")), None)
+    ),
+    "polyomino/level": lambda server, query: grid_to_json(find_level(query.get("name", "")[:40])),
     "watch/job": watch_job,
 }
-CHANGES: dict[str, Callable[[Server, JsonFields], Awaitable[Any]]] = {
+CHANGES: dict[str, Callable[[Server, JsonFields], Any]] = {
     "run/start": start_run,
     "run/resume": resume_run,
     "run/stop": stop_run,
@@ -354,8 +308,8 @@ CHANGES: dict[str, Callable[[Server, JsonFields], Awaitable[Any]]] = {
     "render": render_document,
     "check": check_board,
     "game": make_game,
-    "polyomino/read": read_polyominoes,
-    "polyomino/cut": cut_polyominoes,
+    "polyomino/read": lambda server, fields: grid_to_json(wire.read_grid(fields)),
+    "polyomino/cut": lambda server, fields: grid_to_json(wire.cut_random_grid(fields)),
     "job": start_job,
     "job/stop": stop_job,
 }

@@ -275,14 +275,8 @@ def resume(fields: JsonFields) -> Work:
     return work
 
 
-PAGE_TASKS: dict[str, Callable[[JsonFields], Work]] = {
-    "improve": improve,
-    "windows": windows,
-    "solve": solve,
-    "trace": trace,
-    "fill": fill,
-    "level": level,
-}
+_OF_PAGES: tuple[Callable[[JsonFields], Work], ...] = (improve, windows, solve, trace, fill, level)
+PAGE_TASKS = {task.__name__: task for task in _OF_PAGES}
 """The tasks whose fields come from a page as they are."""
 TASKS = PAGE_TASKS | {"estimate": estimate, "run": run, "resume": resume}
 """Task by the kind of its job."""

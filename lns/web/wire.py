@@ -12,9 +12,9 @@ from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.formats import is_url, load_puzzle, parse, shipped_instances
 from lns.instances.formats.base import Document, NeedsPuzzleError
-from lns.instances.formats.link import read_board as read_board
-from lns.instances.formats.link import read_cells as read_cells
-from lns.instances.formats.link import read_puzzle as read_puzzle
+from lns.instances.formats.own_json import read_board as read_board
+from lns.instances.formats.own_json import read_cells as read_cells
+from lns.instances.formats.own_json import read_puzzle as read_puzzle
 from lns.instances.json_values import JsonFields
 from lns.instances.puzzle import Puzzle, refuse_copies
 from lns.instances.text import printable

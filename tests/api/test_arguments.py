@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import lns
-from lns.instances.arguments import checked
 
 PUZZLE, SOLUTION = lns.generate("like-e2", width=4, seed=1)
 NEEDED: dict[str, dict[str, Any]] = {"solve": {"puzzle": PUZZLE}, "resume": {"run_dir": "run"}}
@@ -113,14 +112,6 @@ def test_numbers_of_numpy_sets_and_generators_are_taken() -> None:
     assert lns.Puzzle(PUZZLE.pieces.tolist(), 4, 4, clues=[clue]).clues == (clue,)
     assert lns.Board(SOLUTION.placements.tolist(), 4, 4) == SOLUTION
     assert lns.MaxTime(5).seconds == 5
-
-
-def test_a_function_that_is_checked_looks_like_itself() -> None:
-    def twice(number: int, *, often: bool = True) -> int:
-        """Docstring."""
-        return 2 * number
-
-    assert checked(twice)(4) == 8 and checked(twice).__doc__ == "Docstring."
 
 
 def test_an_unknown_keyword_is_one_of_the_function_that_was_called() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 import lns
 from lns.cli.main import main
-from lns.exact.region.windows import sweep_windows
 from lns.instances.board import EMPTY, Board
 from lns.instances.errors import BoardError
 from lns.instances.formats import write
@@ -60,28 +59,6 @@ def test_every_rule_broken_in_every_way(kind: str, inside: bool) -> None:
             assert result.proven and result.score == best, (where, result)
             repaired += bool(given.violations)
     assert repaired if inside else refused
-
-
-def test_windows_of_a_broken_board_are_searched_or_refused() -> None:
-    searched = 0
-    for seed, fault in enumerate(FAULTS * 4):
-        puzzle, board, _ = broken(seed, KINDS[seed % len(KINDS)], fault, inside=True)
-        try:
-            searched += len(list(sweep_windows(puzzle, board, 1, 2)))
-        except lns.InputError:
-            continue
-    assert searched > 20
-
-
-def test_a_turned_piece_with_an_identical_one_on_a_clue() -> None:
-    """The pieces of 0 and 1 are identical, and the clue names the one that lies elsewhere, turned."""
-    puzzle = Puzzle([[1, 1, 2, 1], [1, 1, 2, 1], [2, 1, 1, 1], [1, 2, 1, 1]], 2, 2, framed=False, turns=False)
-    puzzle = puzzle.with_clues([lns.Clue(0, 0, 0)])
-    board = Board(np.array([4, 1, 8, 12]), 2, 2)  # piece 1 on the clue's cell; piece 0 turned once on cell 1
-    assert lns.improve(puzzle, board, [1]).legal
-    assert lns.improve(puzzle, board, [1, 2]).legal
-    with pytest.raises(BoardError, match="cell 1, from 0\\): piece 2 is turned, which this puzzle forbids"):
-        lns.improve(puzzle, board, [2, 3])
 
 
 def test_a_piece_that_looks_the_same_turned_respects_a_clue() -> None:

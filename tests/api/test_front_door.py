@@ -46,11 +46,5 @@ def test_no_module_takes_the_place_of_a_function() -> None:
     assert {path.stem for path in Path(lns.__file__).parent.iterdir()} & set(lns.__all__) == {"cells"}
 
 
-def test_what_had_a_general_name_says_that_it_is_of_colorpairs() -> None:
-    with pytest.warns(DeprecationWarning, match="now lns.ColorPairsOptions"):
-        assert lns.Options is lns.ColorPairsOptions
-    assert lns.ColorPairsHeuristic.__name__ == "ColorPairsHeuristic" and "ColorPairs" in str(lns.ColorPairsOptions())
-
-
 def test_the_package_says_that_it_is_typed() -> None:
     assert Path(lns.__file__).with_name("py.typed").exists()

@@ -172,15 +172,6 @@ def test_what_cannot_be_used_is_refused_in_one_sentence(options: dict[str, Any],
     assert "\n" not in str(refused.value)
 
 
-def test_a_run_directory_that_is_in_the_way_is_refused_and_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "note").write_text("mine")
-    with pytest.raises(lns.InputError, match="not empty"):
-        quick(run_dir=tmp_path)
-    with pytest.raises(lns.InputError):
-        lns.resume(tmp_path / "missing")
-    assert [path.name for path in tmp_path.iterdir()] == ["note"]
-
-
 class Interrupt:
     """A callback that sends Ctrl-C once, at the first board."""
 

@@ -9,15 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import lns
 from lns.api.files import generate
 from lns.cli.main import main
 from lns.exact.outcome import Outcome, SolveStatus
-from lns.instances.board import Board
-from lns.instances.formats import load_board, load_puzzle, parse, render, viewer_url, write
+from lns.instances.formats import load_board, load_puzzle, viewer_url, write
 from lns.instances.formats.registry import FORMATS
 from lns.instances.generate.planted import PortableRandom, plant
-from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from tests.cli.conftest import Typed
 from tests.instances.small_puzzles import planted
@@ -48,13 +45,6 @@ def test_a_puzzle_through_all_formats_and_back(typed: Typed) -> None:
     assert "carries no clues: 2 left out" in typed("convert p.json pieces --to e2pieces:udlr").err
     back = typed("convert pieces d.json --from e2pieces:udlr").err
     assert load_puzzle("d.json") == PUZZLE.with_clues([]) and "side order up down left right, as given" in back
-
-
-def test_a_rectangle_becomes_quads(typed: Typed) -> None:
-    typed("convert wide.json wide.txt")
-    assert Path("wide.txt").read_text().startswith("6 3\n") and load_puzzle("wide.txt") == WIDE
-    refused = typed.refused("convert wide.json wide.csv")
-    assert "wide.csv: a board of 6 x 3; csv16 carries only squares" in refused and not Path("wide.csv").exists()
 
 
 def test_a_board_through_all_formats_and_back(typed: Typed) -> None:
@@ -157,22 +147,6 @@ def test_tetravex_and_pictures(typed: Typed) -> None:
     assert "carries only a Tetravex" in typed.refused("convert board.url x --puzzle p.json --to tetravex-board")
 
 
-@pytest.mark.parametrize(
-    ("format", "sentence"),
-    [
-        ("cells:nonsense", "expected base0 or base1"),
-        ("clues:base0", "expected no option"),
-        ("csv16:nonsense", "expected hxy"),
-        ("meta-board:udlr", "expected a clockwise one"),
-        ("pieces:5x5", "pieces:5x5 says how pieces are read; expected at most a side order"),
-        ("pieces:udlr,border=2", "says how pieces are read"),
-        ("pieces:unframed", "says how pieces are read"),
-    ],
-)
-def test_writers_refuse_options_that_they_do_not_know(format: str, sentence: str, typed: Typed) -> None:
-    assert sentence in typed.refused(f"convert board.url - --puzzle p.json --to {format}")
-
-
 @pytest.mark.parametrize("board", ["board.url", "board.json", "board.cells", "board.picture"])
 def test_a_number_above_those_of_the_boards_is_refused(board: str, typed: Typed) -> None:
     if not Path(board).exists():
@@ -194,17 +168,6 @@ def test_boards_with_holes_are_read_back(kind: str, format: str, typed: Typed) -
     assert np.array_equal(load_board("back.json", puzzle)[1].colours(puzzle), board.colours(puzzle))
 
 
-@pytest.mark.parametrize("convention", ["", ":base0", ":ccw,bottom,turn3"])
-def test_a_board_without_frame_names_its_convention(convention: str) -> None:
-    puzzle = generate("unframed", width=3, height=2, seed=1).puzzle
-    chance = np.random.default_rng(1)
-    for _ in range(10):
-        board = Board.from_pairs([(int(piece), int(chance.integers(4))) for piece in chance.permutation(6)], 3, 2)
-        text = render(f"cells{convention}", puzzle, board)[0]
-        for named in (None, f"cells{convention}"):
-            assert parse(text, puzzle=puzzle, format=named).board == board
-
-
 def test_the_list_of_formats_is_one_json_object(typed: Typed) -> None:
     listed = typed.facts("convert --list")
     assert [form["name"] for form in listed["formats"]] == list(FORMATS)
@@ -223,11 +186,6 @@ def test_puzzle_and_solution_apart(typed: Typed) -> None:
     assert {clue.cell for clue in puzzle.clues} == {0, 6, 24, 42, 48}
     judged = verify(puzzle, board)
     assert judged.valid and judged.score == judged.max_score == 84
-
-
-def test_rectangles_with_clues_are_text_on_the_screen(typed: Typed) -> None:
-    puzzle = lns.load_puzzle(typed("generate like-e2 --width 5 --height 3 --clues 2").out)
-    assert (puzzle.width, puzzle.height, len(puzzle.clues)) == (5, 3, 2)
 
 
 @pytest.mark.parametrize(
@@ -288,18 +246,3 @@ def test_an_interrupted_proof_ends_the_command(stopped_at: int, monkeypatch: pyt
     monkeypatch.setattr("lns.exact.solvers.count", interrupted)
     typed("generate --unique max --width 5 -o p.txt", 130)
     assert len(asked) == stopped_at and not Path("p.txt").exists()
-
-
-def test_compiling_does_not_count_as_time_of_the_proofs(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    cells: list[int] = []
-
-    def count(puzzle: Puzzle, **options: object) -> Outcome:
-        cells.append(puzzle.cells)
-        if len(cells) > 1:
-            return Outcome(SolveStatus.SOLVED, 1, 0, 0.0)
-        time.sleep(3.0)  # the first call compiles
-        return Outcome(SolveStatus.BUDGET_SPENT, 0, 0, 3.0)
-
-    monkeypatch.setattr("lns.exact.solvers.count", count)
-    typed("generate --unique max --width 5 -o p.txt --time 2")
-    assert cells == [4, 25]

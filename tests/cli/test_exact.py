@@ -5,12 +5,9 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 
@@ -25,7 +22,7 @@ from lns.instances.generate import corner_cells, uniform
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from tests.cli.conftest import Typed
-from tests.cli.run_program import ROOT, program, wait_for
+from tests.cli.run_program import program, wait_for
 
 PUZZLE = uniform(4, 4, 4, 7).puzzle
 HARD = uniform(10, 10, 8, 1).with_clues(corner_cells(10, 10)).puzzle
@@ -37,10 +34,6 @@ def files(here: Path) -> None:
     write("hard.json", None, HARD, None)
     # two pieces of a 2x2 with colours that meet nowhere else
     write("none.json", None, Puzzle([[0, 1, 1, 0], [0, 1, 1, 0], [0, 2, 1, 0], [0, 1, 3, 0]], 2, 2), None)
-
-
-def full_disk(*_: object) -> NoReturn:
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def test_both_solvers_count_the_same(typed: Typed) -> None:
@@ -60,21 +53,6 @@ def test_the_first_solution_is_written(typed: Typed) -> None:
     assert verify(puzzle, board).score == PUZZLE.max_score and board.pairs() == answer["placements"]
     assert load_board(answer["url"], PUZZLE)[1] is not None
     typed("exact solve p.json -o board.json --force --quiet")
-
-
-def test_a_solution_with_too_many_colours_for_a_url_is_printed_as_placements(typed: Typed) -> None:
-    puzzle = uniform(6, 6, 60, 1).puzzle
-    write("many.json", None, puzzle, None)
-    for more in ("", "--all"):
-        assert typed.facts(f"exact solve many.json --quiet {more}")["solutions"]
-        out = typed(f"exact solve many.json --quiet {more}").out
-        assert "viewer URL has no letter" in out
-        pairs = json.loads(out.partition("placements  ")[2].splitlines()[0])
-        assert verify(puzzle, Board.from_pairs(pairs, 6, 6)).score == puzzle.max_score
-    refused = typed.refused("exact solve many.json --quiet -o many.url")
-    assert "more colours than URLs have letters" in refused
-    assert typed.facts("exact solve many.json --quiet -o many.board.json")["url"] == ""
-    assert load_board("many.board.json")[0] == puzzle
 
 
 def test_pieces_of_the_start_board_stay(typed: Typed) -> None:
@@ -139,25 +117,6 @@ def test_a_directory_that_fills_up_ends_the_search_with_what_was_found(
     assert answer["status"] == "interrupted" and answer["solutions"] and answer["output"] == "more"
 
 
-def test_a_listed_board_is_written_whole_or_not_at_all(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    write("clues.json", None, uniform(2, 2, 2, 1).with_clues(range(4)).puzzle, None)
-    monkeypatch.setattr(os, "fsync", full_disk)
-    assert typed.facts("exact solve p.json --all --quiet -o boards", 2)["solutions"] == 1
-    assert not list(Path("boards").iterdir())
-    refused = typed.refused(
-        "exact solve clues.json --all --quiet -o boards --solver colorpairs"
-    )  # found before any node
-    assert os.strerror(errno.ENOSPC) in refused
-
-
-def test_compare_reads_its_puzzles_as_it_is_told(typed: Typed) -> None:
-    pytest.importorskip("pysat")
-    Path("t.txt").write_text("0 1 0 2\n0 3 4 1\n")  # only the first one left of the second one matches
-    question = "exact compare t.txt --solvers sat:half-2 --count"
-    typed.refused(question)
-    assert typed.facts(f"{question} --puzzle-format pieces:tetravex,2x1")["rows"][0]["solutions"] == 1
-
-
 def test_a_table_is_continued_by_the_same_question_only(typed: Typed) -> None:
     question = "exact compare p.json --solvers rowscan -o c.csv"
     counts = [typed.facts(f"{question} {more}")["rows"][0]["solutions"] for more in ("", "--count", "")]
@@ -183,22 +142,6 @@ def test_budgets_are_kept(typed: Typed) -> None:
         assert re.search(r"time        0\.\d{3} s, ", told)
 
 
-def test_a_formula_is_written_through_no_link_and_over_no_other_file(typed: Typed) -> None:
-    precious = Path("precious")
-    precious.write_text("mine")
-    Path("f.cnf.part").symlink_to(precious)
-    typed("exact cnf p.json --encoding half-2 -o f.cnf")
-    assert Path("f.cnf").read_text().startswith("c ") and not list(Path().glob(".lns-*"))
-    assert precious.read_text() == "mine" and Path("f.cnf.part").is_symlink()
-
-
-def test_a_formula_is_synced_to_disk_or_the_file_is_named(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    monkeypatch.setattr(os, "fsync", full_disk)
-    refused = typed.refused("exact cnf p.json --encoding half-2 -o f.cnf")
-    assert refused == f"lns: f.cnf: {os.strerror(errno.ENOSPC)}\n"
-    assert not Path("f.cnf").exists() and not list(Path().glob(".lns-*"))
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals_end_the_search_with_the_solutions_so_far(number: signal.Signals, tmp_path: Path) -> None:
     write("many.json", None, uniform(6, 6, 2, 1).puzzle, None)
@@ -211,15 +154,6 @@ def test_signals_end_the_search_with_the_solutions_so_far(number: signal.Signals
         assert process.returncode == 130
     answer = json.loads(out)
     assert answer["status"] == "interrupted" and answer["solutions"] > 0 and answer["nodes"] > 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("stdout", ["> /dev/full", "| true"])
-@pytest.mark.parametrize("words", ["--json", "--quiet"])
-def test_the_board_is_written_even_if_stdout_is_closed_or_full(stdout: str, words: str) -> None:
-    command = f"{sys.executable} -m lns exact solve p.json {words} -o board.json {stdout}"
-    subprocess.run(["bash", "-c", command], env=os.environ | {"PYTHONPATH": str(ROOT)})
-    assert verify(PUZZLE, load_board("board.json", PUZZLE)[1]).score == PUZZLE.max_score
 
 
 def test_trace_prints_each_step_and_writes_a_page(typed: Typed) -> None:
@@ -356,26 +290,6 @@ def test_counts_and_statuses(typed: Typed) -> None:
     assert (answer["status"], answer["nodes"]) == ("budget spent", 5000)
 
 
-def test_the_result_is_printed_when_the_disk_is_full(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    def full(descriptor: int) -> NoReturn:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    counted = typed.facts(f"{FILL} small.txt --count")["solutions"]
-    monkeypatch.setattr(os, "fsync", full)
-    told = typed(f"{FILL} small.txt --count -o out.txt", 2)
-    assert f"fillings    {counted}\n" in told.out and "written     nothing\n" in told.out
-    assert os.strerror(errno.ENOSPC) in told.err and not Path("out.txt").exists()
-
-
-def test_a_long_start_of_the_library_is_told(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    pytest.importorskip("xcover")
-    monkeypatch.setattr("lns.exact.child_process._SILENT_SECONDS", 0.0)
-    for quiet in ("", "--quiet"):
-        told = typed(f"{FILL} small.txt --solver xcover --json {quiet}")
-        assert json.loads(told.out)["status"] == "solved"
-        assert ("compiled; no time counts" in told.err) is not bool(quiet)
-
-
 def test_the_library_agrees(typed: Typed) -> None:
     pytest.importorskip("xcover")
     own = typed.facts(f"{FILL} small.txt --count")
@@ -397,24 +311,6 @@ def test_cuts(typed: Typed) -> None:
     typed.refused(f"{FILL} --cut 9x5 -o cut.txt")
     typed(f"{FILL} --cut 9x5 -o cut.txt --force --pieces 2")
     assert len(load("cut.txt").pieces) == 2
-
-
-def test_the_experiment_of_perrin_iq(typed: Typed) -> None:
-    experiment = (
-        "exact paper perrin_iq --per-size 2 --sizes 11 --budget 2 --solvers race descender-no-zones -o runs.csv"
-    )
-    said = typed(experiment)
-    grids = 1 + 2 * 2 + 4 * 2  # the empty game, random levels, shipped levels of each tier
-    assert said.err.count("solved") == 2 * grids
-    assert len(re.findall(r"^game, 0 placed +1 ", said.out, re.MULTILINE)) == 2
-    assert len(re.findall(r"^level, expert +2 ", said.out, re.MULTILINE)) == 2
-    rows = Path("runs.csv").read_text()
-    assert len(rows.splitlines()) == 1 + 2 * grids
-    assert typed(experiment).out == said.out and Path("runs.csv").read_text() == rows, "nothing is made again"
-    missing = "8 runs are missing (2 of 12x6 by race, 2 of 12x6 by descender-no-zones, 2 of"
-    assert missing in typed(f"{experiment} --show --sizes 11 12").out
-    refused = typed.refused("exact paper perrin_iq --colours 3")
-    assert "perrin_iq has no colours; expected no --colours" in refused
 
 
 def test_levels_and_classes_of_perrin_iq() -> None:

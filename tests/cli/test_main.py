@@ -116,36 +116,20 @@ def test_an_interrupted_command_without_an_answer_says_so(
 
 
 @pytest.mark.parametrize(
-    ("command", "status"),
-    [
-        ("verify nofile", 2),
-        ("show {board}", 0),
-        ("exact solve like-e2-3x3 --solver rowscan", 0),
-    ],
-)
-def test_a_full_stderr_changes_no_status(command: str, status: int, tmp_path: Path) -> None:
-    puzzle, board = planted(21, 4, 4, 5)
-    write(tmp_path / "board.url", "url", puzzle, board)
-    script = f"{sys.executable} -m lns {command.format(board=tmp_path / 'board.url')} 2> /dev/full"
+    ("command", "streams", "status"),
+    [("verify nofile", "2> /dev/full", 2), ("exact solve like-e2-3x3 --solver rowscan", "2> /dev/full", 0),
+     ("params", ">&-", 0), ("params --json", ">&- 2>&-", 0)],
+)  # fmt: skip
+def test_full_and_closed_streams_change_no_status(command: str, streams: str, status: int) -> None:
+    script = f"{sys.executable} -m lns {command} {streams}"
     done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == status and bool(done.stdout) == (status == 0)
+    assert (done.returncode, done.stderr) == (status, "") and bool(done.stdout) == command.startswith("exact")
 
 
 def test_a_closed_stdin_is_an_empty_one() -> None:
     command = f"{sys.executable} -m lns exact decode - like-e2-3x3 --encoding half-2 <&-"
     done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 2 and "there is no model" in done.stderr and done.stderr.count("\n") == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
-def test_closed_streams_are_no_errors(closed: str) -> None:
-    """Status 0, not a traceback or 'the answer is no'."""
-    for command in ("params", "exact count like-e2-3x3 --solver rowscan --quiet --json"):
-        done = subprocess.run(
-            ["bash", "-c", f"{sys.executable} -m lns {command} {closed}"], cwd=ROOT, capture_output=True, text=True
-        )
-        assert done.returncode == 0 and done.stderr == "", (command, done.stderr)
 
 
 @pytest.mark.parametrize(
@@ -268,28 +252,14 @@ def test_a_path_that_is_no_utf8_is_shown_replaced(run_dir: Path, tmp_path: Path)
     shutil.copytree(os.fsencode(run_dir), folder)
     for command in ("status", "report", "collect", "stop", "verify"):
         target = folder + (b"/best.json" if command == "verify" else b"")
-        ended = subprocess.run(
-            [sys.executable.encode(), b"-m", b"lns", command.encode(), target],
-            cwd=ROOT,
-            capture_output=True,
-            timeout=120,
-        )
+        words = [sys.executable.encode(), b"-m", b"lns", command.encode(), target]
+        ended = subprocess.run(words, cwd=ROOT, capture_output=True, timeout=120)
         assert ended.returncode in (0, 1, 2) and b"Traceback" not in ended.stderr, (command, ended.stderr[-500:])
         (ended.stdout + ended.stderr).decode("utf-8")
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("plain\n\tü", "plain\n\tü"),
-        ("\x1b[31m", "\\x1b[31m"),
-        ("\u202e", "\\u202e"),
-        ("\ud800", "\\ud800"),
-        ("\r", "\\r"),
-    ],
-)
-def test_controls_are_escaped_and_line_ends_stay(text: str, shown: str) -> None:
-    assert escape_controls(text) == shown
+def test_controls_are_escaped_and_line_ends_stay() -> None:
+    assert escape_controls("plain\n\tü\x1b[31m\u202e\ud800\r") == "plain\n\tü\\x1b[31m\\u202e\\ud800\\r"
 
 
 @pytest.mark.parametrize("more", [{}, {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}])

@@ -8,11 +8,10 @@ import pytest
 
 import lns
 from lns import cells as cell_lists
-from lns.api.files import pinned
 from lns.engines import ENGINES
 from lns.instances.board import Board
 from lns.instances.formats import load_board, write
-from lns.instances.puzzle import Clue
+from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from lns.params import to_toml
 from lns.runs.board_log import BoardLogReader
@@ -81,33 +80,6 @@ def test_a_pin_that_contradicts_a_clue_yet_to_be_laid_is_refused(typed: Typed) -
     typed(solve)
 
 
-def test_a_start_board_with_the_piece_of_a_clue_on_another_cell_is_refused(typed: Typed) -> None:
-    clue = PUZZLE.clues[0]
-    alike = [cell for cell in range(42) if PUZZLE.rim_sides(cell) == PUZZLE.rim_sides(clue.cell)]
-    placements = np.full(42, -1, dtype=np.int32)
-    placements[next(cell for cell in alike if cell != clue.cell)] = clue.piece * 4 + clue.rotation
-    write("b.json", None, PUZZLE, Board(placements, 7, 6))
-    refused = typed.refused(f"{SOLVE} run")
-    assert f"(cell {clue.cell}, from 0), where a clue wants it" in refused and not Path("run").exists()
-
-
-def test_an_identical_piece_on_the_cell_of_a_clue_takes_the_number_of_the_clue() -> None:
-    """Two pieces made identical: the second lies on the first one's clue cell, the first where the second would be."""
-    pieces = PUZZLE.pieces.copy()
-    cells = [int(np.flatnonzero(SOLUTION.placements // 4 == piece)[0]) for piece in range(42)]
-    first, second = (int(SOLUTION.placements[cell]) // 4 for cell in (8, 33))
-    pieces[second] = np.roll(pieces[first], 1)
-    placements = np.full(42, -1, dtype=np.int32)
-    placements[cells[first]] = second * 4 + 3  # shows the colours of the first, unturned
-    placements[cells[second]] = first * 4
-    puzzle = type(PUZZLE)(pieces, 7, 6, (Clue(cells[first], first, 0),))
-    board = Board(placements, 7, 6)
-    assert verify(puzzle, board).valid
-    (pin,) = pinned(puzzle, board, board, [cells[second]])
-    assert pin == Clue(cells[second], second, 3)
-    puzzle.with_clues([*puzzle.clues, pin])
-
-
 def test_lists_of_cells() -> None:
     assert cell_lists.parse(cell_list("3, 10-12,r1"), PUZZLE) == [3, 10, 11, 12, 7, 8, 9, 10, 11, 12, 13]
 
@@ -136,6 +108,19 @@ def test_a_damaged_board_is_mended_and_saved(typed: Typed) -> None:
     puzzle, board = load_board("run/best.json", WHOLE)
     assert best["score"] == verify(puzzle, board).score == WHOLE.max_score
     assert verify(WHOLE, board).valid, "with its clues"
+
+
+def test_a_board_that_does_not_become_better_is_said_to_be_the_best(typed: Typed) -> None:
+    puzzle, board = planted(3, 4, 4, 4)
+    pieces = puzzle.pieces.copy()
+    pieces[pieces == 4] = 3
+    pieces[tuple(np.argwhere(pieces == 1)[0])] = 4  # which no other side has
+    other = Puzzle(pieces, 4, 4)
+    write("whole.json", None, other, None)
+    write("given.json", None, other, board)
+    said = typed("polish given.json --puzzle whole.json --time 60 --run-dir run --quiet --workers 1 --seed 1").out
+    assert "nothing better than the given board was found; best.json holds that board" in said
+    assert load_board("run/best.json", other)[1] == board
 
 
 def test_half_of_the_cells_stay_and_only_those_that_are_free_change() -> None:

@@ -132,6 +132,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("paper knuth", "unknown paper 'knuth': expected one of benoist2008, perrin_iq, bailleux2025"),
         ("paper bailleux2025 --colours 3", "expected no --colours"),
         ("paper benoist2008 --colours 3", "expected no --colours"),
+        ("paper perrin_iq --colours 3", "perrin_iq has no colours; expected no --colours"),
         ("paper benoist2008 --sizes 6", "'6' is none of the sizes of benoist2008; expected some of 7, 8, 9, 10"),
         ("paper benoist2008 --solvers dlx", "'dlx' is none of the solvers of benoist2008"),
         ("paper jolivet2008 --solvers cp", "expected some of dlx:binary, zig-zag"),

@@ -98,11 +98,6 @@ def test_a_board_without_inner_edges_has_no_score_to_estimate(typed: Typed) -> N
     assert "no inner edge" in typed.refused("estimate p.json --time 0.1 --quiet")
 
 
-@pytest.mark.parametrize("option", ["--run-dir", "--target", "--min-score", "--engine", "--workers", "--checkpoint"])
-def test_options_of_a_run_are_refused(option: str, typed: Typed) -> None:
-    assert f"unrecognized arguments: {option} 5" in typed.refused(f"{QUESTION} {option} 5")
-
-
 def test_without_verbose_there_is_a_sentence_a_score(typed: Typed) -> None:
     lines = typed(QUESTION).out.splitlines()
     rows = [line for line in lines if line.startswith("  ")]

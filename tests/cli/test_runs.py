@@ -122,12 +122,6 @@ def test_status_imports_no_engine(run: Path) -> None:
     assert not {"lns.loop.search_loop", "scipy", "numba"} & set(loaded.stdout.split())
 
 
-def test_status_without_status_json(run: Path, copy: Path, typed: Typed) -> None:
-    (copy / STATUS).write_bytes((run / STATUS).read_bytes()[:-20])
-    output = typed("status copy").out
-    assert f"{best_of(run)} of 112" in output and "status.json: damaged" in output
-
-
 def test_collect_finds_each_board_once(run: Path, copy: Path, typed: Typed) -> None:
     boards = typed.facts(f"collect {run} copy")["boards"]
     scores = [board["score"] for board in boards]
@@ -172,12 +166,6 @@ def test_collect_says_when_a_board_of_best_json_alone_was_found(run: Path, copy:
     (copy / "boards.jsonl").unlink()
     (board,) = typed.facts("collect copy")["boards"]
     assert board["elapsed_s"] == json.loads((run / "best.json").read_text())["elapsed_s"] > 0
-
-
-def test_watch_without_a_stdin_is_plain_too(run: Path) -> None:
-    command = f"{sys.executable} -m lns watch {run} <&-"
-    done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0 and done.stderr == "" and done.stdout.count("\n") == 1
 
 
 def test_a_run_that_ended_without_a_board_says_so(run: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
@@ -327,19 +315,6 @@ def test_numbers_in_a_status_file_are_bounded(field: str, value: object, run: Pa
     assert f"{best_of(run)} of 112" in output and f"    copy/{STATUS}: " in output
 
 
-def test_status_does_not_read_the_board_log(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[str] = []
-    real = Path.open
-
-    def watched(self: Path, *args: Any, **kwargs: Any) -> Any:
-        opened.append(self.name)
-        return real(self, *args, **kwargs)
-
-    monkeypatch.setattr(Path, "open", watched)
-    monkeypatch.setattr("lns.runs.board_log.open_to_read", lambda path: opened.append(path.name))
-    assert load_summary(run).history.at_least(0) > 0 and "boards.jsonl" not in opened
-
-
 def test_best_boards_follow_a_growing_log(run: Path, tmp_path: Path) -> None:
     puzzle = load_puzzle("like-e2-8x8")
     whole = BestBoards(run, puzzle, 3).update()
@@ -428,9 +403,18 @@ def test_compare_is_a_table_and_curves(folder: Path, typed: Typed) -> None:
     assert text.count('<path class="line"') == 2 and "one" in text and "<script" not in text
     first = typed.facts(same)["runs"][0]
     assert first["score"] == first["improvements"][-1][0] == best_of(folder / "one") and first["scores_after"]
+    assert lines[-2] == "parameters  the same in all runs" and first["parameters"] == {}
     error = typed.refused(f"compare {folder}")
     assert "a run of like-e2-6x6 (sha256 " in error and "; expected one of like-e2-8x8 (sha256 " in error
     assert f", as in {folder / 'more'}" in error
+
+
+def test_compare_names_the_parameters_that_differ(folder: Path, typed: Typed) -> None:
+    Path("p.toml").write_text("[tabu]\ntenure = 3\n")
+    typed("solve like-e2-8x8 --engine tabu --steps 2 --workers 1 --params p.toml --run-dir tuned --quiet")
+    shown = typed(f"compare {folder / 'one'} tuned").out.splitlines()
+    told = [run["parameters"]["tabu.tenure"] for run in typed.facts(f"compare {folder / 'one'} tuned")["runs"]]
+    assert told[1] == 3 and f"  tabu.tenure  A {told[0]}, B 3" in shown[shown.index("parameters  these differ:") :]
 
 
 def test_merge_makes_one_run_that_goes_on(folder: Path, typed: Typed) -> None:

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -42,11 +40,6 @@ def test_colour_on_demand(choice: str, code: str, monkeypatch: pytest.MonkeyPatc
     assert code in output and "▀" in output
 
 
-def test_the_width_of_the_terminal_is_respected(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    monkeypatch.setenv("COLUMNS", "8")
-    assert [len(line) for line in typed("show best.json").out.splitlines()[:4]] == [4] * 4
-
-
 def test_pictures_in_files(typed: Typed) -> None:
     svg = Path("b.svg")
     assert typed("show best.json --svg b.svg --tikz b.tex --numbers").out == "b.svg\nb.tex\n"
@@ -66,13 +59,6 @@ def test_pictures_in_files(typed: Typed) -> None:
 
 def test_url(typed: Typed) -> None:
     assert typed("show best.json --url").out.strip() == viewer_url(*load_board("best.json"))
-
-
-def test_a_url_is_drawn_as_a_partial_board_of_its_puzzle(typed: Typed) -> None:
-    puzzle, board = load_board("best.json")
-    partial = Board(np.array([*board.placements[:8], *[-1] * 8]), 4, 4)
-    output = typed(["show", viewer_url(puzzle, partial), "--puzzle", "like-e2-4x4"]).out
-    assert output.count("+") == 8 and "8 of 16 pieces" in output
 
 
 def test_json(typed: Typed) -> None:
@@ -173,14 +159,3 @@ def test_a_published_board_alone_and_on_its_instance(typed: Typed) -> None:
     for more in ([], ["--puzzle", str(shared("instances", "eternity2_clue1.txt"))]):
         answer = typed.facts(["verify", url, *more])
         assert answer["score"] == score and answer["max_score"] == 480 and answer["full"]
-
-
-def test_verify_imports_no_engine_and_no_numba() -> None:
-    program = (
-        "import sys; from lns.cli.main import main; status = main(sys.argv[1:]);"
-        "heavy = {'numba', 'scipy', 'optuna', 'tqdm', 'matplotlib'} & set(sys.modules);"
-        "sys.exit(f'imported {heavy}' if heavy else status)"
-    )
-    command = [sys.executable, "-c", program, *verify(URL)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr

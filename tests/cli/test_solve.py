@@ -20,7 +20,7 @@ from lns.params import Params, load, to_dict, to_toml
 from lns.runs import recorder
 from lns.runs.directory import digest, take_run_directory
 from lns.runs.files import seal, utc_now
-from lns.runs.lock import Holder, Lock
+from lns.runs.lock import Lock
 from lns.runs.run_summary import load_summary
 from tests.cli.conftest import Typed
 from tests.cli.run_program import ROOT
@@ -127,30 +127,6 @@ def test_directories_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch, typed:
     assert not Path("new").exists() and not list(kept.iterdir())
 
 
-def test_a_lock_that_the_disk_refuses_leaves_nothing(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
-
-    monkeypatch.setattr(Lock, "_write", refuse)
-    refused = typed.refused("solve like-e2-4x4 --run-dir new/run")
-    assert "cannot write a run directory here: Disk quota exceeded" in refused and not Path("new").exists()
-
-
-def test_of_two_runs_that_create_one_directory_the_later_one_deletes_nothing(
-    monkeypatch: pytest.MonkeyPatch, typed: Typed
-) -> None:
-    usage, faster = shutil.disk_usage, []
-
-    def too_late(path: Path) -> Any:
-        faster.append(Lock(path))
-        return usage(path)
-
-    monkeypatch.setattr(shutil, "disk_usage", too_late)
-    refused = typed.refused("solve like-e2-4x4 --run-dir run")
-    assert f"a run is under way here (process {os.getpid()} on" in refused and Path("run/lock").exists()
-    faster[0].release()
-
-
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -214,24 +190,6 @@ def test_a_second_run_is_refused_and_a_stale_lock_is_not(typed: Typed, caplog: p
         refused = typed.refused("resume run --time 1h")
         assert f"a run is under way here (process {os.getpid()} on" in refused
     assert load_summary(path).state == "ended"
-
-
-@pytest.mark.slow
-def test_a_refused_resume_leaves_a_died_run_a_died_one(typed: Typed, caplog: pytest.LogCaptureFixture) -> None:
-    path = finished_run(Path("run"))
-    (path / "lock").write_text(json.dumps(Holder.me().__dict__ | {"started": "1"}))
-    saved = (path / "boards.jsonl").read_bytes()
-    os.truncate(path / "boards.jsonl", 20 * 2**30)  # longer than any log
-    for _ in range(2):
-        caplog.clear()
-        typed("resume run --quiet", 2)
-        assert "did not end in order" in caplog.text and load_summary(path).state == "died"
-    (path / "boards.jsonl").write_bytes(saved)
-    for _ in range(2):
-        caplog.clear()
-        typed("resume run --time 1h --steps 1 --quiet")
-        assert load_summary(path).state == "ended"
-    assert "did not end in order" not in caplog.text
 
 
 def test_a_run_of_an_earlier_version_goes_on_and_says_what_is_new(
@@ -301,12 +259,6 @@ def test_the_printed_parameters_can_be_read_again(typed: Typed) -> None:
     Path("p.toml").write_text(typed("params").out)
     assert load("p.toml") == Params()
     assert typed.facts("params --params p.toml") == to_dict(Params())
-
-
-def test_a_wrong_file_is_refused(typed: Typed) -> None:
-    Path("p.toml").write_text("[construct]\nhorzon = 3.0\n")
-    assert "did you mean 'horizon'" in typed.refused("params --params p.toml")
-    typed.refused("params --params absent")
 
 
 @pytest.mark.slow

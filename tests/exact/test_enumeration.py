@@ -1,11 +1,12 @@
 """The solvers in this process and xcover: boards of brute force, each once; pauses; exact cover; blocks."""
 
-from collections import Counter
+import json
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
+from lns.cli.main import main
 from lns.exact.blocks import Blocks
 from lns.exact.cover.search import CODES, Cover, build, run_xcover
 from lns.exact.execution import Request
@@ -15,7 +16,6 @@ from lns.exact.rowscan import RowScan
 from lns.exact.solvers import count
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.formats import load_puzzle
 from lns.instances.generate import uniform
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
@@ -146,10 +146,13 @@ def test_blocks_and_the_zig_zag_count_what_brute_force_counts() -> None:
     assert grouped > 20
 
 
-def test_blocks_of_eternity_2() -> None:
-    """Published counts: 5,248 at corners, 292,012 on edges, 4,059,952 inside."""
-    puzzle = load_puzzle(str(shared("instances", "eternity2.txt")))
-    by_grey: Counter[int] = Counter()
-    for grey, number in Blocks(puzzle).by_class.items():
-        by_grey[sum(map(sum, grey))] += number
-    assert by_grey == {4: 5_248, 2: 292_012, 0: 4_059_952}
+def test_blocks_and_absent_pairs_of_eternity_2(capsys: pytest.CaptureFixture[str]) -> None:
+    """Published counts of blocks: 5,248 at corners, 292,012 on edges, 4,059,952 inside."""
+    assert main(["exact", "pieces", str(shared("instances", "eternity2.txt")), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["blocks"] == {"corners": 5_248, "edges": 292_012, "inside": 4_059_952}
+    assert {name: len(pairs) for name, pairs in told["absent_pairs"].items()} == {"beside": 20, "opposite": 8}
+    assert [20, 20] in told["absent_pairs"]["beside"] and [7, 7] in told["absent_pairs"]["opposite"]
+    assert main(["exact", "pieces", "like-e2-5x5"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "pairs       beside: 2 on no inner piece: 4-5, 7-4" in lines and "2x2 blocks" not in lines[-1]

@@ -4,7 +4,9 @@ import itertools
 import json
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,10 +16,14 @@ from lns.exact.isomorphism import graph_of_pieces, pieces_of_graph
 from lns.instances.errors import InputError
 from lns.instances.formats import write
 from lns.instances.generate import like_e2
-from lns.instances.piece_set import find_renaming
+from lns.instances.piece_set import PieceList, Quad, find_renaming
 from lns.instances.puzzle import Puzzle, canonical, rotate
 
 networkx = pytest.importorskip("networkx")
+
+
+def renaming_of(first: Sequence[Quad], second: Sequence[Quad], **options: Any) -> dict[int, int] | None:
+    return find_renaming(PieceList(first), PieceList(second), **options)
 
 
 def renamed_and_shuffled(quads: list[list[int]], seed: int) -> list[list[int]]:
@@ -29,37 +35,64 @@ def renamed_and_shuffled(quads: list[list[int]], seed: int) -> list[list[int]]:
     return [turned[i] for i in random.permutation(len(turned))]
 
 
+@pytest.mark.parametrize("turns", [True, False])
 @pytest.mark.parametrize("keep_grey", [True, False])
-def test_against_all_renamings(keep_grey: bool) -> None:
-    """Small sets of pieces, equal and nearly equal, against trying every renaming; the rim may be renamed too."""
-    random = np.random.default_rng(1)
-    isomorphic = 0
-    for seed in range(80):
-        quads = random.integers(int(keep_grey), 5, (4, 4)).tolist()
-        names = [0, *(random.permutation(4) + 1).tolist()] if keep_grey else random.permutation(5).tolist()
-        other = [list(rotate([names[c] for c in quad], int(random.integers(4)))) for quad in quads]
-        if seed % 2:
-            other[0][0] = int(random.integers(int(keep_grey), 5))
-        expected = Counter(map(canonical, other))
-        first_colours, second_colours = (sorted({c for quad in side for c in quad}) for side in (quads, other))
-        exists = len(first_colours) == len(second_colours) and any(
-            Counter(canonical([dict(zip(first_colours, to, strict=True))[c] for c in quad]) for quad in quads)
-            == expected
-            for to in itertools.permutations(second_colours)
+def test_against_all_renamings(turns: bool, keep_grey: bool) -> None:
+    """A renaming takes mates to mates and rim to rim, and keeps the copies; grey may be renamed or not."""
+    random, found = np.random.default_rng(2), Counter[bool]()
+    least = int(keep_grey)  # of the colours that may be renamed
+    every = [[*range(least), *to] for to in itertools.permutations(range(least, 5))]
+    for seed in range(160):
+        quads = random.integers(0, 5, (3, 4)).tolist()
+        order, pairs = (random.permutation(4) + 1).tolist(), int(random.integers(3))
+        mates = [(order[2 * at], order[2 * at + 1]) for at in range(pairs)]
+        rim, copies = int(random.integers(5)) * (keep_grey and seed % 3 > 0), random.integers(0, 3, 3).tolist()
+        names = every[random.integers(len(every))]
+        other = [[names[colour] for colour in quad] for quad in quads]
+        renamed = [(names[one], names[two]) for one, two in mates]
+        one = PieceList(quads, copies, mates, rim)
+        match seed % 5:
+            case 1:
+                renamed = [(one, names[order[3]]) for one, _ in renamed[:1]]
+            case 2:
+                copies = [*copies[1:], copies[0]]
+            case 3:
+                other[0][0] = int(random.integers(5))
+        rim = int(random.integers(5)) * keep_grey if seed % 5 == 4 else names[rim] * keep_grey
+        shown = [(rotate(quad, int(random.integers(4)) * turns), copies[at]) for at, quad in enumerate(other)]
+        two = PieceList(*zip(*shown[::-1], strict=True), renamed, rim)  # type: ignore[arg-type]
+        renaming = find_renaming(one, two, turns=turns, keep_grey=keep_grey)
+        exists = any(is_renaming(one, two, to, turns=turns) for to in every)
+        assert (renaming is not None) == exists, seed
+        if renaming is not None:
+            assert is_renaming(one, two, [renaming.get(colour, 0) for colour in range(5)], turns=turns), seed
+        found[renaming is None] += 1
+    assert min(found.values()) > 40, found
+    assert renaming_of([[0, 1, 1, 1]], [[2, 1, 1, 1]]) is None
+    assert renaming_of([[0, 1, 1, 1]], [[2, 1, 1, 1]], keep_grey=False) == {0: 2, 1: 1}
+
+
+def is_renaming(one: PieceList, two: PieceList, to: Sequence[int], *, turns: bool) -> bool:
+    looks = canonical if turns else tuple
+    pieces, expected = (
+        Counter(
+            (looks([names[colour] for colour in quad]), most) for quad, most in zip(of.quads, of.copies, strict=True)
         )
-        isomorphic += exists
-        assert (find_renaming(quads, other, keep_grey=keep_grey) is not None) == exists, seed
-    assert 40 <= isomorphic < 80
-    assert find_renaming([[0, 1, 1, 1]], [[2, 1, 1, 1]]) is None
-    assert find_renaming([[0, 1, 1, 1]], [[2, 1, 1, 1]], keep_grey=False) == {0: 2, 1: 1}
+        for of, names in ((one, to), (two, range(5)))
+    )
+    mate, other = ({a: b for pair in each.mates for a, b in (pair, pair[::-1])} for each in (one, two))
+    used = {colour for quad in one.quads for colour in quad} | {one.rim} - {0}
+    mates = all(to[mate.get(colour, colour)] == other.get(to[colour], to[colour]) for colour in used)
+    rims = to[one.rim] == two.rim if one.rim else not two.rim
+    return rims and mates and pieces == expected
 
 
 def test_mirrored_pieces_are_other_pieces() -> None:
     """Pieces cannot be turned over."""
     quads = [[1, 1, 2, 3], [2, 2, 2, 2]]
     mirrored = [[a, d, c, b] for a, b, c, d in quads]
-    assert find_renaming(quads, mirrored) is None
-    assert find_renaming(quads[:1], mirrored[:1]) == {1: 1, 2: 3, 3: 2}
+    assert renaming_of(quads, mirrored) is None
+    assert renaming_of(quads[:1], mirrored[:1]) == {1: 1, 2: 3, 3: 2}
 
 
 def test_the_command_tries_the_mirror_image(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,10 +117,10 @@ def test_the_command_tries_the_mirror_image(tmp_path: Path, capsys: pytest.Captu
 def test_puzzles_like_eternity_2() -> None:
     quads = like_e2(10, 10, seed=3).puzzle.pieces.tolist()
     other = renamed_and_shuffled(quads, 5)
-    renaming = find_renaming(quads, other)
+    renaming = renaming_of(quads, other)
     assert renaming is not None and renaming[0] == 0
     assert Counter(canonical([renaming[c] for c in quad]) for quad in quads) == Counter(map(canonical, other))
-    assert find_renaming(quads, like_e2(10, 10, seed=4).puzzle.pieces.tolist()) is None
+    assert renaming_of(quads, like_e2(10, 10, seed=4).puzzle.pieces.tolist()) is None
 
 
 def test_graphs_as_pieces() -> None:
@@ -97,15 +130,15 @@ def test_graphs_as_pieces() -> None:
     adjacency = [{str(node): [str(other) for other in graph[node]] for node in sorted(graph)} for graph in graphs]
     pieces = [pieces_of_graph(each) for each in adjacency]
     for a, b in itertools.combinations(range(len(graphs)), 2):
-        assert (find_renaming(pieces[a], pieces[b]) is not None) == networkx.is_isomorphic(graphs[a], graphs[b])
+        assert (renaming_of(pieces[a], pieces[b]) is not None) == networkx.is_isomorphic(graphs[a], graphs[b])
 
 
 def test_two_neighbours_on_a_piece_have_an_order() -> None:
     """Jolivet 2008, figure 7: the path 1-2-3-4, once with the neighbours of node 2 in the other order."""
     mark, filler = 0, 9
     others = [(mark, 1, 2, filler), (mark, 3, 2, 4), (mark, 4, 3, filler)]
-    assert find_renaming([(mark, 2, 1, 3), *others], [(mark, 2, 1, 3), *others]) is not None
-    assert find_renaming([(mark, 2, 1, 3), *others], [(mark, 2, 3, 1), *others]) is None
+    assert renaming_of([(mark, 2, 1, 3), *others], [(mark, 2, 1, 3), *others]) is not None
+    assert renaming_of([(mark, 2, 1, 3), *others], [(mark, 2, 3, 1), *others]) is None
 
 
 def test_a_graph_is_read_back_from_its_rotated_pieces() -> None:
@@ -123,12 +156,12 @@ def test_the_largest_board_is_decided_by_refinement_alone() -> None:
     refinements = []
     quads = like_e2(64, 64, seed=1).puzzle.pieces.tolist()
     other = renamed_and_shuffled(quads, 1)
-    renaming = find_renaming(quads, other, check=lambda: refinements.append(1))
+    renaming = renaming_of(quads, other, check=lambda: refinements.append(1))
     assert renaming is not None and len(renaming) == 91 and len(refinements) == 1
     assert Counter(canonical([renaming[c] for c in quad]) for quad in quads) == Counter(map(canonical, other))
     at = next(i for i in range(1, len(other)) if set(other[i]).isdisjoint(other[0]))
     other[0][0], other[at][0] = other[at][0], other[0][0]  # each colour as often as before
-    assert find_renaming(quads, other) is None
+    assert renaming_of(quads, other) is None
 
 
 @pytest.mark.parametrize("side", [4, 64])

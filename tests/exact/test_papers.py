@@ -239,6 +239,19 @@ def test_tables_of_committed_rows(words: str, wanted: tuple[str, ...], capsys: p
         assert any(line.startswith("| MinExpectedGap, nodes saved | ") and "(paper 52%)" in line for line in lines)
 
 
+def test_the_standing_of_all_papers_is_a_line_for_each_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exact", "paper", "all", "--show", "-o", str(DATA)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    papers = [line.split(" | ")[0].removeprefix("| ") for line in lines[2:]]
+    assert [*dict.fromkeys(papers)] == ["benoist2008", "perrin_iq", "bailleux2025", "jolivet2008", "cuvillier2010"]
+    for start in (
+        "| benoist2008 | 2, nodes: row scan / MinOffer | 3 of 4 | 21 of 32 | 10 s to 3 min: 407, 17.3 | 0.25 | ",
+        "| jolivet2008 | 4: colours of a single solution | 10 of 36 | 10 of 36 | 6x6: 5.00, 5.00 | ",
+    ):
+        assert any(line.startswith(start) for line in lines)
+    assert main(["exact", "paper", "all"]) == 2
+
+
 # -- figures of made-up rows ------------------------------------------------------------------------------------------
 
 

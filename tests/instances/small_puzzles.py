@@ -173,6 +173,7 @@ def renumbered(puzzle: Puzzle, board: Board, seed: int) -> tuple[Puzzle, Board]:
             name=f"{puzzle.name}-renumbered",
             mates=tuple((int(names[one]), int(names[other])) for one, other in puzzle.mates),
             rim=int(names[puzzle.rim]),
+            copies=tuple(puzzle.copies[piece] for piece in np.argsort(number)) if puzzle.copies else (),
         ),
         Board.from_pairs([pair and other(*pair) for pair in pairs], board.width, board.height).with_blanks(puzzle),
     )

@@ -8,7 +8,8 @@ import pickle
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
-from dataclasses import fields
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -17,22 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lns.instances.board import Board
-from lns.instances.draw import scene, svg, terminal
-from lns.instances.draw.palette import (
-    BACKGROUND,
-    EMPTY,
-    GREY,
-    GROUP_SIZE,
-    MISMATCH,
-    MOTIFS,
-    PALETTE,
-    SOCKET,
-    hex_code,
-    inked,
-    motif,
-    rgb,
-    xterm,
-)
+from lns.instances.draw import palette, scene, svg, terminal
+from lns.instances.draw.palette import BACKGROUND, EMPTY, GREY, MISMATCH, MOTIFS, PALETTE, hex_code, inked, rgb, xterm
 from lns.instances.errors import InputError
 from lns.instances.generate import clue_cells, family, like_e2, uniform
 from lns.instances.pairing import describe, summarise
@@ -76,42 +63,26 @@ def triangles(root: ET.Element, colour: tuple[int, int, int]) -> int:
     return len(re.findall(r"l-?12-?12z|l-?12 12z", d_of(root, colour)))
 
 
-# -- SVG ------------------------------------------------------------------------------------------------------------
-
-
-def test_svg_has_four_triangles_a_piece_in_its_colours() -> None:
+def test_svg_has_four_triangles_a_piece_in_its_colours_on_their_sides() -> None:
     puzzle, board = of_eternity(5, 3)
     root = ET.fromstring(svg.render(puzzle, board))
-    counts = Counter(puzzle.pieces.ravel().tolist())
-    for colour, count in counts.items():
+    for colour, count in Counter(puzzle.pieces.ravel().tolist()).items():
         assert triangles(root, rgb(colour)) == count
     assert d_of(root, MISMATCH, "stroke") == ""
     assert root.get("viewBox") == f"0 0 {5 * 24 + 16} {3 * 24 + 16}"
     assert (root.get("width"), root.get("height")) == ("204", "132")
-
-
-def test_svg_triangles_lie_on_their_sides() -> None:
-    """One piece with four different colours: each triangle touches its own side of the cell from 8 to 32."""
-    puzzle = uniform(3, 3, 9, seed=2).puzzle
-    board = changed(Board.empty(puzzle), {4: next(p for p in range(9) if 0 not in puzzle.pieces[p]) * 4})
-    up, right, down, left = board.colours(puzzle)[4].tolist()
-    assert len({up, right, down, left}) == 4
-    root = ET.fromstring(svg.render(puzzle, board))
-    assert d_of(root, rgb(up)) == "M32 32h24l-12 12z"
-    assert d_of(root, rgb(right)) == "M56 32v24l-12-12z"
-    assert d_of(root, rgb(down)) == "M32 56h24l-12-12z"
-    assert d_of(root, rgb(left)) == "M32 32v24l12-12z"
+    one = Puzzle([[1, 2, 3, 4]], 1, 1, framed=False)
+    root = ET.fromstring(svg.render(one, Board([0], 1, 1)))  # the cell is from 8 to 32
+    paths = ["M8 8h24l-12 12z", "M32 8v24l-12-12z", "M8 32h24l-12-12z", "M8 8v24l12-12z"]
+    assert [d_of(root, rgb(colour)) for colour in (1, 2, 3, 4)] == paths
 
 
 def test_svg_marks_mismatches_empty_cells_clues_and_numbers() -> None:
     puzzle, board = of_eternity(4, 4, clues=5)
     board = changed(board, {0: -1, 6: int(board.placements[6]) ^ 1})
     root = ET.fromstring(svg.render(puzzle, board, piece_numbers=True))
-    wrong = verify(puzzle, board).mismatches
-    assert len(re.findall("M", d_of(root, MISMATCH, "stroke"))) == len(wrong) > 0
-    assert len(re.findall("M", d_of(root, EMPTY))) == 1
-    outlines = [path for path in root.iterfind(".//s:path", NAMESPACE) if path.get("stroke") == "#FFFFFF"]
-    assert any(len(re.findall("M", path.get("d", ""))) == 5 for path in outlines)
+    assert d_of(root, MISMATCH, "stroke").count("M") == len(verify(puzzle, board).mismatches) > 0
+    assert d_of(root, EMPTY).count("M") == 1 and d_of(root, (255, 255, 255), "stroke").count("M") == 5
     numbers = [int(text.text or "") for text in root.iterfind(".//s:text", NAMESPACE)]
     labels = [*range(board.width), *range(board.height)]
     assert numbers == [int(oriented) // 4 + 1 for oriented in board.placements if oriented >= 0] + labels
@@ -119,10 +90,10 @@ def test_svg_marks_mismatches_empty_cells_clues_and_numbers() -> None:
 
 def test_names_are_escaped() -> None:
     puzzle, board = of_eternity(3, 3)
-    named = Puzzle(puzzle.pieces, 3, 3, name="<&\"'> \x00\x1b[31m\ud800\uffff Ü")
+    named = replace(puzzle, name="<&\"'> \x00\x1b[31m\ud800\uffff Ü")
     root = ET.fromstring(svg.render(named, board).encode())
     assert root.findtext("s:title", namespaces=NAMESPACE) == "<&\"'> ??[31m?? Ü: score 12 of 12"
-    text = svg.tikz(Puzzle(puzzle.pieces, 3, 3, name="a\n\\input{x} é"), board)
+    text = svg.tikz(replace(puzzle, name="a\n\\input{x} é"), board)
     assert "% a?\\input{x} ?: score 12 of 12" in text.splitlines()
 
 
@@ -131,15 +102,15 @@ def test_each_colour_has_its_motif_unless_flat_ones_are_chosen() -> None:
     puzzle, board = generated.puzzle, generated.solution
     assert puzzle.colours > len(MOTIFS)
     plain, drawn = (svg.render(puzzle, board, motifs=chosen) for chosen in (False, True))
-    kinds = {motif(colour) for colour in range(1, puzzle.colours + 1)}
+    kinds = {palette.motif(colour) for colour in range(1, puzzle.colours + 1)}
     assert drawn.count("<path") - plain.count("<path") == puzzle.colours
     assert drawn.count('fill="none" stroke-width="1.1"') == sum(hollow for _, hollow in kinds)
     assert len(kinds) == min(puzzle.colours, 2 * len(MOTIFS))
     assert rgb(0) == GREY and rgb(41) == rgb(1)
-    assert len({(rgb(colour), motif(colour)) for colour in range(1, 201)}) == 200
+    assert len({(rgb(colour), palette.motif(colour)) for colour in range(1, 201)}) == 200
 
 
-@pytest.mark.parametrize("shape", [*MOTIFS, SOCKET])
+@pytest.mark.parametrize("shape", [*MOTIFS, palette.SOCKET])
 def test_a_motif_is_its_own_mirror_image_on_its_side_of_the_joint(shape: str) -> None:
     ends, x, y, start = [], 0.0, 0.0, (0.0, 0.0)
     for command, text in re.findall("([a-z])([^a-z]*)", shape):
@@ -159,9 +130,6 @@ def test_both_halves_of_a_motif_begin_at_the_middle_of_their_joint() -> None:
     paths = re.findall(r'<path fill="#[0f]{3}" d="([^"]*)"', svg.render(puzzle, board))
     begins = Counter(middle for path in paths for middle in re.findall(r"M\d+ \d+", path))
     assert [*begins.values()] == [2] * puzzle.max_score
-
-
-# -- every renderer on every board ----------------------------------------------------------------------------------
 
 
 @settings(max_examples=80, deadline=None)
@@ -205,9 +173,6 @@ def test_published_boards_show_their_mismatches() -> None:
         assert max(map(len, letters.splitlines())) <= 80
 
 
-# -- TikZ -----------------------------------------------------------------------------------------------------------
-
-
 def check_tikz(text: str) -> None:
     """Balanced, every colour defined before use, every path closed by a semicolon, plain ASCII."""
     assert text.isascii()
@@ -231,9 +196,6 @@ def test_tikz_draws_triangles_bars_and_clues() -> None:
     assert clues[: clues.index(";")].count("rectangle") == 5
 
 
-# -- terminal -------------------------------------------------------------------------------------------------------
-
-
 def plain(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
@@ -241,7 +203,7 @@ def plain(text: str) -> str:
 def pixels(text: str) -> list[list[str]]:
     """The picture read back from half blocks: rows of colours as their codes, '' = the terminal's own background."""
     rows: list[list[str]] = []
-    for line in text.splitlines():
+    for line in text.splitlines()[text[0] == " " :]:  # without the numbers of the columns
         upper: list[str] = []
         lower: list[str] = []
         for codes, blocks in re.findall(r"\x1b\[([0-9;]*)m(▀+)", line):
@@ -259,9 +221,12 @@ def true(colour: tuple[int, int, int]) -> str:
 
 def test_a_16x16_board_fits_80_columns_and_its_cells_are_pinwheels() -> None:
     puzzle, board = of_eternity(16, 16)
-    text = terminal.render(puzzle, board, colour="truecolor", width=80)
+    text = terminal.render(puzzle, board, colour="truecolor", width=82)
+    first, *lines = plain(text).splitlines()
+    assert first.split() == [*map(str, range(16))] and len(lines) == 40 and {len(line) for line in lines} == {82}
+    assert [line[:3] for line in lines if line[:3].strip()] == [f"{row:>2} " for row in range(16)]
     rows = pixels(text)
-    assert (len(rows), len(rows[0])) == (80, 79)
+    assert len(plain(terminal.render(puzzle, board, colour="truecolor")).splitlines()[0]) <= 80
     up, right, down, left = (true(rgb(colour)) for colour in board.colours(puzzle)[17].tolist())
     cell = [row[5:9] for row in rows[5:9]]
     assert cell == [[up, up, up, right], [left, up, right, right], [left, left, down, right], [left, down, down, down]]
@@ -270,7 +235,7 @@ def test_a_16x16_board_fits_80_columns_and_its_cells_are_pinwheels() -> None:
 def test_mismatches_are_red_bars_and_clues_white_frames() -> None:
     puzzle, board = of_eternity(4, 4, clues=1)  # the clue is cell 9
     board = changed(board, {6: int(board.placements[6]) ^ 1})
-    rows = pixels(terminal.render(puzzle, board, colour="truecolor", width=19))  # 4 pixels a cell and a gap of one
+    rows = pixels(terminal.render(puzzle, board, colour="truecolor", width=21))  # 4 pixels a cell and a gap of one
     red = {(y, x) for y, row in enumerate(rows) for x, value in enumerate(row) if value == true(MISMATCH)}
     expected = set()
     for a, b in verify(puzzle, board).mismatches:
@@ -287,9 +252,9 @@ def test_256_colours_show_the_palette_exactly() -> None:
     numbers = [xterm(value) - 16 for value in PALETTE]
     assert [(steps[n // 36], steps[n // 6 % 6], steps[n % 6]) for n in numbers] == [*PALETTE]
     assert len({*numbers, xterm(GREY) - 16}) == 41 and xterm((255, 0, 0)) == 196
-    puzzle, board = of_eternity(4, 4)
-    modes: tuple[terminal.Colour, ...] = ("256", "truecolor")
-    few, many = ([*chain.from_iterable(pixels(terminal.render(puzzle, board, colour=each)))] for each in modes)
+    few, many = (
+        [*chain.from_iterable(pixels(terminal.render(*of_eternity(), colour=mode)))] for mode in ("256", "truecolor")
+    )
     names = {true(value): f"5;{xterm(value)}" for value in (*PALETTE, GREY, BACKGROUND)} | {"": ""}
     assert [names[value] for value in many] == few
 
@@ -298,32 +263,52 @@ def test_letters() -> None:
     pieces = [[0, 1, 2, 0], [0, 0, 3, 1], [2, 4, 0, 0], [3, 0, 0, 4]]
     puzzle = Puzzle(np.array(pieces), 2, 2)
     whole = Board(np.array([0, 4, 8, 12]), 2, 2)
-    assert terminal.render(puzzle, whole) == "+ b +\nc   d\n+ e +\n"
-    assert terminal.render(puzzle, changed(whole, {1: -1})) == "+b  .\nc   d\n+ e +\n"
+    assert terminal.render(puzzle, whole) == "  0   1\n0 + b +\n  c   d\n1 + e +\n"
+    assert terminal.render(puzzle, whole, width=6, height=3) == "+ b +\nc   d\n+ e +\n", "no room for the numbers"
+    assert terminal.render(puzzle, changed(whole, {1: -1})) == "  0   1\n0 +b  .\n  c   d\n1 + e +\n"
     crossed = changed(whole, {0: 4 + 3, 1: 0 + 1})  # the two upper corners change places
-    assert terminal.render(puzzle, crossed) == " +d!c+\nb!c b!d\n + e +\n"
+    assert terminal.render(puzzle, crossed) == "   0   1\n0  +d!c+\n  b!c b!d\n1  + e +\n"
     names = {0: "a", 1: "b", 25: "z", 26: "A", 51: "Z", 52: "aa", 53: "ab", 52 + 52**2: "aaa"}
     assert {colour: terminal.letter(colour) for colour in names} == names
     puzzle, board = of_eternity(3, 3, clues=1)
-    assert terminal.render(puzzle, board).splitlines()[2][4] == "#"
-    turned = changed(board, {0: int(board.placements[0]) // 4 * 4 + (int(board.placements[0]) + 2) % 4})
-    first, second, *_ = terminal.render(puzzle, turned).splitlines()
-    assert "!" in first and second.lstrip().startswith("!")
+    assert terminal.render(puzzle, board).splitlines()[3][6] == "#"
+    turned = changed(board, {0: int(board.placements[0]) ^ 2})
+    first, second, *_ = terminal.render(puzzle, turned).splitlines()[1:]
+    assert "!" in first and second[2:].lstrip().startswith("!")
 
 
 def test_a_narrow_terminal_shows_one_character_for_each_cell() -> None:
     puzzle, board = of_eternity(16, 16, clues=1)
     board = changed(board, {17: -1, 40: int(board.placements[40]) ^ 1})
-    lines = terminal.render(puzzle, board, width=40).splitlines()
-    assert (len(lines), {len(line) for line in lines}) == (16, {16})
-    assert lines[1][1] == "."
-    assert lines[8][7] == "#"
+    first, *lines = terminal.render(puzzle, board, width=40).splitlines()
+    assert first == "   0123456789012345" and [line[:3] for line in lines] == [f"{row:>2} " for row in range(16)]
+    assert [line[3:] for line in lines] == terminal.render(puzzle, board, width=18).splitlines()
+    signs = "".join(line[3:] for line in lines)
+    assert len(signs) == 256 and signs[17] == "." and signs[8 * 16 + 7] == "#"
     wrong = Counter(cell for pair in verify(puzzle, board).mismatches for cell in pair)
-    signs = "".join(lines)
     assert {cell: int(sign) for cell, sign in enumerate(signs) if sign.isdigit()} == dict(wrong)
     coloured = terminal.render(puzzle, board, colour="256", width=30)
-    assert plain(coloured).splitlines() == lines
+    assert plain(coloured).splitlines() == [first, *lines]
     assert "\x1b[48;5;196" in coloured
+
+
+def test_a_low_terminal_shows_every_mismatch() -> None:
+    """A 16x16 board in 80x24: a dot a piece, and red between the dots of each mismatch."""
+    puzzle, board = of_eternity(16, 16, clues=1)
+    board = changed(board, {40: int(board.placements[40]) ^ 1, 200: int(board.placements[200]) ^ 2})
+    mismatches = verify(puzzle, board).mismatches
+    text = terminal.render(puzzle, board, colour="truecolor", width=80, height=20)
+    above, *lines = text.splitlines()
+    assert above == "   " + " ".join(str(column % 10) for column in range(16)), "the last digits"
+    assert len(lines) == 16 and {len(plain(line)) for line in lines} == {3 + 31}
+    red = 0
+    for codes, signs in re.findall("\x1b\\[([0-9;]+)m(▀+)", text):
+        red += len(signs) * (codes.startswith("38;2;255;0;0") + codes.endswith("48;2;255;0;0"))
+    assert red == len(mismatches) > 0
+    assert "a dot is a piece" in terminal.legend(puzzle, board, colour="truecolor", width=80, height=20)
+    assert len(terminal.render(puzzle, board, width=80, height=20).splitlines()) == 17
+    assert len(terminal.render(puzzle, board, width=80).splitlines()) == 32
+    assert "b!c is a mismatch" in terminal.legend(puzzle, board, width=80)
 
 
 class _Terminal(io.TextIOWrapper):
@@ -347,9 +332,6 @@ def test_the_colours_that_a_terminal_shows(environ: dict[str, str], expected: st
     assert terminal.capability(io.StringIO(), environ) == "none"
 
 
-# -- scene, palette, summary -----------------------------------------------------------------------------------------
-
-
 def test_summary() -> None:
     puzzle = like_e2(16, 16, seed=1, clues=1).puzzle
     summary = summarise(puzzle)
@@ -361,13 +343,10 @@ def test_summary() -> None:
     assert "  row 8, column 7 (cell 135, from 0): piece " in text
 
 
-# -- puzzles by other rules -----------------------------------------------------------------------------------------
-
-
 def test_holes_are_left_out_of_every_picture() -> None:
     puzzle, solution = family("diamond:2:2")(1).puzzle, family("diamond:2:2")(1).solution
     text = terminal.render(puzzle, solution).splitlines()
-    assert [line.strip().count("+") for line in text] == [1, 0, 3, 0, 1] and "." not in "".join(text)
+    assert [line.strip().count("+") for line in text] == [0, 1, 0, 3, 0, 1] and "." not in "".join(text)
     root = ET.fromstring(svg.render(puzzle, solution))
     assert d_of(root, EMPTY) == "" and sum(triangles(root, rgb(colour)) for colour in range(3)) == 4 * 5
     assert svg.tikz(puzzle, solution).count("rectangle") == 5
@@ -391,26 +370,6 @@ def test_a_sheet_has_the_pieces_and_no_blanks() -> None:
     assert sum(quad is not None for quad in scene(puzzle, None).quads) == 4
     assert "4 pieces, 3 x 2, 2 holes" in scene(puzzle, None).caption
     assert summarise(puzzle).corners + summarise(puzzle).edges + summarise(puzzle).inner == 4
-
-
-def test_a_low_terminal_shows_every_mismatch() -> None:
-    """A 16x16 board in 80x24: a dot a piece, and red between the dots of each mismatch."""
-    puzzle, board = of_eternity(16, 16, clues=1)
-    board = changed(board, {40: int(board.placements[40]) ^ 1, 200: int(board.placements[200]) ^ 2})
-    mismatches = verify(puzzle, board).mismatches
-    text = terminal.render(puzzle, board, colour="truecolor", width=80, height=20)
-    lines = text.splitlines()
-    assert len(lines) == 16 and {len(line) for line in plain(text).splitlines()} == {31}
-    red = 0
-    for line in lines:
-        for codes, signs in re.findall("\x1b\\[([0-9;]+)m(▀+)", line):
-            red += len(signs) * (codes.startswith("38;2;255;0;0") + codes.endswith("48;2;255;0;0"))
-    assert red == len(mismatches) > 0
-    shape = {"colour": "truecolor", "width": 80, "height": 20}
-    assert "a dot is a piece" in terminal.legend(puzzle, board, **shape)  # type: ignore[arg-type]
-    assert len(terminal.render(puzzle, board, width=80, height=20).splitlines()) == 16
-    assert len(terminal.render(puzzle, board, width=80).splitlines()) == 31
-    assert "b!c is a mismatch" in terminal.legend(puzzle, board, width=80)
 
 
 MATES = ((1, 2), (3, 4), (5, 6))
@@ -458,34 +417,25 @@ def test_a_rim_has_its_colour_and_its_faults_are_marked() -> None:
     assert "M32 8h24v24h-24z" in d_of(root, GREY)
 
 
-# -- notebooks ---------------------------------------------------------------------------------------------------------
-
-
 HOSTILE = "<script>alert('1')</script> & \"x\"\x1b[31m\n"
 
 
-def test_a_puzzle_has_a_repr_of_one_line() -> None:
+def test_puzzles_and_boards_have_a_repr_of_one_line() -> None:
     puzzle = like_e2(16, 16, seed=1, clues=1).puzzle
     assert repr(puzzle) == "Puzzle('like-e2-16x16-r5-i17-s1', 16x16, 22 colours, 1 clue)"
     assert repr(Puzzle(np.zeros((1, 4)), 1, 1)) == "Puzzle('puzzle', 1x1, 0 colours, 0 clues)"
-
-
-def test_a_board_has_a_repr_of_one_line_with_its_score_when_its_puzzle_is_known() -> None:
     puzzle, board = planted(1, 4, 3, 3)
     assert repr(board) == "Board(4x3, 12 placed)"
     assert repr(board.of(puzzle)) == "Board(4x3, 12 placed, score 17 of 17, of 'planted-1')"
-    assert repr(Board.empty(puzzle).of(puzzle)) == "Board(4x3, 0 placed, score 0 of 17, of 'planted-1')"
-    for value in (Puzzle(puzzle.pieces, 4, 3, name=HOSTILE), board.of(Puzzle(puzzle.pieces, 4, 3, name=HOSTILE))):
-        assert repr(value).isprintable()
+    hostile = replace(puzzle, name=HOSTILE)
+    assert repr(hostile).isprintable() and repr(board.of(hostile)).isprintable()
 
 
 def test_the_attached_puzzle_is_no_part_of_the_value() -> None:
     puzzle, board = planted(1, 4, 3, 3)
     attached = board.of(puzzle)
     assert attached.puzzle is puzzle and board.puzzle is None
-    assert attached == board and hash(attached) == hash(board) and len({attached, board}) == 1
-    assert [field.name for field in fields(attached)] == ["placements", "width", "height"]
-    assert pickle.dumps(attached) == pickle.dumps(board)
+    assert attached == board and hash(attached) == hash(board) and pickle.dumps(attached) == pickle.dumps(board)
     for again in (pickle.loads(pickle.dumps(attached)), copy.deepcopy(attached)):
         assert again == board and again.puzzle is None
 
@@ -515,15 +465,10 @@ def test_a_board_with_its_puzzle_shows_colours_and_score() -> None:
     root = ET.fromstring(board.of(puzzle)._repr_svg_())
     assert root.findtext("s:title", namespaces=NAMESPACE) == "planted-1: score 17 of 17"
     assert "<figcaption>planted-1: score 17 of 17</figcaption>" in board.of(puzzle)._repr_html_()
-
-
-def test_html_escapes_names() -> None:
-    puzzle, board = planted(1, 4, 3, 3)
-    named = Puzzle(puzzle.pieces, 4, 3, name=HOSTILE)
+    named = replace(puzzle, name=HOSTILE)
     for html in (named._repr_html_(), board.of(named)._repr_html_()):
-        assert "<script" not in html and "&lt;script&gt;" in html
         caption = ET.fromstring(html).findtext("figcaption")
-        assert caption is not None and caption.startswith("<script>alert('1')</script> & \"x\"?[31m?: ")
+        assert "<script" not in html and (caption or "").startswith("<script>alert('1')</script> & \"x\"?[31m?: ")
 
 
 def test_large_boards_are_drawn_small() -> None:
@@ -531,77 +476,36 @@ def test_large_boards_are_drawn_small() -> None:
     assert sizes[0] < 150 and all(500 < size < 700 for size in sizes[1:])
 
 
-# -- the palette -------------------------------------------------------------------------------------------------------
-
-
 # What a dichromat sees, on linear RGB: Machado, Oliveira & Fernandes 2009, table 1, severity 1.0.
 VISION = {
     "normal": np.eye(3),
-    "protanopia": np.array(
-        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
-    ),
-    "deuteranopia": np.array(
-        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
-    ),
-    "tritanopia": np.array(
-        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
-    ),
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
 }
-XYZ = np.array(
-    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
-)
-WHITE = np.array([0.95047, 1.0, 1.08883])
+# OKLab (Ottosson 2020), from linear RGB
+CONES = [[0.41222147, 0.53633254, 0.05144599], [0.2119035, 0.6806995, 0.10739696], [0.08830246, 0.28171884, 0.6299787]]
+OPPONENTS = [[0.21045426, 0.79361779, -0.00407205], [1.9779985, -2.4285922, 0.45059371],
+             [0.02590404, 0.78277177, -0.80867577]]  # fmt: skip
 
 
-def lab(colours: np.ndarray, vision: str) -> np.ndarray:
-    """CIELAB coordinates (D65) of sRGB colours from 0 to 255 as a reader of this vision sees them."""
-    part = np.asarray(colours, dtype=float) / 255
+def least_distance(colours: Sequence[tuple[int, int, int]], vision: str) -> float:
+    """100 times the least distance of two colours in OKLab, as a reader of this vision sees them."""
+    part = np.array(colours) / 255
     linear = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
-    xyz = np.clip(linear @ VISION[vision].T, 0, 1) @ XYZ.T / WHITE
-    x, y, z = np.moveaxis(np.where(xyz > (6 / 29) ** 3, np.cbrt(xyz), xyz / (3 * (6 / 29) ** 2) + 4 / 29), -1, 0)
-    return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=-1)
+    seen = np.cbrt(np.clip(linear @ np.transpose(VISION[vision]), 0, 1) @ np.transpose(CONES)) @ np.transpose(OPPONENTS)
+    distances = np.linalg.norm(seen[:, None] - seen[None], axis=2)
+    return float(100 * distances[np.triu_indices(len(colours), 1)].min())
 
 
-def ciede2000(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The CIEDE2000 distance of CIELAB colours (Sharma, Wu & Dalal 2005)."""
-    (l1, a1, b1), (l2, a2, b2) = np.moveaxis(first, -1, 0), np.moveaxis(second, -1, 0)
-    chroma = (np.hypot(a1, b1) + np.hypot(a2, b2)) / 2
-    stretch = 1 + 0.5 * (1 - np.sqrt(chroma**7 / (chroma**7 + 25.0**7)))
-    c1, c2 = np.hypot(a1 * stretch, b1), np.hypot(a2 * stretch, b2)
-    h1, h2 = np.degrees(np.arctan2(b1, a1 * stretch)), np.degrees(np.arctan2(b2, a2 * stretch))
-    turn = np.where(c1 * c2 == 0, 0, (h2 - h1 + 180) % 360 - 180)
-    lightness, c, hue = (l1 + l2) / 2, (c1 + c2) / 2, np.where(c1 * c2 == 0, h1 + h2, h1 + turn / 2)
-    cosines = [(0.17, 1, -30), (-0.24, 2, 0), (-0.32, 3, 6), (0.2, 4, -63)]
-    t = 1 - sum(weight * np.cos(np.radians(times * hue + shift)) for weight, times, shift in cosines)
-    dl = (l2 - l1) / (1 + 0.015 * (lightness - 50) ** 2 / np.sqrt(20 + (lightness - 50) ** 2))
-    dc = (c2 - c1) / (1 + 0.045 * c)
-    dh = 2 * np.sqrt(c1 * c2) * np.sin(np.radians(turn / 2)) / (1 + 0.015 * c * t)
-    angle = np.radians(60 * np.exp(-(((hue % 360 - 275) / 25) ** 2)))
-    rotation = -2 * np.sqrt(c**7 / (c**7 + 25.0**7)) * np.sin(angle)
-    return np.sqrt(dl**2 + dc**2 + dh**2 + rotation * dc * dh)
-
-
-def smallest_distance(colours: np.ndarray, vision: str) -> float:
-    seen = lab(colours, vision)
-    distances = ciede2000(seen[:, None], seen[None])
-    return float(distances[np.triu_indices(len(colours), 1)].min())
-
-
-def test_distances_are_those_of_the_published_pairs() -> None:
-    """Pairs 1 and 17 of Sharma, Wu & Dalal 2005, table 1."""
-    pairs = np.array([[(50, 2.6772, -79.7751), (50, 2.5, 0)], [(50, 0, -82.7485), (73, 25, -18)]])
-    assert ciede2000(*pairs) == pytest.approx([2.0425, 27.1492], abs=1e-4)
-
-
-@pytest.mark.parametrize("group", range(len(PALETTE) // GROUP_SIZE))
 @pytest.mark.parametrize(
-    ("vision", "least"), [("normal", 14), ("protanopia", 13), ("deuteranopia", 13), ("tritanopia", 8)]
+    ("vision", "least"), [("normal", 11), ("protanopia", 6), ("deuteranopia", 5), ("tritanopia", 5.5)]
 )
-def test_colours_under_one_pattern_are_told_apart(group: int, vision: str, least: float) -> None:
-    colours = np.array(PALETTE[group * GROUP_SIZE : (group + 1) * GROUP_SIZE])
-    assert smallest_distance(colours, vision) > least
+def test_colours_under_one_pattern_are_told_apart(vision: str, least: float) -> None:
+    for first in range(0, len(PALETTE), palette.GROUP_SIZE):
+        assert least_distance(PALETTE[first : first + palette.GROUP_SIZE], vision) > least, first
 
 
-@pytest.mark.parametrize(("count", "least"), [(8, 24), (24, 13), (40, 10)])
+@pytest.mark.parametrize(("count", "least"), [(8, 14), (24, 6.4), (40, 6)])
 def test_normal_vision_tells_colours_apart_without_patterns(count: int, least: float) -> None:
-    assert smallest_distance(np.array(PALETTE[:count]), "normal") > least
+    assert least_distance(PALETTE[:count], "normal") > least

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,7 +32,6 @@ from lns.instances.generate import tetravex
 from lns.instances.puzzle import Clue, Puzzle, canonical, rotate
 from lns.instances.verify import verify
 from tests.instances.small_puzzles import boards, planted, puzzles
-from tests.shared_data import shared
 
 quick = settings(deadline=None)  # the machine may be busy
 
@@ -48,9 +48,6 @@ def through(format: str, puzzle: Puzzle, board: Board | None = None, *, named: b
 def canonicals(puzzle: Puzzle | None) -> list[tuple[int, int, int, int]]:
     assert puzzle is not None
     return [canonical(quad) for quad in puzzle.pieces.tolist()]
-
-
-# -- puzzles ----------------------------------------------------------------------------------------------------------
 
 
 @quick
@@ -123,9 +120,6 @@ def test_e2pieces_with_several_possible_orders_are_refused_unless_named() -> Non
         assert puzzle is not None and puzzle.pieces[4].tolist() == quad
 
 
-# -- boards -----------------------------------------------------------------------------------------------------------
-
-
 @quick
 @given(case=boards())
 def test_a_format_carries_every_board(case: tuple[Puzzle, Board]) -> None:
@@ -139,15 +133,6 @@ def test_a_format_carries_every_board(case: tuple[Puzzle, Board]) -> None:
     pieces = [pair[0] for pair in board.pairs() if pair]
     if len(set(pieces)) == len(pieces):
         assert verify(puzzle, again).problems == verify(puzzle, board).problems
-
-
-@quick
-@given(case=puzzles())
-def test_a_full_url_defines_its_puzzle(case: tuple[Puzzle, Board]) -> None:
-    puzzle, board = case
-    own, again = load_board(viewer_url(puzzle, board))
-    assert canonicals(own) == canonicals(puzzle) and np.array_equal(again.colours(own), board.colours(puzzle))
-    assert verify(own, again).score == puzzle.max_score and own.name == puzzle.name
 
 
 def test_best_json_has_the_fields_of_schema_1_in_order() -> None:
@@ -222,12 +207,11 @@ def test_best_json_of_mates_is_not_taken_from_its_url() -> None:
 
 def test_best_json_of_another_puzzle_is_refused_and_a_clued_one_accepted() -> None:
     puzzle, board = planted(1, 4, 4, 3, clues=2)
-    text = render("best", puzzle, board)[0]
-    assert parse(text, puzzle=puzzle.with_clues([])).board == board
-    with pytest.raises(InputError, match="expected a board of planted-2"):
-        parse(text, puzzle=planted(2, 4, 4, 3)[0])
     best = best_json(puzzle, board, instance="x", seed=0, elapsed_s=0) | {"score": 3}
-    assert "the file says score 3; the board has 24" in parse(json.dumps(best), puzzle=puzzle).notes
+    document = parse(json.dumps(best), puzzle=puzzle.with_clues([]))
+    assert document.board == board and "the file says score 3; the board has 24" in document.notes
+    with pytest.raises(InputError, match="expected a board of planted-2"):
+        parse(json.dumps(best), puzzle=planted(2, 4, 4, 3)[0])
 
 
 def test_a_format_that_cannot_carry_it_says_so() -> None:
@@ -235,14 +219,9 @@ def test_a_format_that_cannot_carry_it_says_so() -> None:
     with pytest.raises(InputError, match="letters for the colours 1 to 25"):
         viewer_url(puzzle, board)
     assert best_json(puzzle, board, instance="x", seed=0, elapsed_s=0)["url"] == ""
-    puzzle, board = planted(1, 4, 3, 3)
-    for format in ("benoist", "csv16", "e2pieces"):
-        with pytest.raises(InputError, match="carries only squares"):
-            render(format, puzzle, None)
-    for format in ("url", "solution", "best"):
-        with pytest.raises(InputError, match="carries a board; found only a puzzle"):
-            render(format, puzzle, None)
     assert "carries no board" in render("quads", puzzle, board)[1][0]
+    with pytest.raises(InputError, match="quads cannot say that a puzzle has no frame and no turns; expected json"):
+        render("quads", tetravex(3, 3, seed=1).puzzle, None)
 
 
 def test_pieces_that_may_not_be_turned() -> None:
@@ -254,9 +233,6 @@ def test_pieces_that_may_not_be_turned() -> None:
     made = tetravex(4, 3, 9, seed=2)
     text = render("cells", made.puzzle, made.solution)[0].partition("\n")[2]  # without the name of the convention
     assert parse(text.replace("/0", "/2"), puzzle=made.puzzle).board == made.solution
-
-
-# -- sources ----------------------------------------------------------------------------------------------------------
 
 
 def test_bom_crlf_and_old_mac_ends_are_tolerated(tmp_path: Path) -> None:
@@ -287,9 +263,6 @@ def test_shipped_instances_are_found_by_name_and_a_file_comes_first(
     assert load_puzzle("mine") == other
 
 
-# -- atomic writing ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["盤" * 80 + ".json", "b" * 255], ids=["wide", "long"])
 def test_atomic_write_takes_every_name_that_a_file_may_have(name: str, tmp_path: Path) -> None:
     atomic_write(tmp_path / name, "new")
@@ -312,29 +285,12 @@ def test_atomic_write_that_fails_keeps_the_old_file(tmp_path: Path, monkeypatch:
 
 def test_atomic_write_names_the_target_it_cannot_write(tmp_path: Path) -> None:
     for target in (tmp_path / "absent" / "a.json", tmp_path):
-        with pytest.raises(OSError, match=r".") as caught:
+        with pytest.raises(OSError, match=re.escape(str(target))):
             atomic_write(target, "x")
-        assert caught.value.filename == str(target)
     assert not list(tmp_path.iterdir())
 
 
-# -- dialects ----------------------------------------------------------------------------------------------------------
-
-
-STYLES = ["{0} {1} {2} {3}  # x", "{4}: {0}, {1}, {2}, {3}", "  [{0}, {1}, {2}, {3}],", "{4}={0}-{1}-{2}-{3}"]
 SMALL, LAID = planted(5, 6, 6, 9)
-
-
-def case(name: str) -> str:
-    return str(shared("cases", name))
-
-
-def test_sides_that_only_another_order_makes_legal() -> None:
-    document = parse("3 3\n" + "0 1 0 1\n" * 4 + "0 1 1 1\n" * 4 + "1 1 1 1\n")
-    assert document.puzzle is not None and any("side order up" in note for note in document.notes)
-
-
-# -- small files of our own -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("base", "sign"), [(0, 1), (0, -1), (1, 1), (1, -1)])
@@ -344,19 +300,6 @@ def test_piece_and_turn_in_every_convention(base: int, sign: int, rows: str, off
     entries = [f"{pair[0] + base}/{sign * (pair[1] - offset) % 4}" for pair in LAID.pairs() if pair]
     lines = [" ".join(entries[at : at + 6]) for at in range(0, 36, 6)]
     assert parse("\n".join(lines if rows == "top" else lines[::-1]), puzzle=SMALL).board == LAID
-
-
-@pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("border", [0, 3])
-def test_piece_lists_of_our_own(style: str, border: int, tmp_path: Path) -> None:
-    swap = {0: border, border: 0}
-    lines = [
-        style.format(*(swap.get(colour, colour) for colour in quad), number)
-        for number, quad in enumerate(SMALL.pieces.tolist(), start=1)
-    ]
-    path = tmp_path / "pieces.txt"
-    path.write_text("# a puzzle\n" + "\n".join(lines) + "\n", encoding="utf-16")
-    assert load_puzzle(str(path)) == SMALL
 
 
 def test_colours_in_place_define_the_puzzle(tmp_path: Path) -> None:
@@ -396,14 +339,6 @@ def test_clues_are_written_and_read_as_they_lie(tmp_path: Path) -> None:
     write(tmp_path / "p.json", None, SMALL, None)
     found = load_puzzle(str(tmp_path / "p.json"), clues=str(tmp_path / "clues.txt"))
     assert [clue.oriented for clue in found.clues] == LAID.placements.tolist()
-
-
-def test_labels_of_pieces_are_left_out() -> None:
-    puzzle, _ = planted(4, 3, 3, 3)
-    rows = [f"{'AB'[i % 2]}{i},{','.join(map(str, quad))}" for i, quad in enumerate(puzzle.pieces.tolist())]
-    document = parse("\n".join(["id,top,right,bottom,left", *rows]))
-    assert document.puzzle == puzzle and "the labels of the pieces are left out" in document.notes[0]
-    assert "as the file names it" in document.notes[1]
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 4])

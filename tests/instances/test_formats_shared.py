@@ -65,12 +65,6 @@ def test_every_instance_is_read_and_goes_through_every_format(name: str, tmp_pat
             assert again.puzzle == expected
 
 
-def test_the_clues_of_eternity2() -> None:
-    starter, *others = (135, 138, 0), (210, 180, 1), (34, 207, 1), (221, 248, 2), (45, 254, 1)
-    assert [(c.cell, c.piece, c.rotation) for c in instance("eternity2_clue1").clues] == [starter]
-    assert [(c.cell, c.piece, c.rotation) for c in instance("eternity2_clue5").clues] == sorted([starter, *others])
-
-
 @pytest.mark.parametrize("size", range(3, 11))
 def test_solution_lists_are_solutions(size: int, tmp_path: Path) -> None:
     puzzle = instance(f"owen{size}")
@@ -113,21 +107,14 @@ def test_the_47_boards_survive_every_conversion_that_can_carry_them(tmp_path: Pa
         assert sorted(map(canonical, own.pieces.tolist())) == sorted(map(canonical, puzzle.pieces.tolist()))
 
 
-def test_the_47_boards_in_unknown_letters_whole_and_in_part() -> None:
+def test_boards_in_unknown_letters_whole_and_in_part() -> None:
     puzzle = instance("eternity2")
     rng = random.Random(2026)
     letters = "bcdefghijklmnopqrstuvwxyz"
-    for _, _, edges in published():
+    for _, _, edges in published()[::4]:
         board = load_board(url_of(edges), puzzle)[1]
         mixed = edges.translate(str.maketrans(letters, "".join(rng.sample(letters, len(letters)))))
         assert load_board(url_of(mixed), puzzle)[1] == board
         kept = np.array([rng.random() < 0.4 for _ in range(256)])
         part = "".join(mixed[4 * cell : 4 * cell + 4] if kept[cell] else "aaaa" for cell in range(256))
         assert load_board(url_of(part), puzzle)[1] == Board(np.where(kept, board.placements, -1), 16, 16)
-
-
-def test_a_board_of_another_puzzle_is_refused() -> None:
-    for score, _, edges in published()[:3]:
-        assert score >= 469
-        with pytest.raises(InputError, match="no piece of meta16"):
-            load_board(url_of(edges), instance("meta16"))

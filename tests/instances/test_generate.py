@@ -46,9 +46,6 @@ def assert_like_e2(puzzle: Puzzle, rim_colours: int, inner_colours: int) -> None
     assert summary.symmetric == 0
 
 
-# -- a thousand planted boards of each ------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["uniform", "balanced-torus", "like-e2"])
 def test_a_thousand_planted_boards_verify_to_the_full_score(kind: str) -> None:
@@ -116,9 +113,6 @@ def test_uniform_with_all_colours_lacks_none() -> None:
         uniform(3, 2, 8, all_colours=True)
 
 
-# -- reproducible ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("spec", "seed", "sha256"),
     [
@@ -147,9 +141,6 @@ def test_random_numbers_are_the_documented_sequence() -> None:
     assert sorted(items) == list(range(10)) != items
 
 
-# -- clues ----------------------------------------------------------------------------------------------------------
-
-
 def test_clues_lie_on_the_cells_of_eternity_ii() -> None:
     assert clue_cells(16, 16, 1) == [135]
     assert sorted(clue_cells(16, 16, 5)) == [34, 45, 135, 210, 221]
@@ -165,9 +156,6 @@ def test_clues_come_from_the_solution_and_change_nothing_else() -> None:
     more = pinned.with_clues(corner_cells(10, 10))
     assert {clue.cell for clue in more.puzzle.clues} == {clue.cell for clue in pinned.puzzle.clues} | {0, 9, 90, 99}
     assert is_perfect(more)
-
-
-# -- numbers of colours ---------------------------------------------------------------------------------------------
 
 
 def test_default_colours_are_those_of_eternity_ii_and_meta_2010() -> None:
@@ -208,12 +196,6 @@ def test_impossible_like_e2_is_refused(
     assert sentence in str(refused.value)
 
 
-def test_repair_stops_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lns.instances.generate.eternity._EXCHANGES", 0)
-    with pytest.raises(InputError, match="no 6 x 6 board with 2 rim and 4 inner colours was found"):
-        like_e2(6, 6, 2, 4, 1)
-
-
 @pytest.mark.parametrize("make", [lambda: uniform(3, 3, 0), lambda: uniform(3, 3, 5000), lambda: balanced_torus(3, -1)])
 def test_impossible_numbers_of_colours_are_refused(make: object) -> None:
     with pytest.raises(InputError, match="expected 1 to 4096"):
@@ -249,9 +231,6 @@ def test_some_colours_get_mates(spec: str) -> None:
         made.with_mates(99)
 
 
-# -- families -------------------------------------------------------------------------------------------------------
-
-
 FAMILIES = {
     "like-e2:12x12": "like-e2-12x12-r4-i13-s3",
     "like-e2:12x20:5+17": "like-e2-12x20-r5-i17-s3",
@@ -284,9 +263,6 @@ def test_texts_that_name_no_family_are_refused(spec: str) -> None:
     assert NO_FAMILIES[spec] in str(refused.value)
 
 
-# -- the shipped instances ---------------------------------------------------------------------------------------------
-
-
 DATA = Path(__file__).resolve().parents[2] / "instances" / "data"
 NAMES = sorted(path.name.removesuffix(".txt") for path in DATA.glob("*.txt") if ".solution" not in path.name)
 
@@ -311,14 +287,6 @@ def test_a_shipped_instance_and_its_solution(name: str) -> None:
     result = verify(puzzle, board)
     assert result.valid and result.full and result.score == result.max_score
     assert load_board(viewer_url(puzzle, board), puzzle)[1] == board
-
-
-def test_the_default_instance_and_its_clues() -> None:
-    plain, one, five = (load_puzzle(f"like-e2-16x16{suffix}") for suffix in ("", "-clue1", "-clue5"))
-    assert (plain.pieces == one.pieces).all() and (plain.pieces == five.pieces).all()
-    assert [clue.cell for clue in plain.clues] == []
-    assert [clue.cell for clue in one.clues] == [135]
-    assert [clue.cell for clue in five.clues] == [34, 45, 135, 210, 221]
 
 
 def test_the_picture_of_the_readme_is_up_to_date(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -71,9 +71,6 @@ def refused(
     assert line is None or f"{named}:{line}: " in output.err, output.err
 
 
-# -- not a file -------------------------------------------------------------------------------------------------------
-
-
 def made(make: Callable[[Path], object]) -> Callable[[Path], str]:
     """A function that makes a thing in a folder and returns its name."""
 
@@ -157,9 +154,6 @@ def test_an_unreadable_file_is_refused(
 
         monkeypatch.setattr(os, "open", refusing)
     refused(["verify", URL, "--puzzle", str(path)], "secret.txt", capsys, says="no permission")
-
-
-# -- options and targets ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -151,8 +151,6 @@ def test_clues_and_files_with_a_size_named_that_were_misread() -> None:
         with_clues(read_puzzle(case(P57)), case("59_"))
 
 
-# -- small files of our own, one or more of each kind ------------------------------------------------------------------
-
 PIECES = "1 0 2 1 0\n2 0 0 1 2\n3 1 3 0 0\n4 1 0 0 3\n"  # id, up right down left: solved in this order
 SQUARE = Puzzle(np.array([[0, 2, 1, 0], [0, 0, 1, 2], [1, 3, 0, 0], [1, 0, 0, 3]]), 2, 2, name="square")
 LARGE, LAID = planted(5, 6, 6, 9)

@@ -1,6 +1,7 @@
 """Sets of pieces in any numbering: their key, their own numbering, and boards carried from one numbering to another."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from lns.instances.errors import InputError
 from lns.instances.eternity2 import name_of_clues, name_of_set, official_clues
 from lns.instances.formats import load_board, read, write
 from lns.instances.piece_set import (
+    PieceList,
     find_renaming,
     normalise_clue_pieces,
     numbering,
@@ -29,7 +31,7 @@ from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.symmetry import View, board_in_view, puzzle_in_view
 from lns.instances.verify import verify
 from tests.fuzz_region import renamed
-from tests.instances.small_puzzles import boards, planted, renumbered
+from tests.instances.small_puzzles import boards, of_any_rules, planted, renumbered, with_copies
 from tests.shared_data import published_boards, shared
 
 KINDS = [("like-e2", 6), ("uniform", 5), ("unframed", 4), ("tetravex", 4)]
@@ -54,6 +56,26 @@ def test_a_board_in_another_numbering_is_the_same_board(kind: str, width: int, s
         for numbers, board in zip((own[0], own[1]), (back, translate(back, puzzle, other)), strict=True)
     ]
     assert lying[0] == lying[1], "the set's own numbering does not depend on the file"
+
+
+def test_mates_rims_and_copies_are_carried_over() -> None:
+    seen = Counter[str]()
+    for seed in range(120):
+        puzzle, solution = of_any_rules(seed, most=20, unusual=0.7)
+        puzzle = with_copies(puzzle, seed) if seed % 3 == 0 and not puzzle.clues else puzzle
+        solution = Board.empty(puzzle) if puzzle.copies else solution
+        other, board = renumbered(puzzle, solution, seed)
+        assert set_sha256(other) == set_sha256(puzzle)
+        if translation(other, puzzle) is None:  # so many colours can be exchanged that the search gives up
+            assert numbering(puzzle) is None
+            continue
+        back = translate(board, other, puzzle)
+        assert verify(puzzle, back).score == verify(puzzle, solution).score
+        if puzzle.mates:
+            flat = replace(puzzle, mates=(), clues=())
+            assert set_sha256(flat) != set_sha256(puzzle) and translation(flat, puzzle) is None
+        seen.update(puzzle.rules)
+    assert min(seen[rule] for rule in ("mates", "rim", "copies", "no turns", "holes")) > 10, seen
 
 
 def test_a_board_with_holes_is_carried_over_too() -> None:
@@ -100,9 +122,8 @@ def test_equal_keys_alone_are_no_translation() -> None:
 
 
 def test_two_colours_are_not_merged_into_one() -> None:
-    assert (
-        find_renaming([(1, 2, 1, 2)], [(1, 1, 1, 1)]) is None and find_renaming([(1, 1, 1, 1)], [(1, 2, 1, 2)]) is None
-    )
+    two, one = PieceList([(1, 2, 1, 2)]), PieceList([(1, 1, 1, 1)])
+    assert find_renaming(two, one) is None and find_renaming(one, two) is None
 
 
 def test_a_search_that_would_take_too_long_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:

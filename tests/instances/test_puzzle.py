@@ -8,21 +8,12 @@ from lns.instances.board import EMPTY, Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, Clue, Puzzle, rotate
 from lns.instances.verify import verify
-from tests.instances.small_puzzles import boards, planted, puzzles
+from tests.instances.small_puzzles import boards, planted
 
 
 def test_rotation_is_clockwise() -> None:
     assert rotate((1, 2, 3, 4), 1) == (4, 1, 2, 3)  # what was on the left is now up
     assert rotate((1, 2, 3, 4), 4) == (1, 2, 3, 4)
-
-
-@settings(deadline=None)  # the machine may be busy
-@given(puzzles())
-def test_oriented_table_is_the_rotations_of_the_pieces(case: tuple[Puzzle, object]) -> None:
-    puzzle, _ = case
-    for oriented in range(4 * puzzle.cells):
-        piece, rotation = divmod(oriented, 4)
-        assert tuple(puzzle.oriented[oriented]) == rotate(puzzle.pieces[piece].tolist(), rotation)
 
 
 def test_neighbours_lie_on_the_board_and_see_each_other() -> None:
@@ -95,9 +86,6 @@ def test_colours_are_renumbered_without_gaps_and_boards_stay_what_they_are():
     assert (squares.rim, squares.mates) == (3, ((3, 4),))  # colours of no piece
 
 
-# -- boards ------------------------------------------------------------------------------------------------------------
-
-
 @settings(deadline=None)  # the machine may be busy
 @given(boards())
 def test_pairs_and_back(case: tuple[Puzzle, Board]) -> None:
@@ -107,21 +95,13 @@ def test_pairs_and_back(case: tuple[Puzzle, Board]) -> None:
     assert board.placed == sum(pair is not None for pair in board.pairs())
 
 
-def test_empty_board_and_any_negative_number_is_empty() -> None:
+def test_a_board_has_the_cells_of_its_shape_and_any_negative_number_is_empty() -> None:
     puzzle, _ = planted(1, 3, 2, 3)
-    assert Board.empty(puzzle).placed == 0
-    assert Board(np.full(6, -7), 3, 2) == Board.empty(puzzle)
+    assert Board(np.full(6, -7), 3, 2) == Board.empty(puzzle) and Board.empty(puzzle).placed == 0
     assert set(Board.empty(puzzle).placements.tolist()) == {EMPTY}
-
-
-def test_a_board_has_the_cells_of_its_shape() -> None:
     with pytest.raises(InputError, match="5 placements for a board of 3 x 2; expected 6"):
         Board(np.zeros(5), 3, 2)
-    flat = np.arange(6)
-    assert Board(flat, 3, 2) != Board(flat, 2, 3)
-
-
-# -- the verifier ------------------------------------------------------------------------------------------------------
+    assert Board(np.arange(6), 3, 2) != Board(np.arange(6), 2, 3)
 
 
 @settings(deadline=None)  # the machine may be busy

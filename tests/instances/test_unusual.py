@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.formats import parse, render
-from lns.instances.generate import KINDS, Planted, family, other_rules, tetravex
+from lns.instances.generate import KINDS, Planted, family, other_rules
 from lns.instances.puzzle import GREY, Clue, Puzzle
 from lns.instances.verify import verify
 
@@ -96,9 +96,7 @@ def test_impossible_holes_are_refused(holes: tuple[int, ...], words: str) -> Non
         Puzzle([[0, 0, 0, 0]] * 9, 3, 3, holes=holes)
 
 
-def test_impossible_boards_are_refused() -> None:
-    with pytest.raises(InputError, match="a diamond of side 0; expected 1 or more"):
-        family("diamond:0")(1)
+def test_pieces_and_holes_fill_the_board() -> None:
     with pytest.raises(InputError, match="3 pieces for a board of 3 x 1 with 1 holes; expected 2"):
         Puzzle([[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1]], 3, 1, holes=(1,))
 
@@ -114,21 +112,6 @@ def test_planted_boards_are_perfect_and_come_back_from_files(kind: str, seed: in
         assert parse(render(form, puzzle, solution)[0], puzzle=puzzle).board == solution, form
     shown = parse(render("url", puzzle, solution)[0], puzzle=puzzle).board  # a symmetric piece may come back turned
     assert shown is not None and (shown.colours(puzzle) == solution.colours(puzzle)).all()
-
-
-@pytest.mark.parametrize("kind", ["unframed", "tetravex"])
-def test_every_joint_of_an_unframed_puzzle_has_a_colour(kind: str) -> None:
-    puzzle = family(f"{kind}:5x4:3")(2).puzzle
-    assert set(puzzle.pieces.ravel().tolist()) == {1, 2, 3}
-    assert (family(f"{kind}:5x4:3")(2).solution.placements % 4).any() == (kind == "unframed")
-
-
-def test_files_of_other_formats_cannot_say_the_rules() -> None:
-    puzzle = tetravex(3, 3, seed=1).puzzle
-    with pytest.raises(
-        InputError, match="format quads cannot say that a puzzle has no frame and no turns; expected json"
-    ):
-        render("quads", puzzle, None)
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ def test_tune_returns_the_verdicts_and_the_best_parameters(inline, tmp_path, cap
     assert result.summary().splitlines()[-1].split(maxsplit=1) == ["report", str(result.report)]
     assert result.report.exists()
     assert {one.phase for one in progress} == {"search", "validation", "report"} and not result.interrupted
+    assert "; 40 of 40 trials, " in [str(one) for one in progress if one.phase == "search"][-1]
     assert api.tune(study=tmp_path, report_only=True).best_params == result.best_params
     assert capsys.readouterr() == ("", "") and signal.getsignal(signal.SIGINT) == handler
 

@@ -18,38 +18,21 @@ NAMES = ("firefox-esr", "firefox")
 VIEWPORT = {"width": 1280, "height": 900}
 KEYS = {"ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015", "ArrowLeft": "\ue012", "Enter": "\ue007",
         "Tab": "\ue004", "Escape": "\ue00c", "Delete": "\ue017", "Control": "\ue009", "Shift": "\ue008"}  # fmt: skip
-PREFERENCES = {
-    "browser.shell.checkDefaultBrowser": False,
-    "browser.startup.page": 0,
-    "browser.startup.homepage": "about:blank",
-    "browser.newtabpage.enabled": False,
-    "browser.aboutwelcome.enabled": False,
-    "datareporting.policy.dataSubmissionEnabled": False,
-    "toolkit.telemetry.enabled": False,
-    "app.normandy.enabled": False,
-    "app.update.disabledForTesting": True,
-    "extensions.update.enabled": False,
-    "extensions.getAddons.cache.enabled": False,
-    "network.captive-portal-service.enabled": False,
-    "network.connectivity-service.enabled": False,
-    "browser.safebrowsing.malware.enabled": False,
-    "browser.safebrowsing.phishing.enabled": False,
-    "browser.download.folderList": 2,
-    "browser.download.always_ask_before_handling_new_types": False,
-}
+OFF = ("browser.shell.checkDefaultBrowser", "browser.newtabpage.enabled", "browser.aboutwelcome.enabled",
+       "datareporting.policy.dataSubmissionEnabled", "toolkit.telemetry.enabled", "app.normandy.enabled",
+       "extensions.update.enabled", "extensions.getAddons.cache.enabled", "network.captive-portal-service.enabled",
+       "network.connectivity-service.enabled", "browser.safebrowsing.malware.enabled",
+       "browser.safebrowsing.phishing.enabled", "browser.download.always_ask_before_handling_new_types")  # fmt: skip
+PREFERENCES = dict.fromkeys(OFF, False) | {"app.update.disabledForTesting": True, "browser.startup.page": 0,
+                                           "browser.startup.homepage": "about:blank",
+                                           "browser.download.folderList": 2}  # fmt: skip
 """A fresh profile that asks for nothing and loads nothing by itself."""
 _ANSWER_S = 120.0
 _STILL_S = 0.1  # an element that is to be clicked has not moved for so long
 
 
 class Firefox:
-    """A Firefox that runs.
-
-    Attributes
-    ----------
-    downloads : Path
-        Where it saves files.
-    """
+    """A Firefox that runs, and saves files in ``downloads``."""
 
     def __init__(self, connection: ClientConnection, downloads: Path) -> None:
         self.downloads = downloads
@@ -140,10 +123,8 @@ class Tab:
 
     def says(self, selector: str, words: str, seconds: float = 30) -> None:
         """Wait until an element holds these words."""
-        end = time.monotonic() + seconds
-        while words not in (found := self.text(selector)):
-            assert time.monotonic() < end, f"{selector} says {found!r} after {seconds} s, not {words!r}"
-            time.sleep(0.05)
+        holds = "(name, words) => (document.querySelector(name)?.textContent ?? '').includes(words)"
+        self.until(holds, selector, words, seconds=seconds)
 
     def text(self, selector: str) -> str:
         """The text of an element, "" if there is none."""
@@ -166,47 +147,36 @@ class Tab:
 
     def centre(self, selector: str) -> dict[str, int]:
         """The middle of an element on the screen; it is scrolled to first, must rest, and nothing may lie over it."""
-        at = self._covered_by_none(selector)
-        while True:
+        seen, before = """name => {
+            const element = document.querySelector(name);
+            if (!element || element.disabled) return null;
+            element.scrollIntoView({ block: "nearest", behavior: "instant" });
+            const box = element.getBoundingClientRect();
+            const x = Math.round(box.x + box.width / 2), y = Math.round(box.y + box.height / 2);
+            return element.contains(document.elementFromPoint(x, y)) ? { x, y } : null;
+        }""", {}  # fmt: skip
+        while before != (before := self.until(seen, selector)):
             time.sleep(_STILL_S)
-            before, at = at, self._covered_by_none(selector)
-            if at == before:
-                return at
-
-    def _covered_by_none(self, selector: str) -> dict[str, int]:
-        at: dict[str, int] = self.until(
-            """name => {
-                const element = document.querySelector(name);
-                if (!element || element.disabled) return null;
-                element.scrollIntoView({ block: "nearest", behavior: "instant" });
-                const box = element.getBoundingClientRect();
-                const x = Math.round(box.x + box.width / 2), y = Math.round(box.y + box.height / 2);
-                return element.contains(document.elementFromPoint(x, y)) ? { x, y } : null;
-            }""",
-            selector,
-        )
-        return at
+        return before
 
     def click(self, selector: str, button: int = 0) -> None:
         """Click on an element, with the right button as number 2."""
-        self._point(
-            {"type": "pointerMove", **self.centre(selector)},
-            {"type": "pointerDown", "button": button},
-            {"type": "pointerUp", "button": button},
-        )
+        self._point([self.centre(selector)], button)
 
     def drag(self, source: str, target: str) -> None:
         """Drag from one element to another, as a hand does."""
         self.centre(target)  # both are on the screen then, if they fit
         start, end = self.centre(source), self.centre(target)
         assert start == self.centre(source), f"{source} and {target} do not fit on one screen"
-        steps = [
-            {"type": "pointerMove", "duration": 16,
-             **{axis: round(start[axis] + (end[axis] - start[axis]) * step / 8) for axis in ("x", "y")}}
-            for step in range(1, 9)
-        ]  # fmt: skip
-        self._point({"type": "pointerMove", **start}, {"type": "pointerDown", "button": 0}, *steps,
-                    {"type": "pointerUp", "button": 0})  # fmt: skip
+        self._point(
+            [{axis: round(at + (end[axis] - at) * step / 8) for axis, at in start.items()} for step in range(9)]
+        )
+
+    def _point(self, way: list[dict[str, int]], button: int = 0) -> None:
+        """Press a button at the first place, and release it at the last."""
+        first, *others = ({"type": "pointerMove", "duration": 16, **at} for at in way)
+        down, up = ({"type": name, "button": button} for name in ("pointerDown", "pointerUp"))
+        self._act({"type": "pointer", "id": "mouse", "actions": [first, down, *others, up]})
 
     def press(self, *keys: str) -> None:
         """Press keys one after the other; "Control+z" holds one while the other is pressed."""
@@ -217,24 +187,13 @@ class Tab:
             actions += [{"type": "keyUp", "value": part} for part in reversed(chord)]
         self._act({"type": "key", "id": "keyboard", "actions": actions})
 
-    def _point(self, *actions: dict[str, Any]) -> None:
-        self._act({"type": "pointer", "id": "mouse", "actions": list(actions)})
-
     def _act(self, source: dict[str, Any]) -> None:
         self.firefox.command("input.performActions", context=self.context, actions=[source])
 
 
 @contextlib.contextmanager
 def started(path: str, folder: Path) -> Iterator[Firefox]:
-    """Start a Firefox with a profile of its own in an empty folder, and end it.
-
-    Parameters
-    ----------
-    path : str
-        Its program.
-    folder : Path
-        Gets the profile and what is downloaded.
-    """
+    """Start a Firefox, whose program is ``path``, with a profile of its own in an empty folder, and end it."""
     from websockets.sync.client import connect
 
     profile, downloads = folder / "profile", folder / "downloads"

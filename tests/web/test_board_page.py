@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from tests.instances.small_puzzles import planted, with_mates
-from tests.web.browsing import Site, cell, choose, drag, held_job, kept, open_board, swapped, unfold, visit
+from tests.web.browsing import Site, cell, choose, drag, held_job, kept, loaded, open_board, swapped, unfold
 
 pytest.importorskip("playwright")
 from playwright.sync_api import expect
@@ -44,26 +45,19 @@ def test_a_pasted_board_shows_its_score_and_its_conflicts(page: Page, site: Site
     expect(page.locator("#checked")).to_contain_text(f"{checked.score} of {puzzle.max_score}, valid")
 
 
-def test_a_dropped_file_opens(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+def test_a_file_opens_a_bad_text_is_refused_and_markup_is_text(
+    page: Page, site: Site, small: tuple[Puzzle, Board]
+) -> None:
     page.goto(site.at("board"))
     choose(page, formats.render("json", small[0], None)[0])
     expect(page.locator("#name")).to_contain_text("5 x 5")
-
-
-def test_a_bad_text_is_refused_with_its_sentence(page: Page, site: Site) -> None:
-    visit(page, site, "board")
     unfold(page)
     page.fill("#text", "<img src=x onerror=alert(1)>")
     page.click("#open")
     expect(page.locator("#problem")).to_contain_text("no line with the four sides of a piece")
     page.keyboard.press("Escape")
     expect(page.locator("#problem")).to_be_hidden()
-
-
-def test_a_name_with_markup_is_shown_as_text(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
-    puzzle = small[0]
-    named = Puzzle(puzzle.pieces, 5, 5, name="<img src=x onerror=alert(1)>")
-    open_board(page, site, named)
+    open_board(page, site, replace(small[0], name="<img src=x onerror=alert(1)>"))
     assert page.locator("#name img").count() == 0
 
 
@@ -78,18 +72,14 @@ def test_dragging_swaps_and_undo_brings_back(page: Page, site: Site, small: tupl
     assert shown(page) == before
     page.click("#redo")
     assert shown(page) == changed
-
-
-def test_many_changes_can_all_be_undone(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
-    puzzle, board = small
-    open_board(page, site, puzzle, board)
+    page.click("#undo")
     cell(page, 7).focus()
     for _ in range(103):
         page.keyboard.press("r")
-    assert shown(page)[7] == (int(board.placements[7]) & ~3) | ((int(board.placements[7]) + 103) & 3)
+    assert shown(page)[7] == (before[7] & ~3) | ((before[7] + 103) & 3)
     for _ in range(103):
         page.keyboard.press("Control+z")
-    assert shown(page) == board.placements.tolist()
+    assert shown(page) == before
     expect(page.locator("#undo")).to_be_disabled()
 
 
@@ -102,6 +92,16 @@ def test_pieces_go_to_the_tray_and_back(page: Page, site: Site, small: tuple[Puz
     assert shown(page)[12] == -1
     drag(page, page.locator("#tray button"), cell(page, 12))
     expect(page.locator("#score")).to_contain_text(f"{puzzle.max_score} of {puzzle.max_score}")  # turned as it fits
+    for number in (7, 12):
+        cell(page, number).focus()
+        page.keyboard.press("Delete")
+    page.locator("#tray button").first.focus()
+    page.keyboard.press("Control+z")
+    expect(page.locator("#tray button")).to_have_count(1)
+    assert page.evaluate("() => document.activeElement.matches('#tray button, #place [data-cell]')")
+    page.click("#clear")
+    page.locator("#filter button[aria-label='colour 1']").click()
+    expect(page.locator("#tray button")).to_have_count(int((puzzle.pieces == 1).any(axis=1).sum()))
 
 
 def test_the_keyboard_does_it_all(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
@@ -122,6 +122,15 @@ def test_the_keyboard_does_it_all(page: Page, site: Site, small: tuple[Puzzle, B
     page.keyboard.press("Delete")
     assert shown(page)[7] == -1
     expect(cell(page, 7)).to_have_attribute("aria-label", "row 1, column 2, empty")
+    cell(page, 6).focus()
+    for key in ("Shift+ArrowRight", "Shift+ArrowDown", "ArrowDown", "s"):
+        page.keyboard.press(key)
+    chosen = page.locator("#place [aria-selected=true]").evaluate_all("cells => cells.map(one => one.dataset.cell)")
+    assert chosen == ["6", "7", "12", "17"]
+    changed = shown(page)
+    page.reload()  # the last change is kept when the page is closed at once
+    loaded(page)
+    assert shown(page) == changed
 
 
 def test_a_mouse_alone_turns_and_pins(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
@@ -141,46 +150,6 @@ def test_a_mouse_alone_turns_and_pins(page: Page, site: Site, small: tuple[Puzzl
     page.click("#mode-move")
     drag(page, cell(page, 12), cell(page, 6))
     assert shown(page) == turned
-
-
-def test_cells_are_selected_with_the_keyboard(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
-    open_board(page, site, *small)
-    cell(page, 6).focus()
-    for key in ("Shift+ArrowRight", "Shift+ArrowDown", "ArrowDown", "s"):
-        page.keyboard.press(key)
-    chosen = page.locator("#place [aria-selected=true]").evaluate_all("cells => cells.map(one => one.dataset.cell)")
-    assert chosen == ["6", "7", "12", "17"]
-
-
-def test_the_focus_stays_among_the_free_pieces(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
-    puzzle, board = small
-    open_board(page, site, puzzle, board)
-    for number in (7, 12):
-        cell(page, number).focus()
-        page.keyboard.press("Delete")
-    page.locator("#tray button").first.focus()
-    page.keyboard.press("Control+z")
-    expect(page.locator("#tray button")).to_have_count(1)
-    assert page.evaluate("() => document.activeElement.matches('#tray button, #place [data-cell]')")
-
-
-def test_the_last_change_is_kept_when_the_page_is_closed_at_once(
-    page: Page, site: Site, small: tuple[Puzzle, Board]
-) -> None:
-    puzzle, board = small
-    open_board(page, site, puzzle, board)
-    drag(page, cell(page, 6), cell(page, 12))
-    changed = cell(page, 6).get_attribute("aria-label")
-    page.reload()
-    expect(cell(page, 6)).to_have_attribute("aria-label", changed or "")
-
-
-def test_the_filter_shows_the_pieces_of_a_colour(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
-    puzzle, _ = small
-    open_board(page, site, puzzle)
-    page.locator("#filter button[aria-label='colour 1']").click()
-    with_it = int((puzzle.pieces == 1).any(axis=1).sum())
-    expect(page.locator("#tray button")).to_have_count(with_it)
 
 
 def test_a_region_is_resolved_with_a_proof(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
@@ -211,7 +180,9 @@ def test_whether_a_board_can_be_completed(page: Page, site: Site, small: tuple[P
     partial = board.placements.copy()
     partial[10:] = -1
     open_board(page, site, puzzle, Board(partial, 5, 5))
-    page.click("#complete")
+    held = held_job(page, "#complete")
+    expect(page.locator("#solve")).to_be_disabled()  # one exact search at a time
+    held.continue_()
     expect(page.locator("#exact-said")).to_contain_text("Yes: this can be completed", timeout=180_000)
     stuck = board.placements.copy()
     stuck[[6, 7]] = stuck[[7, 6]]
@@ -245,31 +216,22 @@ def test_a_result_is_not_written_over_another_board(page: Page, site: Site, smal
     assert shown(page) == other.placements.tolist()
 
 
-def test_one_exact_search_runs_at_a_time(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
-    open_board(page, site, *small)
-    held = held_job(page, "#complete")
-    expect(page.locator("#solve")).to_be_disabled()
-    held.continue_()
-    expect(page.locator("#exact-said")).to_contain_text("Yes: this can be completed", timeout=180_000)
-    expect(page.locator("#solve")).to_be_enabled()
-
-
-@pytest.mark.parametrize("format", ["url", "svg", "best", "solution", "json", "png"])
-def test_the_board_is_shared(page: Page, site: Site, small: tuple[Puzzle, Board], format: str, tmp_path: Path) -> None:
+def test_the_board_is_shared(page: Page, site: Site, small: tuple[Puzzle, Board], tmp_path: Path) -> None:
     puzzle, board = small
     open_board(page, site, puzzle, board)
-    if format != "png":
-        page.select_option("#format", format)
-    with page.expect_download() as download:
-        page.click("#png" if format == "png" else "#save")
-    path = tmp_path / download.value.suggested_filename
-    download.value.save_as(path)
-    if format in ("url", "best", "solution"):
-        assert lns.load_board(path, puzzle) == board
-    elif format == "json":
-        assert lns.load_puzzle(path) == puzzle
-    else:
-        assert path.read_bytes().startswith({"svg": b"<svg", "png": b"\x89PNG"}[format])
+    for form in ("url", "svg", "best", "solution", "json", "png"):
+        if form != "png":
+            page.select_option("#format", form)
+        with page.expect_download() as download:
+            page.click("#png" if form == "png" else "#save")
+        path = tmp_path / download.value.suggested_filename
+        download.value.save_as(path)
+        if form in ("url", "best", "solution"):
+            assert lns.load_board(path, puzzle) == board
+        elif form == "json":
+            assert lns.load_puzzle(path) == puzzle
+        else:
+            assert path.read_bytes().startswith({"svg": b"<svg", "png": b"\x89PNG"}[form])
 
 
 def test_the_page_counts_as_the_verifier(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:

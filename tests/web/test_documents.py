@@ -14,6 +14,7 @@ from lns.instances.json_values import JsonFields
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from lns.web.wire import board_to_json, puzzle_to_json, read_board, read_puzzle
+from tests.web.browsing import swapped
 from tests.web.page import Page, fields
 
 
@@ -27,43 +28,29 @@ def small() -> tuple[Puzzle, Board]:
     return lns.generate("like-e2", width=5, seed=3, clues=1)
 
 
-def test_puzzles_and_boards_survive_the_way_to_the_page_and_back(small: tuple[Puzzle, Board]) -> None:
-    puzzle, board = small
+@pytest.mark.parametrize("kind", ["like-e2", "triangle", "diamond", "tetravex", "unframed"])
+def test_puzzles_and_boards_survive_the_way_to_the_page_and_back(page: Page, kind: str) -> None:
+    size = "side" if kind in ("triangle", "diamond") else "width"
+    puzzle, board = lns.generate(kind, seed=2, **{size: 3})  # type: ignore[arg-type]
     sent = JsonFields(json.loads(json.dumps(fields(puzzle, board))))
     again = read_puzzle(sent)
-    assert again == puzzle and again.name == puzzle.name
-    assert read_board(sent, again) == board
-
-
-@pytest.mark.parametrize(
-    ("kind", "size"),
-    [("triangle", {"side": 3}), ("diamond", {"side": 3}), ("tetravex", {"width": 3}), ("unframed", {"width": 3})],
-)
-def test_puzzles_by_other_rules_go_and_come_too(page: Page, kind: str, size: dict[str, int]) -> None:
-    puzzle, board = lns.generate(kind, seed=2, **size)  # type: ignore[arg-type]
-    sent = JsonFields(json.loads(json.dumps(fields(puzzle, board))))
-    assert read_puzzle(sent) == puzzle and read_board(sent, puzzle) == board
+    assert again == puzzle and again.name == puzzle.name and read_board(sent, again) == board
     assert page.answer("/api/check", fields(puzzle, board))["valid"]
 
 
-@pytest.mark.parametrize("format", ["json", "benoist", "quads", "csv16"])
-def test_a_puzzle_of_any_format_is_read(page: Page, small: tuple[Puzzle, Board], format: str) -> None:
-    puzzle, _ = small
-    text, _ = formats.render(format, puzzle, None)
-    found = page.answer("/api/document", {"text": text})
-    assert found["puzzle"]["pieces"] == puzzle.pieces.tolist() and found["board"] is None
+def test_a_puzzle_of_any_format_is_read(page: Page, small: tuple[Puzzle, Board]) -> None:
+    puzzle, board = small
+    for form in ("json", "benoist", "quads", "csv16"):
+        found = page.answer("/api/document", {"text": formats.render(form, puzzle, None)[0]})
+        assert found["puzzle"]["pieces"] == puzzle.pieces.tolist() and found["board"] is None, form
+    found = page.answer("/api/document", {"text": formats.viewer_url(puzzle, board)})
+    assert (found["score"], found["placed"]) == (verify(puzzle, board).score, 25)
 
 
 def test_a_list_in_a_dialect_is_read_as_from_a_file(page: Page, tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_text(text := "id,top,right,bottom,left\n1,0,1,2,0\n2,0,0,3,1\n3,2,3,0,0\n4,3,0,0,3\n")
     found = page.answer("/api/document", {"text": text, "name": "list"})
     assert (found["format"], read_puzzle(JsonFields(found))) == ("pieces", lns.load_puzzle(tmp_path / "list.txt"))
-
-
-def test_a_viewer_url_is_read_with_its_board(page: Page, small: tuple[Puzzle, Board]) -> None:
-    puzzle, board = small
-    found = page.answer("/api/document", {"text": formats.viewer_url(puzzle, board)})
-    assert (found["score"], found["placed"]) == (verify(puzzle, board).score, 25)
 
 
 @pytest.mark.parametrize("text", ['{"schema": 1, "width": 5}', '{"pieces": 3}', "3 3\n1 2 3\n", "["])
@@ -80,28 +67,22 @@ def test_a_solution_list_needs_its_puzzle(page: Page, small: tuple[Puzzle, Board
     assert found["board"] == board_to_json(puzzle, board)
 
 
-def test_a_best_json_of_a_shipped_instance_finds_it(page: Page) -> None:
-    puzzle = lns.load_puzzle("like-e2-16x16")
-    board = Board.empty(puzzle)
-    text, _ = formats.render("best", puzzle, board, instance="like-e2-16x16")
-    assert page.answer("/api/document", {"text": text})["puzzle"]["name"] == "like-e2-16x16"
-
-
-def test_a_best_json_opens_no_file(page: Page, small: tuple[Puzzle, Board], tmp_path: Path) -> None:
+def test_a_best_json_finds_a_shipped_instance_and_opens_no_file(
+    page: Page, small: tuple[Puzzle, Board], tmp_path: Path
+) -> None:
     """Its field 'instance' may name any path."""
+    puzzle = lns.load_puzzle("like-e2-16x16")
+    text, _ = formats.render("best", puzzle, Board.empty(puzzle), instance="like-e2-16x16")
+    assert page.answer("/api/document", {"text": text})["puzzle"]["name"] == "like-e2-16x16"
     puzzle, board = small
     formats.write(tmp_path / "p.json", "json", puzzle, None)
     best = formats.best_json(puzzle, board, instance=str(tmp_path / "p.json"), seed=0, elapsed_s=0.0) | {"url": ""}
-    sentence = page.sentence("/api/document", {"text": json.dumps(best)})
-    assert "not found" in sentence
+    assert "not found" in page.sentence("/api/document", {"text": json.dumps(best)})
 
 
-def test_a_bad_text_gets_a_sentence_with_its_line(page: Page) -> None:
+def test_a_bad_text_gets_a_sentence(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "expected a puzzle or a board" in page.sentence("/api/document", {"text": "nonsense"})
     assert "empty" in page.sentence("/api/document", {"text": ""})
-
-
-def test_a_text_that_is_too_long_is_refused(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lns.web.wire.MAX_TEXT", 10)
     assert "at most 10" in page.sentence("/api/document", {"text": "0" * 11})
 
@@ -133,24 +114,18 @@ def test_bad_boards_get_a_sentence(
 
 def test_the_verifier_judges(page: Page, small: tuple[Puzzle, Board]) -> None:
     puzzle, board = small
-    placements = board.placements.copy()
-    placements[[6, 7]] = placements[[7, 6]]
-    swapped = Board(placements, 5, 5)
-    found = page.answer("/api/check", fields(puzzle, swapped))
-    assert found["score"] == verify(puzzle, swapped).score < puzzle.max_score
+    wrong = swapped(board, 6, 7)
+    found = page.answer("/api/check", fields(puzzle, wrong))
+    assert found["score"] == verify(puzzle, wrong).score < puzzle.max_score
 
 
-@pytest.mark.parametrize("format", ["url", "svg", "best", "solution", "json"])
-def test_a_board_goes_out_in_any_format(page: Page, small: tuple[Puzzle, Board], format: str) -> None:
-    text = page.answer("/api/render", fields(*small) | {"format": format})["text"]
-    if format == "url":
-        assert lns.load_board(text.strip(), small[0]) == small[1]
-    elif format == "svg":
-        assert text.startswith("<svg")
-    elif format in ("best", "solution"):
-        assert lns.load_board(text, small[0]) == small[1]
-    else:
-        assert lns.load_puzzle(text) == small[0]
+def test_a_board_goes_out_in_any_format(page: Page, small: tuple[Puzzle, Board]) -> None:
+    texts = {
+        form: page.answer("/api/render", fields(*small) | {"format": form})["text"]
+        for form in ("url", "svg", "best", "solution", "json")
+    }
+    assert texts["svg"].startswith("<svg") and lns.load_puzzle(texts["json"]) == small[0]
+    assert all(lns.load_board(texts[form].strip(), small[0]) == small[1] for form in ("url", "best", "solution"))
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-EMPTY = "() => document.querySelectorAll('#place .empty').length"
-
 
 def cell(number: int) -> str:
     return f"#place [data-cell='{number}']"
@@ -72,9 +70,11 @@ def test_what_goes_wrong_on_a_page_is_noticed(firefox: Firefox, site: Site) -> N
         assert len(tab.errors()) == 2
 
 
-def test_a_pasted_board_is_painted_and_counted(tab: Tab, site: Site, small: tuple[Puzzle, Board]) -> None:
+def test_a_board_is_painted_counted_dragged_turned_and_downloaded(
+    firefox: Firefox, tab: Tab, site: Site, small: tuple[Puzzle, Board]
+) -> None:
     puzzle, board = small
-    wrong = swapped(board, 6, 7)
+    wrong = swapped(board, 6, 12)
     open_board(tab, site, puzzle, wrong)
     checked = verify(puzzle, wrong)
     tab.says("#score", f"{checked.score} of {puzzle.max_score}")
@@ -82,55 +82,30 @@ def test_a_pasted_board_is_painted_and_counted(tab: Tab, site: Site, small: tupl
     assert tab.call("() => document.querySelectorAll('#place [data-cell] path[stroke]').length") == 100
     tab.click("#check")
     tab.says("#checked", f"{checked.score} of {puzzle.max_score}, valid")
-
-
-def test_a_piece_is_dragged_turned_and_all_is_undone(tab: Tab, site: Site, small: tuple[Puzzle, Board]) -> None:
-    puzzle, board = small
-    open_board(tab, site, puzzle, board)
     before = pieces(tab, 6, 12)
     tab.drag(cell(6), cell(12))
     assert pieces(tab, 6, 12) == before[::-1]
     tab.click("#undo")
     assert pieces(tab, 6, 12) == before
     tab.click("#redo")
-    assert pieces(tab, 6, 12) == before[::-1]
-    turned = pieces(tab, 12)
     tab.click(cell(12), button=2)
-    assert pieces(tab, 12) != turned
+    assert pieces(tab, 12) != before[:1]
     tab.press("r", "r", "r")
-    assert pieces(tab, 12) == turned
+    assert pieces(tab, 6, 12) == before[::-1]
     tab.press(*["Control+z"] * 5)
     assert pieces(tab, 6, 12) == before
     tab.call("name => document.querySelector(name).focus()", cell(0))
     tab.press("ArrowRight", "ArrowDown", "Enter", "ArrowDown", "ArrowRight", "Enter")
     assert pieces(tab, 6, 12) == before[::-1]
-    tab.press("Control+z")
     tab.drag(cell(12), "#tray")
     tab.says("#tray-head", "Free pieces: 1")
     tab.drag("#tray button", cell(12))
     tab.says("#score", f"{puzzle.max_score} of {puzzle.max_score}")
-
-
-def test_a_region_is_resolved_with_a_proof(tab: Tab, site: Site, small: tuple[Puzzle, Board]) -> None:
-    puzzle, board = small
-    open_board(tab, site, puzzle, swapped(board, 6, 12))
-    tab.click("#mode-rectangle")
-    tab.drag(cell(6), cell(13))
-    tab.says("#chosen", "6 selected")
-    tab.click("#again")
-    tab.says("#again-said", "Proven: no refill of these 6 cells is better", seconds=180)
-    tab.says("#score", f"{puzzle.max_score} of {puzzle.max_score}")
-
-
-def test_a_board_is_downloaded(firefox: Firefox, tab: Tab, site: Site, small: tuple[Puzzle, Board]) -> None:
-    puzzle, board = small
-    open_board(tab, site, puzzle, board)
     tab.click("#png")
     assert downloaded(tab, firefox, "*.png").startswith(b"\x89PNG")
     tab.fill("#format", "url")
     tab.click("#save")
-    text = downloaded(tab, firefox, "*.url.txt").decode()
-    assert lns.load_board(text, puzzle) == board
+    assert lns.load_board(downloaded(tab, firefox, "*.url.txt").decode(), puzzle) == board
 
 
 def downloaded(tab: Tab, firefox: Firefox, pattern: str) -> bytes:
@@ -174,51 +149,19 @@ def test_many_tabs_are_open_at_once(firefox: Firefox, site: Site) -> None:
             tab.says("#facts", "ended")
 
 
-def test_polyominoes_fill_a_grid(tab: Tab, site: Site) -> None:
-    tab.open(site.at("polyominoes"))
-    tab.until("() => document.querySelector('#place svg') !== null")
-    tab.click("#solve")
-    tab.says("#solve-said", "Filled.", seconds=180)
-    free = "() => document.querySelectorAll(`#place [aria-label$='free']`).length"
-    assert tab.call(free) == 0
-    tab.click("[aria-label='To the start']")
-    assert tab.call(free) == 55
-    tab.click("[aria-label='One step']")
-    assert 0 < tab.call(free) < 55
-    tab.click("[aria-label='To the end']")
-    assert tab.call(free) == 0
-
-
-def step_through(tab: Tab) -> None:
-    """Play a recording of the 5x5 instance."""
-    assert tab.call(EMPTY) == 25
-    tab.click("[aria-label='One step']")
-    tab.says("#player", "decision 1: piece")
-    assert tab.call(EMPTY) == 24
-    tab.click("[aria-label='One step back']")
-    assert tab.call(EMPTY) == 25
-    tab.click("[aria-label='To the end']")
-    tab.says("#player", "solution")
-    assert tab.call(EMPTY) == 0
-
-
-def test_a_search_is_recorded_and_stepped(tab: Tab, site: Site) -> None:
-    tab.open(site.at("steps"))
-    tab.until("() => document.querySelectorAll('#solver option').length")
-    tab.fill("#which", "like-e2-5x5")
-    tab.fill("#solver", "colorpairs")
-    tab.fill("#most", "20000")
-    tab.click("#begin button[type=submit]")
-    tab.says("#player", "steps, solved", seconds=180)
-    step_through(tab)
-
-
 def test_a_recorded_file_plays_without_the_server(tab: Tab, tmp_path: Path) -> None:
     path = tmp_path / "steps.html"
     assert main(["exact", "trace", "like-e2-5x5", "-o", str(path)]) == 0
     tab.open(path.as_uri())
     tab.says("#player", "steps, solved")
-    step_through(tab)
+    empty = "() => document.querySelectorAll('#place .empty').length"
+    assert tab.call(empty) == 25
+    tab.click("[aria-label='One step']")
+    tab.says("#player", "decision 1: piece")
+    assert tab.call(empty) == 24
+    tab.click("[aria-label='To the end']")
+    tab.says("#player", "solution")
+    assert tab.call(empty) == 0
 
 
 def test_a_run_is_started_watched_and_stopped(tab: Tab, site: Site) -> None:

@@ -52,14 +52,14 @@ def with_token(target: Target) -> Target:
     return replace(target, token=token[1])
 
 
-def test_three_hundred_requests_are_refused_and_nothing_is_written(site: Site, target: Target) -> None:
+def test_hostile_requests_are_refused_and_nothing_is_written(site: Site, target: Target) -> None:
     (site.root / "secret.txt").write_text(SECRET)
     answers = attack(target, SECRET)
     assert not answers.wrong, answers.wrong
-    assert answers.total >= 300
+    assert sum(answers.by_status.values()) >= 180 > answers.by_status[0] * 10, answers.by_status
     assert [path.name for path in site.root.iterdir()] == ["secret.txt"]
     assert (site.root / "secret.txt").read_text() == SECRET
-    assert exchange(target, request(target, "GET", "/api/setup")).startswith(b"HTTP/1.1 200")
+    assert exchange(target, request(target, "GET", "/api/setup"), whole=True).startswith(b"HTTP/1.1 200")
 
 
 def test_a_thousand_open_connections_do_not_stop_the_server(target: Target) -> None:

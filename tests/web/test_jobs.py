@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ from lns.web import jobs
 from lns.web.jobs import Job, Jobs
 from lns.web.wire import puzzle_to_json
 from tests.web.page import Page
+
+pytestmark = pytest.mark.anyio
 
 TASKS = """
 import logging, os, signal, time
@@ -65,19 +67,19 @@ def small() -> Puzzle:
     return lns.generate("like-e2", width=3, seed=1).puzzle
 
 
-def run(scene: Callable[[Jobs], Awaitable[None]]) -> None:
-    """Play a scene with jobs, then end them; no process is left."""
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
 
-    async def play() -> None:
-        started = Jobs()
-        try:
-            await scene(started)
-        finally:
-            await started.close()
-        for job in started._jobs.values():
-            await asyncio.wait_for(job.process.wait(), 10)
 
-    asyncio.run(play())
+@pytest.fixture
+async def started(anyio_backend: str) -> AsyncIterator[Jobs]:
+    """Jobs that are ended after the test; no process is left."""
+    jobs_of_test = Jobs()
+    yield jobs_of_test
+    await jobs_of_test.close()
+    for job in jobs_of_test._jobs.values():
+        await asyncio.wait_for(job.process.wait(), 10)
 
 
 async def messages(job: Job, first: int = 0) -> list[dict[str, Any]]:
@@ -90,32 +92,26 @@ async def said(job: Job) -> None:
         await asyncio.sleep(0.05)
 
 
-def test_no_more_than_may_run_at_once_are_started_even_by_requests_at_once() -> None:
-    async def scene(started: Jobs) -> None:
-        asked = [started.start("wait", {}, 300) for _ in range(6)]
-        given = await asyncio.gather(*asked, return_exceptions=True)
-        running = [job for job in given if isinstance(job, Job)]
-        refused = [str(error) for error in given if isinstance(error, InputError)]
-        assert (len(running), len(refused), len(started.running)) == (2, 4, 2)
-        assert all("2 jobs are running" in sentence for sentence in refused)
-        await said(running[0])
-        running[0].stop()
-        assert (await messages(running[0]))[-1]["status"] == "interrupted"
-        assert isinstance(await started.start("wait", {}, 300), Job)
-
-    run(scene)
+async def test_no_more_than_may_run_at_once_are_started_even_by_requests_at_once(started: Jobs) -> None:
+    asked = [started.start("wait", {}, 300) for _ in range(6)]
+    given = await asyncio.gather(*asked, return_exceptions=True)
+    running = [job for job in given if isinstance(job, Job)]
+    refused = [str(error) for error in given if isinstance(error, InputError)]
+    assert (len(running), len(refused), len(started.running)) == (2, 4, 2)
+    assert all("2 jobs are running" in sentence for sentence in refused)
+    await said(running[0])
+    running[0].stop()
+    assert (await messages(running[0]))[-1]["status"] == "interrupted"
+    assert isinstance(await started.start("wait", {}, 300), Job)
 
 
 @pytest.mark.parametrize("wait", [0.0, 0.02, 0.1, 0.3])
-def test_a_job_that_is_stopped_while_its_process_starts_is_interrupted(wait: float) -> None:
-    async def scene(started: Jobs) -> None:
-        job = await started.start("wait", {}, 300)
-        await asyncio.sleep(wait)
-        job.stop()
-        last = (await asyncio.wait_for(messages(job), 30))[-1]
-        assert last.items() >= {"type": "done", "status": "interrupted"}.items(), last
-
-    run(scene)
+async def test_a_job_that_is_stopped_while_its_process_starts_is_interrupted(started: Jobs, wait: float) -> None:
+    job = await started.start("wait", {}, 300)
+    await asyncio.sleep(wait)
+    job.stop()
+    last = (await asyncio.wait_for(messages(job), 30))[-1]
+    assert last.items() >= {"type": "done", "status": "interrupted"}.items(), last
 
 
 def test_a_page_is_told_that_too_many_jobs_run(tmp_path: Path, small: Puzzle) -> None:
@@ -131,131 +127,97 @@ def test_a_page_is_told_that_too_many_jobs_run(tmp_path: Path, small: Puzzle) ->
 
 
 @pytest.mark.parametrize("kind", ["wait", "deaf"])
-def test_a_job_that_takes_too_long_is_ended(kind: str) -> None:
-    async def scene(started: Jobs) -> None:
-        job = await started.start(kind, {}, 6)
-        last = (await asyncio.wait_for(messages(job), 30))[-1]
-        assert last["type"] == ("done" if kind == "wait" else "error"), last
-        if kind == "deaf":
-            assert "no result is known" in last["error"]
-
-    run(scene)
+async def test_a_job_that_takes_too_long_is_ended(started: Jobs, kind: str) -> None:
+    job = await started.start(kind, {}, 6)
+    last = (await asyncio.wait_for(messages(job), 30))[-1]
+    assert last["type"] == ("done" if kind == "wait" else "error"), last
+    if kind == "deaf":
+        assert "no result is known" in last["error"]
 
 
-def test_a_job_that_nothing_watches_ends_and_one_that_stays_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_job_that_nothing_watches_ends_and_one_that_stays_does_not(
+    started: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(jobs, "GRACE_S", 1.0)
-
-    async def scene(started: Jobs) -> None:
-        left, staying = [await started.start("wait", {}, 300, stays=stays) for stays in (False, True)]
-        began = time.monotonic()
-        while not left.ended and time.monotonic() - began < 30:
-            await asyncio.sleep(0.1)
-        assert left.ended and not staying.ended
-
-    run(scene)
+    left, staying = [await started.start("wait", {}, 300, stays=stays) for stays in (False, True)]
+    began = time.monotonic()
+    while not left.ended and time.monotonic() - began < 30:
+        await asyncio.sleep(0.1)
+    assert left.ended and not staying.ended
 
 
-def test_a_job_that_is_watched_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_job_that_is_watched_goes_on(started: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "GRACE_S", 0.5)
-
-    async def scene(started: Jobs) -> None:
-        job = await started.start("wait", {}, 300)
-        watching = asyncio.create_task(messages(job))
-        await said(job)
-        await asyncio.sleep(2.5)
-        assert not job.ended
-        job.stop()
-        assert (await watching)[-1]["status"] == "interrupted"
-
-    run(scene)
+    job = await started.start("wait", {}, 300)
+    watching = asyncio.create_task(messages(job))
+    await said(job)
+    await asyncio.sleep(2.5)
+    assert not job.ended
+    job.stop()
+    assert (await watching)[-1]["status"] == "interrupted"
 
 
-def test_memory_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_memory_is_limited(started: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "MEMORY_BYTES", 2 * 2**30)
-
-    async def scene(started: Jobs) -> None:
-        job = await started.start("hog", {"bytes": 3 * 2**30}, 300)
-        assert "needs more memory" in (await messages(job))[-1]["error"]
-
-    run(scene)
+    job = await started.start("hog", {"bytes": 3 * 2**30}, 300)
+    assert "needs more memory" in (await messages(job))[-1]["error"]
 
 
-def test_a_process_that_crashes_is_no_answer() -> None:
-    async def scene(started: Jobs) -> None:
-        job = await started.start("crash", {}, 300)
-        last = (await messages(job))[-1]
-        assert last["type"] == "error" and "status 7" in last["error"]
-
-    run(scene)
+async def test_a_process_that_crashes_is_no_answer(started: Jobs) -> None:
+    job = await started.start("crash", {}, 300)
+    last = (await messages(job))[-1]
+    assert last["type"] == "error" and "status 7" in last["error"]
 
 
-def test_what_is_logged_comes_as_a_note() -> None:
-    async def scene(started: Jobs) -> None:
-        job = await started.start("log", {}, 300)
-        first, last = await messages(job)
-        assert first["type"] == "note" and first["text"] == r"compiling \x1b[31m" and last["type"] == "done"
-
-    run(scene)
+async def test_what_is_logged_comes_as_a_note(started: Jobs) -> None:
+    job = await started.start("log", {}, 300)
+    first, last = await messages(job)
+    assert first["type"] == "note" and first["text"] == r"compiling \x1b[31m" and last["type"] == "done"
 
 
-def test_a_page_that_comes_back_gets_what_it_has_not_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_page_that_comes_back_gets_what_it_has_not_seen(started: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "MOST_MESSAGES", 20)
-
-    async def scene(started: Jobs) -> None:
-        job = await started.start("talk", {"count": 50}, 300)
-        every = [message for message in await messages(job) if message["type"] != "progress"]
-        assert [message["number"] for message in every] == list(range(1, 22)), "20, and the last one always"
-        assert every[-1]["type"] == "done"
-        assert await messages(job, first=18) == every[18:]
-
-    run(scene)
+    job = await started.start("talk", {"count": 50}, 300)
+    every = [message for message in await messages(job) if message["type"] != "progress"]
+    assert [message["number"] for message in every] == list(range(1, 22)), "20, and the last one always"
+    assert every[-1]["type"] == "done"
+    assert await messages(job, first=18) == every[18:]
 
 
-def test_a_message_reaches_all_pages_at_once() -> None:
-    async def scene() -> None:
-        process: Any = None
-        job = Job("id", "wait", process, False)
-        job.add({"type": "note", "text": "first"})
-        pages = [job.events() for _ in range(2)]
-        assert [(await anext(page))["text"] for page in pages] == ["first"] * 2
-        waiting = asyncio.ensure_future(anext(pages[0]))
-        await asyncio.sleep(0.3)  # the first page waits for a change, the second one pauses before it does
-        pausing = asyncio.ensure_future(anext(pages[1]))
-        await asyncio.sleep(0)
-        job.add({"type": "note", "text": "second"})
-        found = await asyncio.wait_for(asyncio.gather(waiting, pausing), 3)
-        assert [message["text"] for message in found] == ["second"] * 2
-        for page in pages:
-            await page.aclose()
-
-    asyncio.run(scene())
+async def test_a_message_reaches_all_pages_at_once() -> None:
+    process: Any = None
+    job = Job("id", "wait", process, False)
+    job.add({"type": "note", "text": "first"})
+    pages = [job.events() for _ in range(2)]
+    assert [(await anext(page))["text"] for page in pages] == ["first"] * 2
+    waiting = asyncio.ensure_future(anext(pages[0]))
+    await asyncio.sleep(0.3)  # the first page waits for a change, the second one pauses before it does
+    pausing = asyncio.ensure_future(anext(pages[1]))
+    await asyncio.sleep(0)
+    job.add({"type": "note", "text": "second"})
+    found = await asyncio.wait_for(asyncio.gather(waiting, pausing), 3)
+    assert [message["text"] for message in found] == ["second"] * 2
+    for page in pages:
+        await page.aclose()
 
 
-def test_the_messages_of_old_jobs_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_messages_of_old_jobs_are_dropped(started: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "MOST_KEPT", 1)
-
-    async def scene(started: Jobs) -> None:
-        names = []
-        for _ in range(3):
-            job = await started.start("talk", {"count": 0}, 300)
-            await messages(job)
-            names.append(job.id)
-        with pytest.raises(InputError, match="no such job"):
-            started.find(names[0])
-        assert started.find(names[2]).ended
-
-    run(scene)
+    names = []
+    for _ in range(3):
+        job = await started.start("talk", {"count": 0}, 300)
+        await messages(job)
+        names.append(job.id)
+    with pytest.raises(InputError, match="no such job"):
+        started.find(names[0])
+    assert started.find(names[2]).ended
 
 
-def test_the_end_of_the_server_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_end_of_the_server_leaves_no_process(started: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "END_S", 8.0)  # a busy machine too lets the first one end in order
-
-    async def scene(started: Jobs) -> None:
-        some = [await started.start(kind, {}, 300, stays=True) for kind in ("wait", "deaf")]
-        for job in some:
-            await said(job)
-        await started.close()
-        statuses = [await asyncio.wait_for(job.process.wait(), 10) for job in some]
-        assert statuses == [0, -signal.SIGKILL], "in order; by force where that fails"
-
-    run(scene)
+    some = [await started.start(kind, {}, 300, stays=True) for kind in ("wait", "deaf")]
+    for job in some:
+        await said(job)
+    await started.close()
+    statuses = [await asyncio.wait_for(job.process.wait(), 10) for job in some]
+    assert statuses == [0, -signal.SIGKILL], "in order; by force where that fails"

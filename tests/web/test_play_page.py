@@ -40,16 +40,9 @@ def begin(page: Page, site: Site, shape: str, pieces: int, colours: int = 3) -> 
 
 @pytest.mark.parametrize(
     ("shape", "pieces"),
-    [
-        ("square", 9),
-        ("diamond", 13),
-        ("triangle", 9),
-        ("rectangle", 6),
-        ("tetravex", 4),
-        ("scramble squares", 9),
-        ("macmahon", 24),
-    ],
-)
+    [("square", 9), ("diamond", 13), ("triangle", 9), ("rectangle", 6), ("tetravex", 4), ("scramble squares", 9),
+     ("macmahon", 24)],
+)  # fmt: skip
 def test_a_game_is_played_to_its_end(page: Page, site: Site, shape: str, pieces: int) -> None:
     solution = begin(page, site, shape, pieces)["solution"]
     for number, oriented in enumerate(solution):
@@ -91,9 +84,10 @@ def test_a_game_is_played_to_its_end_with_the_keyboard_alone(page: Page, site: S
     expect(page.locator("#play-said")).to_contain_text("Solved in")
 
 
-def test_a_finger_turns_a_piece(page: Page, site: Site) -> None:
-    begin(page, site, "square", 4)
+def test_hints_lead_to_the_end_and_a_finger_turns_a_piece(page: Page, site: Site) -> None:
+    begin(page, site, "square", 9)
     page.click("#hint")
+    expect(page.locator("#score")).to_contain_text("hints1")
     label = cell(page, 0).get_attribute("aria-label") or ""
     page.click("#turn")
     cell(page, 0).click()
@@ -101,11 +95,7 @@ def test_a_finger_turns_a_piece(page: Page, site: Site) -> None:
     for _ in range(3):
         cell(page, 0).click()
     expect(cell(page, 0)).to_have_attribute("aria-label", label)
-
-
-def test_hints_lead_to_the_end(page: Page, site: Site) -> None:
-    begin(page, site, "square", 9)
-    for number in range(9):
+    for number in range(1, 9):
         page.click("#hint")
         expect(page.locator("#score")).to_contain_text(f"hints{number + 1}")
     expect(page.locator("#play-said")).to_contain_text("Solved in")
@@ -206,6 +196,12 @@ def test_a_paused_game_is_hidden_and_goes_on(page: Page, site: Site) -> None:
 
 def test_a_game_is_saved_and_opened_again(page: Page, site: Site) -> None:
     begin(page, site, "diamond", 13)
+    page.locator("summary", has_text="Colours").click()  # of one's own
+    page.locator("#own input[type=color]").first.fill("#123456")
+    page.locator("#own input[type=color]").first.dispatch_event("change")
+    assert page.locator("#tray path[fill='#123456']").count() > 0
+    page.click("#own-none")
+    assert page.locator("#tray path[fill='#123456']").count() == 0
     page.click("#hint")
     page.click("#save")
     with page.expect_download() as download:
@@ -228,13 +224,3 @@ def test_a_puzzle_from_a_file_is_given_up_with_its_solution(page: Page, site: Si
     page.click("#give-up")
     expect(page.locator("#play-said")).to_contain_text("Given up: this is a solution", timeout=180_000)
     expect(page.locator("#score")).to_contain_text("24 of 24")
-
-
-def test_colours_are_chosen(page: Page, site: Site) -> None:
-    begin(page, site, "square", 4)
-    page.locator("summary", has_text="Colours").click()
-    page.locator("#own input[type=color]").first.fill("#123456")
-    page.locator("#own input[type=color]").first.dispatch_event("change")
-    assert page.locator("#tray path[fill='#123456']").count() > 0
-    page.click("#own-none")
-    assert page.locator("#tray path[fill='#123456']").count() == 0

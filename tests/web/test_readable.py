@@ -10,6 +10,7 @@ import pytest
 import lns
 from lns.instances.board import EMPTY, Board
 from lns.instances.puzzle import Puzzle
+from lns.web.app import PAGES
 from tests.web.browsing import Site, cell, kept, open_board, visit
 
 pytest.importorskip("playwright")
@@ -49,6 +50,19 @@ def quads(pieces: list[list[int]], placements: list[int]) -> list[list[int]]:
     return [[pieces[one // 4][(side - one) % 4] for side in range(4)] for one in placements]
 
 
+@pytest.mark.parametrize("width", [360, 390])
+def test_the_menu_is_one_line_and_every_button_is_seen_on_a_phone(page: Page, site: Site, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    for name in PAGES:
+        visit(page, site, name)
+        page.evaluate("scrollTo(0, 0)")
+        for found in page.locator("header :is(a, button), [role=toolbar] button").all():
+            box = found.bounding_box()
+            assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= width, (name, found)
+        assert page.locator("header").evaluate("header => header.offsetHeight") < 60
+        assert not page.locator("nav").evaluate("nav => nav.scrollWidth > nav.clientWidth"), name
+
+
 @pytest.mark.parametrize("window", WINDOWS)
 def test_a_large_board_and_its_tray_fit_the_window(
     page: Page, site: Site, large: tuple[Puzzle, Board], window: str
@@ -63,8 +77,6 @@ def test_a_large_board_and_its_tray_fit_the_window(
     assert in_window(page, "#place svg")
     assert in_window(page, "#tray button")
     assert in_window(page, "header")
-    if window == "phone":
-        assert page.locator("header").evaluate("header => header.offsetHeight") < 60
     cell(page, 255).click()
     cell(page, 0).click()  # a click scrolls to what is not in the window
     assert in_window(page, "#place svg")
@@ -89,28 +101,25 @@ def test_a_large_game_and_a_recording_fit_the_window(page: Page, site: Site, win
     assert in_window(page, "#place svg")
 
 
-def test_colours_have_motifs_that_can_be_switched_off(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
-    puzzle, _ = small
+def test_colours_have_motifs_that_can_be_switched_off_and_pieces_show_their_numbers(
+    page: Page, site: Site, small: tuple[Puzzle, Board]
+) -> None:
+    puzzle, board = small
     open_board(page, site, *small)
     shapes = page.locator("#place .motif").evaluate_all("paths => paths.map(path => path.getAttribute('d'))")
     assert len(shapes) == 2 * puzzle.max_score  # one for each side that is not grey
     assert len(set(shapes)) == puzzle.colours
-    page.locator("#motifs").evaluate("box => box.click()")
-    expect(page.locator("#place .motif")).to_have_count(0)
-    page.reload()
-    expect(page.locator("#score")).to_contain_text(f"{puzzle.max_score} of")
-    expect(page.locator("#place .motif")).to_have_count(0)  # the choice is kept
-
-
-def test_pieces_show_their_numbers_on_request(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
-    puzzle, board = small
-    open_board(page, site, *small)
     numbers = page.locator("#place [data-cell] text")
     expect(numbers).to_have_count(0)
-    page.locator("#numbers").evaluate("box => box.click()")
+    for choice in ("motifs", "numbers"):
+        page.locator(f"#{choice}").evaluate("box => box.click()")
+    expect(page.locator("#place .motif")).to_have_count(0)
     assert numbers.all_text_contents() == [str(oriented // 4 + 1) for oriented in board.placements.tolist()]
     labels = page.locator("#place svg > g:last-child text").all_text_contents()
     assert labels == [str(number) for number in [*range(puzzle.width), *range(puzzle.height)]]
+    page.reload()
+    expect(page.locator("#score")).to_contain_text(f"{puzzle.max_score} of")
+    expect(page.locator("#place .motif")).to_have_count(0)  # the choice is kept
 
 
 def test_wheel_keys_and_two_fingers_zoom(page: Page, site: Site, large: tuple[Puzzle, Board]) -> None:
@@ -205,6 +214,15 @@ def test_a_link_does_not_replace_the_board_of_the_user(page: Page, site: Site, s
     expect(page.locator("#name")).to_contain_text("4 x 4")
     page.goto(site.at("board"))
     expect(page.locator("#name")).to_contain_text("5 x 5")
+
+
+def test_a_link_that_could_not_be_read_is_not_made(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
+    open_board(page, site, *small)
+    large = "{ constructor() { super({ flush(out) { out.enqueue(new Uint8Array(160_000)); } }); } }"
+    page.evaluate(f"() => {{ window.CompressionStream = class extends TransformStream {large}; }}")
+    page.click("#link")
+    expect(page.locator("#problem")).to_contain_text("letters; expected at most 200,000: Download it instead")
+    expect(page.locator("#shared")).to_have_value("")
 
 
 BAD_LINKS = ("lns=", "lns=%00", "lns=QUJD", f"lns={'A' * 300_000}", "lns=q1ZKSizILMlVsqpWSk4sKkktKlayiq6tBQA")

@@ -59,15 +59,8 @@ def test_two_starts_of_a_page_get_a_directory_each(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(Jobs, "start", start)
     page = Page(tmp_path)
-    asked = {
-        "instance": "like-e2-5x5",
-        "params": {},
-        "time": 1,
-        "workers": 1,
-        "seed": 1,
-        "engine": "lns",
-        "target": None,
-    }
+    asked = {"instance": "like-e2-5x5", "params": {}, "time": 1, "workers": 1, "seed": 1, "engine": "lns"}
+    asked["target"] = None
     names = [page.answer("/api/run/start", asked)["run"] for _ in range(2)]
     assert names[0] != names[1] and all((tmp_path / name).is_dir() for name in names)
 

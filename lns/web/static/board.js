@@ -222,6 +222,7 @@ async function link() {
   const text = JSON.stringify({ ...current(), pinned: [...editor.board.pinned] });
   const packed = new Uint8Array(await new Response(new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"))).arrayBuffer());
   const letters = btoa(Array.from(packed, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  if (letters.length > MOST_LETTERS || text.length > MOST_BYTES) throw new Error(`a link that holds this board would have ${count(letters.length)} letters; expected at most ${count(MOST_LETTERS)}: Download it instead`);
   find("shared").hidden = false;
   find("shared").value = `${location.origin}/board${LINK}${letters}`;
   find("shared").select();

@@ -1,0 +1,81 @@
+"""The layout of a board: its cells, and what lies beyond their sides."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+Sides = tuple[bool, ...]  # up, right, down, left
+_HOLE, _OUTSIDE = -1, -2  # what lies beyond a side, if no cell
+
+
+def cell_label(cell: int, width: int) -> str:
+    """The name of a cell in messages: 'row 2, column 5 (cell 37, from 0)'; all three count from 0."""
+    row, column = divmod(cell, width)
+    return f"row {row}, column {column} (cell {cell}, from 0)"
+
+
+class Layout:
+    """A rectangular board with holes; with a frame its outer sides are grey, as the sides towards holes always are."""
+
+    width: int
+    height: int
+    holes: tuple[int, ...]
+    framed: bool
+
+    @property
+    def cells(self) -> int:
+        """Number of cells, holes too; without `copies` it is the number of pieces and blanks."""
+        return self.width * self.height
+
+    def cell_label(self, cell: int) -> str:
+        """``cell`` as messages name it: 'row 2, column 5 (cell 37, from 0)'; all three count from 0."""
+        return cell_label(cell, self.width)
+
+    @cached_property
+    def max_score(self) -> int:
+        """Number of inner edges, which is the score of a board without a mismatch."""
+        if not self.holes:
+            return self.height * (self.width - 1) + self.width * (self.height - 1)
+        return sum(len(self.neighbours(cell)) for cell in range(self.cells)) // 2
+
+    def rim_sides(self, cell: int) -> Sides:
+        """For each side (up, right, down, left) of ``cell`` whether no cell of the board lies beyond it.
+
+        Beyond is then the outside of the board or a hole. Of a hole no side has a cell beyond it.
+        """
+        return tuple(other < 0 for other in self._beyond[cell])
+
+    def grey_sides(self, cell: int) -> Sides:
+        """For each side (up, right, down, left) of ``cell`` whether it must be grey; the others must not.
+
+        These are the `rim_sides`; without frame only those towards a hole, and all sides of a hole.
+        """
+        return self.sides_by_cell[cell]
+
+    @cached_property
+    def sides_by_cell(self) -> tuple[Sides, ...]:
+        """The `grey_sides` of every cell."""
+        grey = (_HOLE, _OUTSIDE) if self.framed else (_HOLE,)
+        return tuple(tuple(other in grey for other in others) for others in self._beyond)
+
+    def neighbours(self, cell: int) -> list[tuple[int, int]]:
+        """(side, cell beyond that side) for each side of ``cell`` that is not one of the `rim_sides`."""
+        return [(side, other) for side, other in enumerate(self._beyond[cell]) if other >= 0]
+
+    @cached_property
+    def _beyond(self) -> list[list[int]]:
+        """What lies beyond the sides (up, right, down, left) of each cell: a cell, a hole or the outside.
+
+        Beyond each side of a hole lies a hole.
+        """
+        around = np.full((self.height + 2, self.width + 2), _OUTSIDE)
+        board = np.arange(self.cells)
+        board[list(self.holes)] = _HOLE
+        around[1:-1, 1:-1] = board.reshape(self.height, self.width)
+        sides = around[:-2, 1:-1], around[1:-1, 2:], around[2:, 1:-1], around[1:-1, :-2]
+        beyond = np.stack(sides, axis=2).reshape(-1, 4)
+        beyond[list(self.holes)] = _HOLE
+        found: list[list[int]] = beyond.tolist()
+        return found
