@@ -22,23 +22,20 @@ if TYPE_CHECKING:
 
 _ROOT = Path(__file__).resolve().parents[1]
 ENGINES = ("auto", "gpu", "construct", "beam", "tabu", "lns", "polish", *OPERATORS)
-_KERNELS = {"auto": 37, "gpu": 37, "construct": 15, "beam": 3, "tabu": 4, "lns": 30}
-_MAIN_KERNELS = {
-    "auto": "lns.construct.kernel",
-    "gpu": "lns.construct.kernel",
-    "construct": "lns.construct.kernel",
-    "tabu": "lns.tabu.kernel",
-}
+_KERNELS = {  # about how many an engine has, and the module that it begins with
+    "auto": (37, "construct.kernel"), "gpu": (37, "construct.kernel"), "construct": (15, "construct.kernel"),
+    "beam": (3, "construct.beam"), "tabu": (4, "tabu.kernel"), "lns": (30, "construct.beam"),
+}  # fmt: skip
 
 
 def kernel_count(engine: str) -> int:
     """About how many kernels `lns.warmup.warm_up` compiles for an engine, for messages."""
-    return _KERNELS.get(engine, _KERNELS["lns"])
+    return _KERNELS.get(engine, _KERNELS["lns"])[0]
 
 
 def main_kernel(engine: str) -> str:
     """A module of kernels of an engine: while it is not compiled, a run begins by compiling."""
-    return _MAIN_KERNELS.get(engine, "lns.construct.beam")
+    return f"lns.{_KERNELS.get(engine, _KERNELS['lns'])[1]}"
 
 
 def make_engine(

@@ -101,15 +101,9 @@ def test_what_is_received_acts_on_the_round_under_way(monkeypatch: pytest.Monkey
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     """A cluster of two workers inside this process."""
+    where = {"protocol": "tcp", "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
     with (
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=False,
-            dashboard_address="127.0.0.1:0",
-            protocol="tcp",
-            host="127.0.0.1",
-        ) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, **where) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         yield client
