@@ -61,9 +61,7 @@ ALLOWED_BREAKS: Any = np.uint64(3)  # breaks that may have been spent once the c
 LEFT_BREAK_MASK: Any = np.uint64(4)  # all ones if the left side may break, else 0
 UP_BREAK_MASK: Any = np.uint64(5)  # the same of the upper side
 CLUE_MASK: Any = np.uint64(6)  # all ones on the cell of a clue, which is placed whatever is beside it
-RULE: Any = np.uint64(
-    7
-)  # ``ClosingPlan.rule``, + RULES * `EndgamePlan.mirrored` on a cell that is filled from the right
+RULE: Any = np.uint64(7)  # ``ClosingPlan.rule``; plus RULES * ``mirrored`` on a cell that is filled from the right
 NEXT: Any = np.uint64(8)  # look-ahead to the next cell: the four columns below
 LATER: Any = np.uint64(12)  # the same to the neighbour that is filled later, see `_plan_look_ahead`
 RULES = np.uint64(8)
