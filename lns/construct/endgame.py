@@ -67,9 +67,8 @@ def start_endgame(
     levels = len(plan.position)
     for i in range(levels):
         row = np.uint64(levels + i) * at.ROW_WORDS
-        beside = plan.outside[i, 0] if plan.levels[np.uint64(i) * at.ROW_WORDS + at.RULE] < at.FROM_RIGHT else -1
-        if beside >= 0:
-            state.levels[row + at.SHOWN_RIGHT] = right[beside] // plan.colour_count * 4
+        if plan.outside[i, 0] >= 0:  # never where the cell is filled from the right
+            state.levels[row + at.SHOWN_RIGHT] = right[plan.outside[i, 0]] // plan.colour_count * 4
         if plan.outside[i, 1] >= 0:
             state.levels[row + at.SHOWN_DOWN] = down[plan.outside[i, 1]] * 4
 
@@ -131,7 +130,7 @@ def _free_after(plan: EndgamePlan, state: EndgameState, row: np.uint64, chosen: 
     0 if the rim could not be completed after it.
     """
     levels, closing, work = state.levels, plan.closing, state.closing
-    rule, bit = plan.levels[row + at.RULE] & ~at.FROM_RIGHT, _ONE << (chosen >> _TWO)
+    rule, bit = plan.levels[row + at.RULE] % at.RULES, _ONE << (chosen >> _TWO)
     if rule == at.NO_RULE:
         return levels[row + at.FREE] ^ bit
     if rule == at.ANCHOR:
@@ -168,9 +167,7 @@ def _find_candidates(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> 
     left_sets, up_sets, class_sets, here, levels = (
         state.left_sets, state.up_sets, state.class_sets, plan.levels, state.levels
     )  # fmt: skip
-    left = levels[here[row + at.LEFT_SOURCE] + at.SHOWN_RIGHT]
-    if here[row + at.RULE] >= at.FROM_RIGHT:
-        left += np.uint64(len(left_sets)) >> _ONE
+    left = levels[here[row + at.LEFT_SOURCE] + at.SHOWN_RIGHT] + here[row + at.RULE] // at.RULES
     up = levels[here[row + at.UP_SOURCE] + at.SHOWN_DOWN]
     base = here[row + at.CLASS_BASE]
     free, clue_mask = levels[row + at.FREE], here[row + at.CLUE_MASK]
@@ -284,9 +281,7 @@ def _take_candidate(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> n
     several_rotations = (a & (b | c | d)) | (b & (c | d)) | (c & d)
     levels[row + at.CANDIDATES + with_break] ^= bit & ~several_rotations
     placement = (number << _TWO) + rotation
-    shown = placement * _TWO
-    if plan.levels[row + at.RULE] >= at.FROM_RIGHT:
-        shown += np.uint64(len(state.side_offsets)) >> _ONE
+    shown = placement * _TWO + plan.levels[row + at.RULE] // at.RULES
     levels[row + at.SHOWN_RIGHT], levels[row + at.SHOWN_DOWN] = (
         state.side_offsets[shown],
         state.side_offsets[shown + _ONE],

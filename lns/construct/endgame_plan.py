@@ -61,10 +61,10 @@ ALLOWED_BREAKS: Any = np.uint64(3)  # breaks that may have been spent once the c
 LEFT_BREAK_MASK: Any = np.uint64(4)  # all ones if the left side may break, else 0
 UP_BREAK_MASK: Any = np.uint64(5)  # the same of the upper side
 CLUE_MASK: Any = np.uint64(6)  # all ones on the cell of a clue, which is placed whatever is beside it
-RULE: Any = np.uint64(7)  # as ``ClosingPlan.rule``, and FROM_RIGHT if the cell is filled from the right
+RULE: Any = np.uint64(7)  # ``ClosingPlan.rule``; plus RULES * ``mirrored`` on a cell that is filled from the right
 NEXT: Any = np.uint64(8)  # look-ahead to the next cell: the four columns below
 LATER: Any = np.uint64(12)  # the same to the neighbour that is filled later, see `_plan_look_ahead`
-FROM_RIGHT = np.uint64(256)
+RULES = np.uint64(8)
 # columns of a look-ahead, counted from NEXT or LATER
 LIMIT: Any = np.uint64(0)  # from so many breaks on the other cell must keep an exact candidate
 PAIR_BASE: Any = np.uint64(1)  # where the sets of its class begin in EndgameState.pair_sets
@@ -122,7 +122,9 @@ class EndgamePlan(NamedTuple):
     outside: Int64Array  # int64 (levels, 3): see `outside_positions`
     position: Int64Array  # int64 (levels,): padded position of the cell
     side_offsets: Int64Array  # int64 (4 pieces, 4): colour offsets of each oriented piece by side
-    packed: Int64Array  # int64 (8 pieces,): packed candidate of each oriented piece, then those of FROM_RIGHT
+    packed: Int64Array  # int64 (8 pieces,): packed candidate of each oriented piece, then those of cells that are
+    # filled from the right
+    mirrored: int  # where the left sides begin in EndgameState.side_offsets, and the right ones in left_sets
     first_set: Int64Array  # int64 (4 pieces + 1,): oriented piece o belongs to the sets with the indexes
     set_indexes: Int64Array  # set_indexes[first_set[o]:first_set[o + 1]] of EndgameState.class_sets; int64
     known_side: Int64Array  # int64 (classes,): `CellClass.known_side`
@@ -142,16 +144,15 @@ class EndgameState(NamedTuple):
 
     piece_of_bit: Int64Array  # int64 (64,): -1 = none; kept from one prefix to the next, as they share most pieces
     bit_of_piece: Int64Array  # int64 (pieces,): -1 = none
-    left_sets: Bitsets  # uint64 (8 colour_count + 8,): pieces that show a colour on the left; then: on the right
+    left_sets: Bitsets  # uint64 (mirrored + 4 colour_count + 4,): pieces that show a colour on the left; from
+    # ``mirrored`` on: on the right
     up_sets: Bitsets  # uint64 (4 colour_count + 4,): ... on top
     down_sets: Bitsets  # uint64 (4 padded_colours,): ... at the bottom; by rotation, then by colour
     class_sets: Bitsets  # uint64 (SETS_PER_CLASS classes,): pieces for a cell class, see SETS_PER_CLASS
     pair_sets: Bitsets  # uint64 (classes padded_colours^2,): pieces of a class that match a left and an upper colour
     oriented: Int64Array  # int64 (256,): oriented piece by bit * 4 + rotation
-    side_offsets: (
-        Bitsets  # uint64 (1024,): by bit * 8 + rotation * 2, offset of its right colour, then of its lower one;
-    )
-    # then: of its left one and its lower one
+    side_offsets: Bitsets  # uint64 (mirrored + 512,): by bit * 8 + rotation * 2, offset of its right colour, then of
+    # its lower one; from ``mirrored`` on of its left one and its lower one
     levels: Bitsets  # uint64 (16 (2 levels + 1),): by row and column, see FREE. First come the rows of the levels, then
     # those of what cells filled before, or the rim, show to each level; the last row shows the unknown colour
     closing: ClosingState
@@ -204,7 +205,8 @@ def plan_endgame(
         rows[level, CLUE_MASK] = _ALL if cell_class.clue >= 0 else _NONE
     closing, closing_state = plan_closing(puzzle, order, start, cut)
     rows[:levels, ALLOWED_BREAKS] = allowed[start:cut]
-    rows[:levels, RULE] = closing.rule + np.where(from_right, int(FROM_RIGHT), 0)
+    mirrored = max(8 * MAX_ENDGAME_PIECES, 4 * colour_count + 4)
+    rows[:levels, RULE] = closing.rule + int(RULES) * mirrored * np.array(from_right, dtype=np.int64)
     _plan_look_ahead(puzzle, level_of, rows, classes, closing, padded_colours**2)
     set_indexes: list[list[int]] = [[] for _ in range(4 * puzzle.cells)]
     for cell_class, number in numbers.items():
@@ -219,6 +221,7 @@ def plan_endgame(
         packed=np.concatenate([pack_candidates(puzzle, oriented, 0 * oriented, right) for right in (False, True)]),
         first_set=np.cumsum([0] + [len(indexes) for indexes in set_indexes]),
         set_indexes=np.array([index for indexes in set_indexes for index in indexes], dtype=np.int64),
+        mirrored=mirrored,
         known_side=np.array([cell_class.known_side for cell_class in numbers], dtype=np.int64),
         piece_order=chance.permutation(puzzle.cells),
         closing=closing,
@@ -228,17 +231,17 @@ def plan_endgame(
     state = EndgameState(
         piece_of_bit=np.full(MAX_ENDGAME_PIECES, -1, dtype=np.int64),
         bit_of_piece=np.full(puzzle.cells, -1, dtype=np.int64),
-        left_sets=_bitsets(8 * colour_count + 8),
+        left_sets=_bitsets(mirrored + 4 * colour_count + 4),
         up_sets=_bitsets(4 * colour_count + 4),
         down_sets=_bitsets(4 * padded_colours),
         class_sets=_bitsets(SETS_PER_CLASS * len(numbers)),
         pair_sets=_bitsets(len(numbers) * padded_colours**2),
         oriented=np.zeros(4 * MAX_ENDGAME_PIECES, dtype=np.int64),
-        side_offsets=_bitsets(16 * MAX_ENDGAME_PIECES),
+        side_offsets=_bitsets(mirrored + 8 * MAX_ENDGAME_PIECES),
         levels=_bitsets((2 * levels + 1) * int(ROW_WORDS)),
         closing=closing_state,
     )
-    for sets in (*np.split(state.left_sets, 2), state.up_sets):
+    for sets in (state.left_sets[: 4 * colour_count + 4], state.left_sets, state.up_sets):
         sets[-4:] = _ALL  # whatever is tried matches an unknown colour
     state.levels.reshape(-1, int(ROW_WORDS))[-1, [SHOWN_RIGHT, SHOWN_DOWN]] = 4 * colour_count
     return plan, state
@@ -400,7 +403,7 @@ def _toggle_piece(plan: EndgamePlan, state: EndgameState, piece: int, bit: np.ui
             continue
         up = plan.side_offsets[oriented, UP]
         state.left_sets[plan.side_offsets[oriented, LEFT] + rotation] ^= bit
-        state.left_sets[(len(state.left_sets) >> 1) + plan.side_offsets[oriented, RIGHT] + rotation] ^= bit
+        state.left_sets[plan.mirrored + plan.side_offsets[oriented, RIGHT] + rotation] ^= bit
         state.up_sets[up + rotation] ^= bit
         state.down_sets[rotation * colours + (plan.side_offsets[oriented, DOWN] >> 2)] ^= bit
         for i in range(plan.first_set[oriented], plan.first_set[oriented + 1]):
@@ -432,6 +435,6 @@ def assign_bit(plan: EndgamePlan, state: EndgameState, piece: int, bit: int) -> 
         index = bit * 4 + rotation
         oriented = piece * 4 + rotation
         state.oriented[index] = oriented
-        for first, side in ((0, RIGHT), (len(state.side_offsets) >> 1, LEFT)):
+        for first, side in ((0, RIGHT), (plan.mirrored, LEFT)):
             state.side_offsets[first + 2 * index] = plan.side_offsets[oriented, side]
             state.side_offsets[first + 2 * index + 1] = plan.side_offsets[oriented, DOWN]

@@ -25,9 +25,9 @@ from lns.construct.endgame import BUDGET, COUNTS_PER_DEPTH, DEPTH, EXHAUSTED, NO
 from lns.construct.endgame_plan import (
     BREAKS,
     CHOSEN,
-    FROM_RIGHT,
     ROW_WORDS,
     RULE,
+    RULES,
     EndgamePlan,
     EndgameState,
     PrefixState,
@@ -225,7 +225,7 @@ def place_pieces(plan: EndgamePlan, state: EndgameState, prefix: PrefixState, de
         at, position = plan.endgame_start + level, plan.position[level]
         row = np.uint64(level) * ROW_WORDS
         placement = state.levels[row + CHOSEN]
-        first = len(plan.packed) >> 1 if plan.levels[row + RULE] >= FROM_RIGHT else 0
+        first = len(plan.packed) >> 1 if plan.levels[row + RULE] >= RULES else 0
         candidate = plan.packed[first + state.oriented[placement & np.uint64(255)]]
         prefix.cursor[at], prefix.chosen[at] = placement, candidate
         prefix.used[candidate & packed.PIECE_MASK] = 1

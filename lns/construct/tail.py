@@ -33,7 +33,7 @@ class TailPlan(NamedTuple):
     """
 
     outside: Int64Array  # int64 (m, 3): see `outside_positions`
-    next_cell: Int64Array  # int64 (m, 3): tail cell on the right and below, m = none, as always in the third column
+    next_cell: Int64Array  # int64 (m, 2): tail cell on the right and below, m = none
     cells_of: Bitsets  # uint64 (4n,): tail cells that an oriented piece may take as far as the rim and clues are
     # concerned, one bit a cell; of rotations that look alike only the first has any
     is_elsewhere: npt.NDArray[np.uint8]  # uint8 (n,): 1 for pieces of a clue outside the tail
@@ -71,7 +71,7 @@ def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, Tail
     elsewhere = [clue.piece for clue in puzzle.clues if clue.cell not in number_of]
     legal = tried_pieces(puzzle)
     cells_of = np.zeros(4 * puzzle.cells, dtype=np.uint64)
-    next_cell = np.full((count, 3), count, dtype=np.int64)
+    next_cell = np.full((count, 2), count, dtype=np.int64)
     for i, cell in enumerate(cells):
         rim_sides = puzzle.rim_sides(cell)
         if cell in clues:
@@ -175,6 +175,18 @@ def _change_balance(balance: Int64Array, colour: int, change: int) -> tuple[int,
 
 
 @inline_flat_kernel
+def _settle(work: TailWorkspace, known: int, shown: int, sign: int) -> tuple[int, int]:
+    """Settle a joint: the colour asked for there, and the half-edge that is spent on it.
+
+    Returns (change of the deficit, change of the number of odd colours).
+    """
+    if known == shown:
+        return 0, 0
+    settled, spent = _change_balance(work.balance, known, sign), _change_balance(work.balance, shown, -sign)
+    return settled[0] + spent[0], settled[1] + spent[1]
+
+
+@inline_flat_kernel
 def _place(plan: TailPlan, work: TailWorkspace, depth: int, sign: int) -> tuple[int, int]:
     """Place the piece chosen at ``depth``: settle its left and upper joints, ask for those to the right and below.
 
@@ -182,14 +194,14 @@ def _place(plan: TailPlan, work: TailWorkspace, depth: int, sign: int) -> tuple[
     """
     oriented = work.oriented_of_bit[work.chosen_bit[depth]]
     deficit = odd = 0
-    for column in range(2 if plan.outside[depth, 2] < 0 else 3):
-        known = work.known_colour[depth, column]
-        shown = plan.quads[oriented, (LEFT, UP, RIGHT)[column]]
-        if known != shown:
-            settled = _change_balance(work.balance, known, sign)
-            spent = _change_balance(work.balance, shown, -sign)
-            deficit += settled[0] + spent[0]
-            odd += settled[1] + spent[1]
+    if plan.outside[depth, 2] >= 0:
+        deficit, odd = _settle(work, work.known_colour[depth, 2], plan.quads[oriented, RIGHT], sign)
+    for column in range(2):
+        settled = _settle(
+            work, work.known_colour[depth, column], plan.quads[oriented, LEFT if column == 0 else UP], sign
+        )
+        deficit += settled[0]
+        odd += settled[1]
         following = plan.next_cell[depth, column]
         if following < len(plan.outside):
             colour = plan.quads[oriented, RIGHT if column == 0 else DOWN]
