@@ -27,7 +27,7 @@ import numpy as np
 from lns.exact.compare import ComparisonRow, PlannedRun, describe, run_experiment
 from lns.exact.outcome import SolveStatus
 from lns.exact.paper.bailleux2025 import proofs_text
-from lns.exact.region.options import ORDERS, PARTS, RegionOptions, options_without, parse_parts
+from lns.exact.region.options import ORDERS, PARTS, RegionOptions, options_without
 from lns.exact.region.resolve import RegionStatus, resolve, warm_up
 from lns.exact.region.searches import DynamicSearch
 from lns.exact.region.windows import around_mismatches, window
@@ -46,7 +46,7 @@ ALL_ORDERS = {
     "static, no prices": RegionOptions(prices=False),
     "auto": RegionOptions(order="auto"),
     "dynamic": RegionOptions(order="dynamic"),
-    **{f"dynamic, no {part}": options_without("dynamic", {part}) for part in ("backjumping", "pairs", "curves")},
+    **{f"dynamic, no {part}": options_without("dynamic", [part]) for part in ("backjumping", "pairs", "curves")},
     "dynamic, with preemption": RegionOptions(order="dynamic", preemption=True, instantiation=True),
     "dynamic, min-expected-gap": RegionOptions(order="dynamic", heuristic="min-expected-gap"),
 }
@@ -141,10 +141,10 @@ _RegionRun = tuple[str, int, PlannedRun]  # shape, published score of the board,
 
 def _region_runs(puzzle: Puzzle, args: Namespace) -> Iterator[_RegionRun]:
     """The searches of the options of `regions`, shape by shape and region by region."""
-    parts = parse_parts(args.without)
+    parts = sorted({*args.without.split(",")} - {""})
     if parts and args.orders == "all":
         raise InputError("--orders all has each part off in turn; expected no --without with it")
-    orders = {"".join([name, *(f", no {part}" for part in sorted(parts))]): options_without(name, parts)
+    orders = {"".join([name, *(f", no {part}" for part in parts)]): options_without(name, parts)
               for name in args.orders.split(",") if args.orders != "all"}  # fmt: skip
     boards = list(enumerate(read_boards(args.boards, puzzle)))[:: args.every]
     for shape in args.shapes.split(","):

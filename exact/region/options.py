@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,15 +82,9 @@ class RegionOptions:
             Heuristic.of(self.heuristic)
 
 
-def parse_parts(text: str) -> set[str]:
-    """The parts that a list like ``"balance,prices"`` names; InputError if one is unknown."""
-    parts = {part for part in text.split(",") if part}
-    if not parts <= set(PARTS):
-        raise InputError(f"--without names {text}; expected some of {', '.join(PARTS)}")
-    return parts
-
-
-def options_without(order: str, parts: set[str]) -> RegionOptions:
-    """The default options with some parts switched off."""
+def options_without(order: str, parts: Iterable[str]) -> RegionOptions:
+    """The default options with some of `PARTS` switched off. Raises InputError if one is unknown."""
     off: dict[str, Any] = dict.fromkeys(parts, False)
+    if not off.keys() <= {*PARTS}:
+        raise InputError(f"--without names {','.join(off)}; expected some of {', '.join(PARTS)}")
     return RegionOptions(order=order, **off)

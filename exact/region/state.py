@@ -146,7 +146,6 @@ class Spending(NamedTuple):
     fit: Words  # uint64 (n*B,): oriented pieces whose grey sides fit a cell, each look once
     mask: Words  # uint64 (4*K*B,): oriented pieces with a colour on a side
     free: Words  # uint64 (B,): oriented pieces that may be placed
-    placed: Words  # uint64 (B,): oriented pieces that are placed
     min_level: Flags  # uint8 (n+2, n): row d+1: least mismatches of each open cell at depth d
     witness: I32  # int32 (n+2, n): row d+1: the bit of a free piece that has them, NO_BIT = unknown
     vacant: Ints  # int64 (n+1,): vacant joints of the open cells at a depth
