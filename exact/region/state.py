@@ -138,6 +138,9 @@ class RegionState(NamedTuple):
 class Spending(NamedTuple):
     """What a dynamic search with at most r mismatches needs in addition to the ColorPairs state and `RegionState`.
 
+    Its sets of oriented pieces are its own: on those of `RegionState`, apart for each pattern and kind, a node takes 3%
+    to 15% longer.
+
     N: freed pieces, B: 64-bit words of a set of oriented pieces, W: of a set of cells; of `RegionState`, `shows` and
     `placed` are by the bits of these sets (`lns.exact.region.plan.make_dynamic_state`).
     """
