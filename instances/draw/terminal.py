@@ -170,14 +170,14 @@ def _half_blocks(upper: list[Rgb], lower: list[Rgb] | None, colour: Colour) -> s
     below: list[Rgb | None] = [None] * len(upper) if lower is None else [*lower]
     for pair in zip(upper, below, strict=True):
         if pair != last:
-            ground = "49" if pair[1] is None else _code(48, pair[1], colour)
-            parts.append(f"\x1b[{_code(38, pair[0], colour)};{ground}m")
+            ground = "49" if pair[1] is None else escape_code(48, pair[1], colour)
+            parts.append(f"\x1b[{escape_code(38, pair[0], colour)};{ground}m")
         parts.append("▀")
         last = pair
     return "".join(parts) + "\x1b[0m"
 
 
-def _code(ground: int, value: Rgb, colour: Colour) -> str:
+def escape_code(ground: int, value: Rgb, colour: Colour) -> str:
     """Parameters of the escape sequence for a foreground (38) or background (48) colour."""
     red, green, blue = value
     return f"{ground};5;{xterm((red, green, blue))}" if colour == "256" else f"{ground};2;{red};{green};{blue}"
@@ -275,7 +275,7 @@ def _signs(picture: Scene) -> list[str]:
 
 def _coloured(lines: list[str], colour: Colour) -> list[str]:
     """The characters of `_signs` in colour: digits on red, empty cells dim."""
-    red = f"\x1b[{_code(48, MISMATCH, colour)};{_code(38, CLUE, colour)}m"
-    dim = f"\x1b[{_code(38, GREY_RGB, colour)}m"
+    red = f"\x1b[{escape_code(48, MISMATCH, colour)};{escape_code(38, CLUE, colour)}m"
+    dim = f"\x1b[{escape_code(38, GREY_RGB, colour)}m"
     styles = {**dict.fromkeys("1234", red), ".": dim}
     return ["".join(f"{styles[sign]}{sign}\x1b[0m" if sign in styles else sign for sign in line) for line in lines]
