@@ -23,7 +23,7 @@ from statistics import median
 
 from lns.exact.compare import ComparisonRow, PlannedRun
 from lns.exact.outcome import SolveStatus
-from lns.exact.paper.runs import BUDGET_SPENT, NAN, Plan, Rows, class_of, rounded
+from lns.exact.paper.runs import BUDGET_SPENT, NAN, Plan, Rows, plot_curves, rounded
 from lns.exact.polyominoes.grid import NO_WEIGHT, RACE, WEIGHTS, Grid, render
 from lns.exact.polyominoes.levels import TIERS, cut_grid, levels, random_level
 from lns.exact.polyominoes.search import fill, fill_by_library
@@ -126,18 +126,9 @@ def _table(by_class: Rows, plan: Plan, what: str) -> str:
 
 
 def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
-    """Draw the placements tested by class and method, a point for each grid, to ``path``. Needs matplotlib."""
-    import matplotlib.pyplot as plt
-
-    names = list(dict.fromkeys(map(class_of, rows)))
-    methods = [method for method in METHODS if method != LIBRARY]
-    figure, axes = plt.subplots(figsize=(14, 4))
-    for at, method in enumerate(methods):
-        chosen = [row for row in rows if row.solver == method]
-        beside = (at - len(methods) / 2) / (1.5 * len(methods))
-        places = [names.index(class_of(row)) + beside for row in chosen]
-        axes.plot(places, [max(1, row.nodes) for row in chosen], ".", label=method)
-    axes.set(ylabel="placements tested", yscale="log", xticks=range(len(names)), xticklabels=names)
-    axes.legend(fontsize="x-small")
-    figure.savefig(path, dpi=120, bbox_inches="tight")
-    plt.close(figure)
+    """Draw the median of the placements tested by class, a curve for each method, to ``path``. Needs matplotlib."""
+    curves: dict[str, dict[str, float]] = {}
+    for (name, method), chosen in Rows(rows).items():
+        if method != LIBRARY:
+            curves.setdefault(method, {})[name] = median(max(1, row.nodes) for row in chosen)
+    plot_curves(path, curves, "class", "placements tested, median")

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
 from lns.exact.polyominoes.grid import BLOCKED, FREE, Grid
-from lns.instances.draw.palette import BACKGROUND, EMPTY, Rgb, hex_code, rgb, xterm
-from lns.instances.draw.terminal import Colour
+from lns.instances.draw.palette import BACKGROUND, EMPTY, Rgb, hex_code, ink, rgb
+from lns.instances.draw.terminal import Colour, escape_code
 
 _CELL, _MARGIN = 24, 4
-_DARK = 120.0  # luminance, 0 to 255, below which letters are white
 
 
 def terminal(grid: Grid, rows: Sequence[str], colour: Colour) -> str:
@@ -41,8 +40,7 @@ def svg(grid: Grid, rows: Sequence[str]) -> str:
                 f'<rect x="{x}" y="{y}" width="{_CELL}" height="{_CELL}" fill="#{hex_code(fill)}" stroke="#000"/>'
             )
             if sign != FREE:
-                ink = hex_code(_ink(fill))
-                out.append(f'<text x="{x + 12}" y="{y + 16.5}" fill="#{ink}">{escape(sign)}</text>')
+                out.append(f'<text x="{x + 12}" y="{y + 16.5}" fill="{ink(fill)}">{escape(sign)}</text>')
             above, here, below = (line[column : column + 3] for line in around[row : row + 3])
             # a side between two cells is drawn by the upper or left one
             outline += f"M{x} {y + _CELL}h{_CELL}" if below[1] != sign else ""
@@ -58,21 +56,11 @@ def _cell(grid: Grid, sign: str, colour: Colour) -> str:
     if sign == BLOCKED:
         return "\x1b[0m  "
     ground = _ground(grid, sign)
-    letter = " " if sign == FREE else sign
-    return f"\x1b[{_code(48, ground, colour)};{_code(38, _ink(ground), colour)}m{letter} "
+    letters = (0, 0, 0) if ink(ground) == "#000" else (255, 255, 255)
+    codes = f"{escape_code(48, ground, colour)};{escape_code(38, letters, colour)}"
+    return f"\x1b[{codes}m{' ' if sign == FREE else sign} "
 
 
 def _ground(grid: Grid, sign: str) -> Rgb:
     """Colour of a free cell, or of a piece by its place among the pieces of the grid; repeated after 40."""
     return EMPTY if sign == FREE else rgb(1 + list(grid.pieces).index(sign) % 40)
-
-
-def _ink(ground: Rgb) -> Rgb:
-    """Black or white, whichever can be read on a colour."""
-    red, green, blue = ground
-    return (255, 255, 255) if 0.299 * red + 0.587 * green + 0.114 * blue < _DARK else (0, 0, 0)
-
-
-def _code(where: int, value: Rgb, colour: Colour) -> str:
-    """Parameters of the escape sequence for a foreground (38) or background (48) colour."""
-    return f"{where};5;{xterm(value)}" if colour == "256" else "{};2;{};{};{}".format(where, *value)

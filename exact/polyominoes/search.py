@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -220,37 +220,37 @@ def race(
 
     def search_share(at: int) -> None:
         def receive(message: Progress | FillResult) -> None:
-            told[at] = message
             if over.is_set():
                 raise _RaceOverError
+            told[at] = message
+            if isinstance(message, FillResult) and _decides(message):
+                over.set()
 
-        with suppress(_RaceOverError):
-            run_in_process(_search_share, grid, shares[at], zones, own_nodes, seconds, receive=receive)
-
-    def ended() -> list[FillResult]:
-        """The results so far, the one that decides first."""
-        results = [message for message in list(told.values()) if isinstance(message, FillResult)]
-        return sorted(results, key=lambda result: (not _decides(result), -result.deepest))
+        try:
+            with suppress(_RaceOverError):
+                run_in_process(_search_share, grid, shares[at], zones, own_nodes, seconds, receive=receive)
+        except Exception:
+            over.set()
+            raise
 
     with ThreadPoolExecutor(len(shares)) as pool:
-        waiting = {pool.submit(search_share, at) for at in range(len(shares))}
+        searches = [pool.submit(search_share, at) for at in range(len(shares))]
         try:
-            while waiting and not any(map(_decides, ended())):
-                done, waiting = wait(waiting, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
-                for future in done:
-                    future.result()
+            while not over.wait(_LOOK_SECONDS) and not all(search.done() for search in searches):
                 if on_progress is not None:
                     now = list(told.values())
                     explored = max((each.explored for each in now if isinstance(each, Progress)), default=0.0)
-                    on_progress(
-                        Progress(sum(each.nodes or 0 for each in now), 0, time.perf_counter() - began, explored)
-                    )
+                    tested = sum(each.nodes or 0 for each in now)
+                    on_progress(Progress(tested, 0, time.perf_counter() - began, explored))
         except KeyboardInterrupt:
             interrupted = True
         finally:
             over.set()
+    for search in searches:
+        search.result()  # raises what ended it
     spent = FillResult(SolveStatus.BUDGET_SPENT, 0, 0, 0.0, None, build_model(grid).options)
-    best = next(iter(ended()), spent)
+    results = (message for message in told.values() if isinstance(message, FillResult))
+    best = max(results, key=lambda result: (_decides(result), result.deepest), default=spent)
     status = SolveStatus.INTERRUPTED if interrupted and not _decides(best) else best.status
     tested = sum(message.nodes or 0 for message in told.values())
     return replace(best, status=status, nodes=tested, seconds=time.perf_counter() - began)

@@ -275,8 +275,8 @@ def _explain_cell(t: Tables, s: State, p: Spending, cell: int, mismatches: int, 
 @inline_flat_kernel
 def _explain_pieces(t: Tables, s: State, p: Spending, cell: int, mismatches: int, row: int) -> None:
     """Add the decisions that placed a piece with fewer than ``mismatches`` mismatches on an open cell."""
-    for word in range(len(p.placed)):
-        pool = p.placed[word] & p.fit[cell * len(p.placed) + word]
+    for word in range(len(p.free)):
+        pool = p.fit[cell * len(p.free) + word] & ~p.free[word]  # a twin that is not free yet has no placement
         if pool:
             ones, twos, fours = count_mismatches(t, s, p, cell, word, row)
             for level in range(mismatches):

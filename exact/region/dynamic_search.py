@@ -369,7 +369,6 @@ def remove_piece(t: Tables, s: State, p: Spending, plan: RegionPlan, state: Regi
 def _toggle_piece(t: Tables, p: Spending, piece: int) -> None:
     """Take a piece from the free ones or return it; its next duplicate is free while it is not."""
     p.free[piece >> 4] ^= reasons.turns_of(piece)
-    p.placed[piece >> 4] ^= reasons.turns_of(piece)
     if reasons.has_twin(t, piece):
         p.free[(piece + 1) >> 4] ^= reasons.turns_of(piece + 1)
 

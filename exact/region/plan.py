@@ -440,7 +440,6 @@ def make_dynamic_state(region: Region) -> tuple[Tables, State, Spending]:
         **arrays(np.int32, n, "own_pair"),
         **arrays(np.int32, pairs, "pair_count", "stage_pair_count"),
         **arrays(np.int32, tables.pieces, "holder"),
-        **arrays(np.uint64, words, "placed"),
         **arrays(np.uint64, 0, "members"),
         **arrays(np.uint64, tables.pieces * tables.words, "reason"),
         **arrays(np.uint64, tables.words, "nothing_left"),

@@ -189,12 +189,12 @@ def _half_blocks(upper: list[Rgb], lower: list[Rgb] | None, colour: Colour) -> s
     """A line of text for two rows of pixels; ``lower`` is None below the last row."""
     parts = []
     for (above, below), blocks in groupby(zip_longest(upper, lower or ())):
-        ground = "49" if below is None else _code(48, below, colour)
-        parts.append(f"\x1b[{_code(38, above, colour)};{ground}m" + "▀" * sum(1 for _ in blocks))
+        ground = "49" if below is None else escape_code(48, below, colour)
+        parts.append(f"\x1b[{escape_code(38, above, colour)};{ground}m" + "▀" * sum(1 for _ in blocks))
     return "".join(parts) + "\x1b[0m"
 
 
-def _code(ground: int, value: Rgb, colour: Colour) -> str:
+def escape_code(ground: int, value: Rgb, colour: Colour) -> str:
     """Parameters of the escape sequence for a foreground (38) or background (48) colour."""
     red, green, blue = value
     return f"{ground};5;{xterm((red, green, blue))}" if colour == "256" else f"{ground};2;{red};{green};{blue}"
@@ -287,7 +287,7 @@ def _signs(picture: Scene, colour: Colour) -> _Form:
     signs = [str(wrong[cell]) if wrong[cell] and cell not in picture.holes else _sign(picture, cell) for cell in shown]
     lines = ["".join(signs[at : at + picture.width]).rstrip() for at in range(0, len(signs), picture.width)]
     if colour != "none":
-        red = f"\x1b[{_code(48, MISMATCH, colour)};{_code(38, CLUE, colour)}m"
-        styles = {**dict.fromkeys("1234", red), ".": f"\x1b[{_code(38, rgb(GREY), colour)}m"}
+        red = f"\x1b[{escape_code(48, MISMATCH, colour)};{escape_code(38, CLUE, colour)}m"
+        styles = {**dict.fromkeys("1234", red), ".": f"\x1b[{escape_code(38, rgb(GREY), colour)}m"}
         lines = ["".join(f"{styles[sign]}{sign}\x1b[0m" if sign in styles else sign for sign in line) for line in lines]
     return _Form(lines, picture.width, (0, 1), (0, 2))

@@ -156,8 +156,9 @@ def _print_standing(args: argparse.Namespace) -> int:
     from lns.exact.compare import read_rows
     from lns.exact.paper.standing import standing
 
-    if not args.show or not args.output.is_dir():
-        raise InputError("all papers are only shown; expected --show and -o with the folder of their rows", args.output)
+    others = out.picked(args, "full budget per_size sizes colours all_colours solvers trees")
+    if not args.show or not args.output.is_dir() or any(others.values()):
+        raise InputError("all papers are shown whole; expected --show and -o with the folder of their rows, no more")
     with table_width(out.terminal_width()):
         out.print_text(standing({name: read_rows(args.output / f"{name}.csv").values() for name in PAPERS}))
     return out.DONE

@@ -35,8 +35,8 @@ _SHOWN = 20  # pieces
 @opt.command(
     opt.argument("puzzle", "PUZZLE", "a puzzle file, or the name of a shipped instance"), opt.JSON,
     epilog="Pairs are of colours of inner pieces: beside each other, clockwise, and opposite each other. A block is "
-    "2x2 pieces that match; each turn of it counts. Blocks are counted on boards of even width and height, by what "
-    "they lie at.",
+    "2x2 pieces that match; each turn of it counts. Blocks are counted on boards of even width and height without "
+    "holes, by what they lie at.",
     interruptible=True,
 )  # fmt: skip
 def pieces(args: argparse.Namespace) -> int:
@@ -56,10 +56,12 @@ def pieces(args: argparse.Namespace) -> int:
         shown = ", ".join(f"{a}-{b}" for a, b in pairs)
         lines.append(f"pairs       {name}: {len(pairs)} on no inner piece{': ' * bool(pairs)}{shown}")
     blocks: Counter[str] | None = None
-    if puzzle.width % 2 == puzzle.height % 2 == 0:
-        blocks = Counter()
-        for grey, number in Blocks(puzzle).by_class.items():
-            blocks[{0: "inside", 2: "edges"}.get(sum(map(sum, grey)), "corners")] += number
+    if puzzle.width % 2 == puzzle.height % 2 == len(puzzle.holes) == 0:
+        blocks, by_rim = Counter(), Blocks(puzzle).by_class
+        for rim, number in by_rim.items():
+            blocks[{0: "inside", 2: "edges"}.get(sum(map(sum, rim)), "corners")] += number
+        if not puzzle.framed and not puzzle.rim:
+            blocks = Counter({"anywhere": max(by_rim.values())})
         lines.append("2x2 blocks  " + ", ".join(f"{number:,} {place}" for place, number in blocks.items()))
     out.print_answer(args, {"absent_pairs": absent, "blocks": blocks}, lines)
     return out.DONE

@@ -3,24 +3,19 @@
 from dataclasses import fields, replace
 from itertools import pairwise
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lns.exact.colorpairs.kernel import ColorPairs
 from lns.exact.colorpairs.options import Heuristic, Options
-from lns.exact.colorpairs.state import counter
 from lns.exact.outcome import SolveStatus
 from lns.exact.solvers import count, solve
 from lns.instances.errors import InputError
-from lns.instances.formats import load_puzzle
 from lns.instances.generate import corner_cells, like_e2, uniform
-from lns.instances.verify import verify
 from tests.exact.brute import count_solutions
 from tests.exact.puzzles import small_puzzle
 from tests.exact.small_regions import run_script
-from tests.shared_data import shared
 
 SWITCHES = [field.name for field in fields(Options) if field.name != "heuristic"]
 
@@ -47,23 +42,6 @@ def test_every_configuration_counts_what_the_row_scan_counts(
         assert count(puzzle, options=chosen).solutions == scanned.solutions
 
 
-@given(st.integers(0, 1 << 30), options)
-@settings(max_examples=40, deadline=None)
-def test_the_first_solution_is_perfect(seed: int, chosen: Options) -> None:
-    planted = uniform(5, 4, 5, seed)
-    outcome = solve(planted.puzzle, options=chosen)
-    assert outcome.board is not None and outcome.status is SolveStatus.SOLVED
-    result = verify(planted.puzzle, outcome.board)
-    assert result.valid and result.full and result.score == planted.puzzle.max_score
-
-
-@pytest.mark.slow
-def test_owen6_with_a_corner_fixed() -> None:
-    puzzle = load_puzzle(str(shared("instances", "owen6.txt")))
-    row_major = Options(heuristic=Heuristic.ROW_MAJOR)
-    assert count(puzzle, fix_corner=True, options=row_major).solutions == 65
-
-
 def test_each_part_changes_the_tree_but_not_the_count() -> None:
     puzzle = uniform(7, 7, 6, 1).with_clues(corner_cells(7, 7)).puzzle
     reference = count(puzzle)
@@ -79,18 +57,6 @@ def test_each_part_changes_the_tree_but_not_the_count() -> None:
     assert saved["random_cell"] != 1.0
     assert saved["shared_edges"] < 1.0 and saved["single_colours"] < 1.0  # on: fewer
     assert saved["opposite"] != 1.0 and saved["motifs"] != 1.0
-
-
-def test_shaving_leaves_the_state_as_it_was() -> None:
-    """A search with shaving visits the nodes of one without where nothing can be shaved away."""
-    puzzle = uniform(5, 5, 4, 1).with_clues(corner_cells(5, 5)).puzzle
-    search = ColorPairs(puzzle, Options(shaving=True))
-    before = [array.copy() for array in (search._state.offer, search._state.demand, search._state.side)]
-    search.advance(1 << 40, False)
-    assert search.exhausted and search.details["shaving_tests"] > search.nodes
-    after = (search._state.offer, search._state.demand, search._state.side)
-    depth = int(search.counters[counter.DEPTH])
-    assert depth == 0 and all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
 
 
 def test_the_random_cell_depends_on_the_seed_only() -> None:

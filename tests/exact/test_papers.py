@@ -17,7 +17,6 @@ from lns.exact.compare import ComparisonRow, read_rows, run_experiment
 from lns.exact.paper import bailleux2025, benoist2008, cuvillier2010, jolivet2008, outcome
 from lns.exact.paper.benoist2008 import REFERENCE, ROW_SCAN, WITHOUT_CP
 from lns.exact.paper.outcome import METHODS, PICTURES, scores, shade
-from lns.exact.registry import SOLVERS
 from lns.instances.errors import InputError
 
 DATA = Path(__file__).resolve().parents[2] / "docs" / "papers" / "data"
@@ -164,13 +163,6 @@ def test_the_plan_of_all_methods_leaves_out_impossible_classes_and_odd_boards_of
     assert planned == [("3x3-c12-s1", "rowscan"), *fours]
 
 
-def test_methods_are_solvers_with_letters_and_colours_of_their_own() -> None:
-    assert {method.solver for method in METHODS.values()} <= set(SOLVERS)
-    assert {method.group for method in METHODS.values()} == set(outcome.GROUPS)
-    for field in ("letter", "colour"):
-        assert len({getattr(method, field) for method in METHODS.values()}) == len(METHODS)
-
-
 # -- tables of committed rows -----------------------------------------------------------------------------------------
 
 PARTS = ["ColorPairs", "row scan", "without backjumping", "without preemption", "MinOffer"]
@@ -275,12 +267,6 @@ def test_tables_of_the_local_searches_have_the_papers_figures() -> None:
         assert len(of_table) == 2, "on the simplified formula and as it is"
         assert all(lines[-1].split() == f"4 0.50 s 100% ({figure})".split() for lines in of_table)
     assert blocks[-1].splitlines()[-1].split()[4:] == ["7.00"] * 15  # decisions and steps
-
-
-def test_instances_of_benoist2008_have_fixed_corners_and_the_given_colours() -> None:
-    puzzle = benoist2008.instance(8, 7, 3)
-    assert [clue.cell for clue in puzzle.clues] == [0, 7, 56, 63]
-    assert puzzle.colours <= 7
 
 
 def test_ratios_and_classes() -> None:

@@ -24,7 +24,7 @@ from lns.exact.polyominoes.grid import (
 )
 from lns.exact.polyominoes.levels import TIERS, CutLimits, cut_grid, find_level, levels, make_level
 from lns.exact.polyominoes.model import FillingSearch, Step, StepOutcome, StepRecorder, build_model
-from lns.exact.polyominoes.search import SLICE, WeightRace, fill, fill_by_library, race
+from lns.exact.polyominoes.search import SLICE, WeightRace, fill, race
 from lns.instances.errors import InputError
 from lns.instances.generate.planted import PortableRandom
 
@@ -110,18 +110,6 @@ def test_the_twelve_pentominoes(rows: list[str], solutions: int) -> None:
         assert fill(grid, "ascender", zones=False, count_all=True).solutions == solutions
 
 
-@pytest.mark.slow
-def test_xcover_counts_the_same() -> None:
-    pytest.importorskip("xcover")
-    for seed in (1, 2, 5, 7):
-        grid = small_grid(seed)
-        found = fill_by_library(grid, count_all=True)
-        assert (found.solutions, found.nodes) == (count_by_brute_force(grid), None), seed
-        assert found.status is (SolveStatus.SOLVED if found.solutions else SolveStatus.INFEASIBLE)
-    first = fill_by_library(GAME)
-    assert first.filling is not None and filling_errors(GAME, first.filling) == []
-
-
 def kept(filling: tuple[str, ...], names: str) -> Grid:
     """The game with the named pieces of a filling on it."""
     return Grid(tuple("".join(sign if sign in names else "." for sign in row) for row in filling), GAME.pieces)
@@ -165,13 +153,6 @@ def test_budgets() -> None:
     assert fill(grid, "descender", nodes=100_000).status is SolveStatus.BUDGET_SPENT
     found = fill(grid, nodes=100_000)
     assert found.status is SolveStatus.SOLVED and found.weight not in ("", "descender")
-
-
-def test_zones_are_pruned() -> None:
-    grid, _ = cut_grid(16, 10, 1)
-    with_zones, without = (fill(grid, "perimeter-inverse", zones=zones) for zones in (True, False))
-    assert with_zones.pruned > 0 == without.pruned
-    assert with_zones.nodes < without.nodes
 
 
 def test_a_zone_of_seven_cells_is_not_filled_by_pieces_of_two_three_and_six() -> None:

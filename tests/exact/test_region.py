@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lns.exact.region.options import RegionOptions
-from lns.exact.region.plan import Region, plan_region
-from lns.exact.region.region_search import RegionSearch, Reports
+from lns.exact.region.plan import plan_region
+from lns.exact.region.region_search import Reports
 from lns.exact.region.resolve import RegionResult, RegionStatus, resolve, warm_up
 from lns.exact.region.scheme import DIRECT, RegionShape, SearchScheme, make_scheme
 from lns.exact.region.searches import DynamicSearch, LagrangianSearch, make_spend_curves
@@ -15,10 +15,9 @@ from lns.exact.region.state import OUTSIDE, RegionPlan
 from lns.exact.region.windows import rows, window
 from lns.instances.board import EMPTY, Board
 from lns.instances.errors import BoardError, InputError
-from lns.instances.puzzle import Clue, Puzzle
+from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from tests.exact.small_regions import published, run_script
-from tests.fuzz_region import best_score, random_window
 from tests.instances.small_puzzles import planted
 
 
@@ -169,18 +168,6 @@ def test_without_a_refill_the_given_board_is_returned() -> None:
     assert found.proven and found.score == judged.score and not judged.violations
 
 
-def test_an_empty_clue_cell_outside_the_region_breaks_no_rule() -> None:
-    puzzle, board = planted(7, 6, 6, 5)
-    puzzle = puzzle.with_clues([Clue(28, *divmod(int(board.placements[28]), 4))])
-    upper = Board(np.append(board.placements[:18], [EMPTY] * 18), 6, 6)
-    improvements: list[Board] = []
-    reports = Reports(improve=improvements.append)
-    for cells in ([7, 8, 9, 10], list(range(12))):
-        for options in (RegionOptions("static"), RegionOptions("dynamic")):
-            result = resolve(puzzle, upper, cells, nodes=2 * len(cells), options=options, reports=reports)
-            assert (result.status, result.board, result.score) == (RegionStatus.OPTIMAL, upper, 27) and not improvements
-
-
 def test_a_region_with_a_hole_never_ends_worse() -> None:
     puzzle, board = planted(3, 8, 8, 6)
     holes, cells = board.placements.copy(), range(8, 56)
@@ -207,29 +194,6 @@ def test_an_illegal_board_is_never_proven_the_best() -> None:
     assert result.board == given and result.score == result.bound and not result.proven and not result.legal
     legal = resolve(puzzle, given, [5, 6, 9, 10])
     assert legal.proven and legal.legal and legal.score == puzzle.max_score
-
-
-def test_spend_curves_are_ranked_at_any_level() -> None:
-    puzzle, board = planted(3, 8, 8, 6)
-    search = RegionSearch(Region(puzzle, board, list(range(64))), RegionOptions(), "cyclic", "scheme")
-    first, second, *_ = search.searches
-    first.record(0, 7)
-    second.record(2, 9)
-    assert search.ranked(1000)[:2] == [second, first]  # 5**1000 overflows
-
-
-def test_the_proof_begins_at_the_bound_of_the_root() -> None:
-    raised = 0
-    for seed in range(60):
-        window = random_window(seed)
-        expected = best_score(window)
-        given = window.puzzle, window.board, window.cells
-        with_balance, without = (
-            resolve(*given, nodes=0, options=RegionOptions(balance=balance)).bound for balance in (True, False)
-        )
-        assert expected is not None and expected <= with_balance <= without
-        raised += with_balance < without
-    assert raised > 5
 
 
 def test_a_target_that_the_rest_of_the_board_excludes_is_refuted_at_once() -> None:
@@ -297,21 +261,6 @@ def test_a_target_above_the_price_bound_is_refuted_without_a_search() -> None:
     assert refuted.board == shuffled
 
 
-def test_a_perfect_board_is_found_again_and_a_clue_stays() -> None:
-    puzzle, board = planted(11, 6, 6, 5, clues=3)
-    cells = list(range(12, 30))
-    placements = board.placements.copy()
-    clues = {clue.cell for clue in puzzle.clues}
-    free = [cell for cell in cells if cell not in clues and cell % 6 not in (0, 5)]
-    placements[free] = np.roll(placements[free], 1)
-    result = resolve(puzzle, Board(placements, 6, 6), cells)
-    assert result.status == RegionStatus.IMPROVED_OPTIMAL and result.score == puzzle.max_score
-    for clue in puzzle.clues:
-        assert result.board.placements[clue.cell] == clue.piece * 4 + clue.rotation
-    only = resolve(puzzle, board, sorted(clues))
-    assert only.status == RegionStatus.OPTIMAL and only.nodes == 0
-
-
 @pytest.mark.parametrize("order", ["static", "dynamic"])
 def test_what_no_piece_can_fill_on_a_rim_of_an_ordinary_colour_is_refused(order: str) -> None:
     puzzle, board = planted(1, 3, 3, 4, framed=False, rim=1)
@@ -363,28 +312,6 @@ def test_two_damaged_rows_of_the_published_470_boards_are_the_best_possible() ->
         puzzle, board = published(number)
         result = resolve(puzzle, board, rows(puzzle, 1, 4), nodes=50_000_000)
         assert result.status == RegionStatus.OPTIMAL and result.score == result.bound == 470
-
-
-def test_identical_pieces_have_one_price() -> None:
-    """Two searches that place identical pieces in different orders find the same refill only if prices are equal."""
-    different = 0
-    for seed in range(4):
-        puzzle, board = planted(seed, 6, 5, 5)
-        pieces = puzzle.pieces.copy()
-        inner = np.flatnonzero(pieces.all(axis=1))
-        pieces[inner[1::2]] = pieces[inner[::2]]
-        puzzle = dataclasses.replace(puzzle, pieces=pieces)
-        region = Region(puzzle, board, list(range(6, 24)))
-        priced = LagrangianSearch(region, RegionOptions())
-        priced.set_prices(region.mismatches - 1, lambda: False)
-        state = priced.ends[0].state
-        prices = np.zeros(puzzle.cells)
-        prices[state.oriented >> 2] = state.tables.price
-        identical = region.plan.identical
-        for group in np.unique(identical[region.free & (identical >= 0)]):
-            assert len(np.unique(prices[region.free & (identical == group)])) == 1
-        different += len(np.unique(prices[region.free])) > 1
-    assert different >= 3, "other pieces' prices differ"
 
 
 @pytest.mark.slow
