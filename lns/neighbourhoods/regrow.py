@@ -38,8 +38,7 @@ class Regrow:
 
     @property
     def statistics(self) -> Statistics:
-        nodes = int(self.cost / node_equivalents.REGION_NODE)
-        return Statistics(operators={self.name: nodes} if nodes else {})
+        return Statistics(operators={self.name: int(self.cost / node_equivalents.REGION_NODE)})
 
     def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
         if not pool.members or wanted > self.puzzle.max_score:
@@ -63,15 +62,11 @@ class Regrow:
         return None
 
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
-        trees = self._trees
+        trees = sum(arm.restarts for arm in self.construction.bandit.arms)
         found, cost, _ = self.construction.repair(freed, wanted, rng)
-        cost += (self._trees - trees) * TREE_COST
+        cost += (sum(arm.restarts for arm in self.construction.bandit.arms) - trees) * TREE_COST
         self.cost += cost
         return Repaired([one._replace(origin=self.name) for one in found], cost)
-
-    @property
-    def _trees(self) -> int:
-        return sum(arm.restarts for arm in self.construction.bandit.arms)
 
     def state(self) -> State:
         own: State = {"kept": self.kept, "cost": np.array([self.cost])}
