@@ -20,6 +20,7 @@ PRIOR_PRICES = 0.5  # an operator is worth what all are worth, until it has paid
 PRIOR_ALL, PRIOR_ALL_PRICES = 0.1, 0.5  # boards, and for what price: all operators together, before the first call
 MAX_PRIOR = 0.5  # no operator is worth as much as the construction for what others have gained
 DOUBT = {False: 1.0, True: 0.5}  # standard deviations, for operators that leave proofs or do not
+SHARES = {"regrow": 0.5}  # of the search, for operators that need more than the floor to gain anything
 MIN_COST = 100_000.0  # node equivalents that a call of an operator is taken to cost before the first one
 
 
@@ -39,7 +40,7 @@ class Chooser:
     """
 
     def __init__(self, operators: Sequence[Operator], floor: float) -> None:
-        self.floor = floor
+        self.floor = np.array([SHARES.get(operator.name, floor) for operator in operators])
         self._doubt = np.array([DOUBT[operator.proves] for operator in operators])
         count = len(operators)
         self.gained, self.paid, self.cost, self.calls, self.new, self.later = np.zeros((6, count))

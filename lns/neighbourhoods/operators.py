@@ -29,6 +29,7 @@ from lns.neighbourhoods import OPERATORS
 from lns.neighbourhoods.exact_repair import Certificate, RegionOperator
 from lns.neighbourhoods.move import MoveOperator, OperatorFunction, OwnOperator, Suffix, assign, exchange, perturb
 from lns.neighbourhoods.regions import Regions
+from lns.neighbourhoods.regrow import Regrow
 from lns.orientation import Orientation
 from lns.params import Params
 from lns.rng import STREAM
@@ -95,6 +96,7 @@ MAKERS: dict[str, Make] = {
     "fill": lambda i: Fill(i.puzzle, i.orientation),
     "tabu": lambda i: Tabu(i.puzzle, i.params.tabu, i.seed, i.stream(2), from_pool=i.constructs),
     "certificate": lambda i: Certificate(i.puzzle, i.params.neighbourhoods),
+    "regrow": lambda i: Regrow(i.puzzle, i.params),
 }
 """How each operator is made that frees whole boards or proves, by name."""
 TABLE: dict[str, tuple[Make, str]] = {
@@ -140,7 +142,7 @@ def operators_of(engine: str, puzzle: Puzzle, params: Params, names: Sequence[st
         chosen = [name for name in chosen if getattr(sizes, TABLE.get(name, (None, ""))[1], 1)]
         proofs = ("certificate",) if sizes.certificate else ()
         if engine == "polish":
-            return ("fill", *proofs, *chosen)
+            return ("fill", *proofs, *(() if refused else ("regrow",)), *chosen)
         if engine == "lns" or refused:
             return (*makers, *proofs, *chosen)
         last = [f"last-{sizes.last + i * sizes.last_step}" for i in range(sizes.last_sizes)]
