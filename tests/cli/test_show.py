@@ -41,7 +41,7 @@ def test_colour_on_demand(choice: str, code: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_width_of_the_terminal_is_respected(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    monkeypatch.setenv("COLUMNS", "8")
+    monkeypatch.setenv("COLUMNS", "5")
     assert [len(line) for line in typed("show best.json").out.splitlines()[:4]] == [4] * 4
 
 
