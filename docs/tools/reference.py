@@ -68,7 +68,8 @@ def command_line() -> str:
         "`--help-all`.\n",
     ]
     lines += _table(
-        ("command", "what it does"), ((f"[`lns {name}`](#lns-{name.replace(' ', '-')})", line) for name, (_, line) in commands().items())
+        ("command", "what it does"),
+        ((f"[`lns {name}`](#lns-{name.replace(' ', '-')})", line) for name, (_, line) in commands().items()),
     )
     lines.append(
         "`INSTANCE` is a file, a viewer URL or the name of a shipped instance; `BOARD` is a file or a viewer URL.\n"

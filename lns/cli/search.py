@@ -153,7 +153,7 @@ def polish(args: argparse.Namespace) -> int:
     with _search_end(args) as end:
         from lns.api.solving import polish
 
-        puzzle, board, _, notes = read_board(args)
+        puzzle, board, _, notes = read_board(args, searched=True)
         result = polish(
             puzzle,
             board,

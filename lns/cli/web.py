@@ -66,7 +66,8 @@ def _password(host: str) -> str:
     out.print_error(
         f"lns: on {host} everybody who can reach this machine can open the page. With the password they can read the "
         "runs below this directory and start searches on this machine. The connection is not encrypted: whoever "
-        "listens on the way learns the password. `ssh -L 8040:127.0.0.1:8040 MACHINE` is safer and needs no --host."
+        "listens on the way learns the password. `ssh -L 8040:127.0.0.1:8040 MACHINE` (with your --port) is safer and "
+        "needs no --host."
     )
     given = os.environ.get(PASSWORD_VARIABLE)
     if given is None:

@@ -65,8 +65,16 @@ def puzzle_of_board(args: argparse.Namespace) -> tuple[Puzzle | None, tuple[str,
     return None, ()
 
 
-def read_board(args: argparse.Namespace) -> tuple[Puzzle, Board, Document, list[str]]:
-    """Puzzle and board of BOARD as the options say, how it was read, and all notes. Raises InputError."""
+def read_board(args: argparse.Namespace, *, searched: bool = False) -> tuple[Puzzle, Board, Document, list[str]]:
+    """Puzzle and board of BOARD as the options say, how it was read, and all notes. Raises InputError.
+
+    If the board is ``searched``, the puzzle that comes with it has the clues of --clues, by default those it holds.
+    """
+    if searched and args.puzzle is None and args.puzzle_format is None:
+        document = formats.read_board(board_source(args.board), None, args.format, args.number)
+        chosen = formats.with_clues(document, args.clues or formats.HELD)
+        assert chosen.puzzle is not None and document.board is not None
+        return chosen.puzzle, document.board, document, [*chosen.notes[:-1]]
     known, notes = puzzle_of_board(args)
     document = formats.read_board(board_source(args.board), known, args.format, args.number)
     assert document.puzzle is not None and document.board is not None

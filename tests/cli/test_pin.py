@@ -20,6 +20,7 @@ from lns.terminal.options import cell_list
 from tests.cli.conftest import Typed
 from tests.instances.small_puzzles import planted
 from tests.lns.run_parts import QUICK
+from tests.shared_data import shared
 
 PUZZLE, SOLUTION = planted(8, 7, 6, 6, clues=2)
 ROWS = list(range(7, 21))
@@ -154,3 +155,12 @@ def test_it_ends_when_all_windows_are_proven_and_says_so() -> None:
 def test_an_empty_board_is_refused() -> None:
     with pytest.raises(lns.InputError, match="the board is empty"):
         lns.polish(WHOLE, Board.empty(WHOLE))
+
+
+@pytest.mark.parametrize(("clues", "held"), [("", 5), (" --clues none", 0)])
+def test_official_clues_that_a_board_from_elsewhere_holds_stay(clues: str, held: int, typed: Typed) -> None:
+    boards = shared("boards", "eternity2_boards.csv")
+    puzzle = lns.load_puzzle(shared("instances", "eternity2.txt"))
+    Path("b.url").write_text(lns.viewer_url(puzzle, lns.load_board(boards, puzzle, number=17)))
+    typed(f"polish b.url{clues} --time 0.01 --run-dir run --quiet --workers 1")
+    assert len(read_run(Path("run"))[1].clues) == held

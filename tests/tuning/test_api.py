@@ -17,7 +17,6 @@ from lns.tuning import worker as workers
 from lns.tuning.plan import StudyRequest
 from tests.tuning.made_up import Flat
 
-pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 RUNS = ["--nodes", "4000", "--pairs", "6", "--held-out", "20", "--seed", "3", "--trials", "30", "--quiet"]
 SETTINGS = {"nodes": 4000, "pairs": 6, "held_out": 20, "seed": 3}
 

@@ -25,7 +25,6 @@ try:
 except ImportError:
     resource = None
 
-pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 KEY = ("params", "puzzle", 7)
 TRACE = Trace(((50, 100), (52, 400)), 1000, False, 0.5, 0.25, ((50.125, 150), (51.5, 700)))
 

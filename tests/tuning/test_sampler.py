@@ -27,8 +27,6 @@ from lns.tuning.sampler import (
 from lns.tuning.study import open_study
 from tests.tuning.made_up import REQUEST, searched
 
-pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
-
 
 def test_the_values_of_params_make_them_again_but_those_out_of_range_are_left_out():
     base = Params()

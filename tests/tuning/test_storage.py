@@ -30,10 +30,7 @@ from lns.tuning.worker import search_task
 from tests.tuning.database_servers import PASSWORD, QUOTED, SERVERS, missing
 from tests.tuning.made_up import REQUEST, MadeUp
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # of alembic and SQLAlchemy
-]
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of alembic and SQLAlchemy
 
 
 @pytest.mark.parametrize(

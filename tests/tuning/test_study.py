@@ -30,7 +30,6 @@ from lns.worker_pool import WorkerLost
 from tests.instances.small_puzzles import with_mates
 from tests.tuning.made_up import REQUEST, Flat, MadeUp, add_default_runs, searched, validated
 
-pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 FRACTION = ("construct.column_major_fraction", 0.15, 0.4)
 
 

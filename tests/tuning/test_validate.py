@@ -11,8 +11,6 @@ from lns.tuning.objective import Trace
 from lns.tuning.validate import ALPHA, MIN_EFFECT, Conclusion, alpha_share, candidates_of, choose_candidates, compare
 from tests.tuning.made_up import validated
 
-pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
-
 
 def verdict_of(values, share=1.0, edges=None):
     return compare(3, values, float(np.mean(values)) if edges is None else edges, 1.0, share, 1)
