@@ -521,7 +521,10 @@ def test_an_operator_that_fails_is_named_and_switched_off_and_the_run_goes_on(
     (said,) = [record.getMessage() for record in caplog.records]
     assert said.startswith("operator 'mine' is switched off for this run: ") and message in said
     assert search.statistics.failures == {"mine": 1} and search.statistics.nodes > 0
-    assert not any(thread.name == "lns-operator-watch" for thread in threading.enumerate() if thread.is_alive())
+    for thread in threading.enumerate():
+        if thread.name == "lns-operator-watch":
+            thread.join(10)
+            assert not thread.is_alive()
     again = loop_with(puzzle, mine[1:], seed=2, params=params)
     again.restore(search.state())
     assert_same_state(steps(search, 20), steps(again, 20))
