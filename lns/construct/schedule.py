@@ -214,14 +214,19 @@ def right_columns(puzzle: Puzzle, params: ConstructParams) -> int:
 
     Filled last, hardly any prefix would pass it; filled first, few nodes are lost on those that do not. So this pays
     where clues lie in both halves of the band: the mirror image has one of them on the right, too. All cells of the
-    band must be the endgame's, and the column where both parts meet the exact tail's. With colours that have mates a
-    side seen from the right would have another colour.
+    band must be the endgame's, so no quota may hold in it, and the column where both parts meet the exact tail's, so
+    not all columns before it may be filled row by row. With colours that have mates a side seen from the right would
+    have another colour.
     """
     rows = _band_rows(puzzle, params)
-    columns = [clue.cell % puzzle.width for clue in puzzle.clues if clue.cell >= (puzzle.height - rows) * puzzle.width]
+    band = (puzzle.height - rows) * puzzle.width  # depth at which it begins
+    columns = [clue.cell % puzzle.width for clue in puzzle.clues if clue.cell >= band]
     right = [column for column in columns if 2 * column >= puzzle.width]
-    fits = rows * puzzle.width <= MAX_ENDGAME_PIECES and rows <= params.tail and not puzzle.mates
-    return puzzle.width - min(right) if fits and 0 < len(right) < len(columns) else 0
+    if not 0 < len(right) < len(columns) or puzzle.mates:
+        return 0
+    is_of_endgame = band >= max(puzzle.cells - MAX_ENDGAME_PIECES, quota_end(puzzle.cells))
+    fits = is_of_endgame and rows <= params.tail and params.column_major_skip < min(right)
+    return puzzle.width - min(right) if fits else 0
 
 
 def tail_cut(puzzle: Puzzle, params: ConstructParams) -> int:

@@ -21,10 +21,13 @@ from lns.construct.schedule import (
     measure_children,
     right_columns,
 )
+from lns.engines import make_engine
 from lns.instances.formats import load_puzzle
 from lns.instances.generate import like_e2
-from lns.params import ConstructParams
+from lns.instances.puzzle import Clue
+from lns.params import ConstructParams, EngineParams, Params
 from lns.rng import random_state
+from tests.instances.small_puzzles import planted
 
 
 def test_favoured_colours_are_those_of_the_fewest_pieces():
@@ -77,6 +80,23 @@ def test_the_band_is_filled_from_both_ends_where_clues_lie_in_both_halves_of_it(
     assert right_columns(five, replace(params, tail=3)) == 0, "the column where both parts meet is the tail's"
     assert right_columns(five, replace(params, column_major_fraction=5 / 16)) == 0, "of 80 cells the endgame takes 64"
     assert right_columns(replace(five, mates=((6, 7),)), params) == 0
+    assert right_columns(five, replace(params, column_major_skip=13)) == 0, "the column where both meet is the last"
+    assert right_columns(five, replace(params, column_major_skip=12)) == 3
+
+
+@pytest.mark.parametrize(("fraction", "skip", "columns"), [(0.25, 0, 2), (0.25, 5, 2), (0.25, 6, 0), (0.5, 0, 0)])
+def test_boards_are_as_good_as_the_construction_counts_them_from_both_ends(fraction, skip, columns):
+    puzzle, board = planted(5, 8, 8, 5)
+    puzzle = puzzle.with_clues(Clue(cell, *divmod(int(board.placements[cell]), 4)) for cell in (9, 14, 49, 54))
+    construct = ConstructParams(column_major_fraction=fraction, column_major_skip=skip, population=200)
+    params = Params(construct=construct, engine=EngineParams(search_floor=95))
+    search = make_engine("construct", puzzle, params, 1, 0)
+    assert search.construction is not None
+    turned = search.construction.orientation.puzzle
+    assert right_columns(turned, params.construct) == columns, "no quota may hold in half of the rows"
+    for _ in range(25):  # each board is verified, with the score that the construction counts
+        search.step(wanted=112)
+    assert search.boards > 20
 
 
 def fit_of(children: dict[int, float], cells: int) -> ChildMeans:
