@@ -27,9 +27,6 @@ METHODS: dict[str, tuple[str, str | None, str, str]] = {
     PROGRAM: ("sat:triangles", f"program:{PROGRAM}", "minisat, the program, which simplifies the formula", "4.1"),
     "sat:triangles": ("sat:triangles", "minisat22", "minisat of python-sat, which does not simplify", "4.1"),
     "cadical": ("sat:triangles", "cadical195", "CaDiCaL", "4.1"),
-    "cdcl": ("sat:triangles", "cdcl", "the CDCL search of this project, all variables alike", "4.1"),
-    "interval": (
-        "sat:triangles-restricted", "cdcl", "the same, decisions on pieces and orientations first", "4.1, text"),
     "sat:triangles-restricted": (
         "sat:triangles-restricted", None, "CaDiCaL, decisions on pieces and orientations", "4.1, text"),
     **{

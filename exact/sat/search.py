@@ -1,4 +1,4 @@
-"""A formula solved by python-sat, by the solver of this project or by a program: the first board or all of them.
+"""A formula solved by python-sat or by a program: the first board or all of them.
 
 The search runs in a child process.
 """
@@ -12,9 +12,6 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable
-from contextlib import nullcontext
-from difflib import get_close_matches
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -23,15 +20,13 @@ from lns.exact.child_process import Emit, die_with_parent
 from lns.exact.execution import Reporter, Request, solve_in_child
 from lns.exact.optional_deps import require
 from lns.exact.outcome import Outcome
-from lns.exact.sat.cdcl import Cdcl
-from lns.exact.sat.clauses import Block, read_answer
+from lns.exact.sat.clauses import read_answer
 from lns.exact.sat.encodings import Encoding, encode
 from lns.exact.sat.steps import PiecesFirst
 from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
+from lns.instances.text import unknown
 
-OWN = "cdcl"
-"""The name of the SAT solver of this project."""
 PREFIX = "program:"
 """Before the name of the program in the name of a SAT solver."""
 FIRST, COUNTING = "kissat404", "cadical195"
@@ -43,64 +38,44 @@ def canonical_name(name: str) -> str:
     """python-sat's full name of a solver: 'kissat' becomes 'kissat404'. Raises InputError for an unknown name."""
     from pysat.solvers import SolverNames
 
-    families = {"cadical": "cadical195", "glucose": "glucose42", "minisat": "minisat22", "mergesat": "mergesat3"}
-    aliases: dict[str, tuple[str, ...]] = {n: names for n, names in vars(SolverNames).items() if not n.startswith("_")}
-    for full, names in aliases.items():
-        if name.lower() in (full, *names):
-            return full
-    if name.lower() in families:
-        return families[name.lower()]
-    near = get_close_matches(name, aliases, n=1)
-    hint = f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(sorted(aliases))
-    raise InputError(f"unknown SAT solver '{name}': {hint}")
+    full = {"cadical": "cadical195", "glucose": "glucose42", "minisat": "minisat22", "mergesat": "mergesat3"}
+    for solver, aliases in vars(SolverNames).items():
+        if not solver.startswith("_"):
+            full |= dict.fromkeys((solver, *aliases), solver)
+    if name.lower() not in full:
+        raise InputError(unknown("SAT solver", name, sorted({*full.values()})))
+    return full[name.lower()]
 
 
-def search(
-    emit: Emit, puzzle: Puzzle, request: Request, name: str, restricted: bool = False, folder: Path | None = None
-) -> None:
+def search(emit: Emit, puzzle: Puzzle, request: Request, name: str, restricted: bool = False) -> None:
     """The task of the child process: reports the size of the formula, the first board, progress, and the end.
 
     ``name`` is that of an encoding; ``restricted``: decide on pieces and orientations only (Cuvillier & Szymkowiak
-    2010, 3.2). A program keeps its files in ``folder``, which the parent removes.
+    2010, 3.2).
 
     Raises InputError if the solver cannot do what is asked, and RuntimeError if a board is not a solution.
     """
-    solver_name = request.sat_solver or (COUNTING if restricted or request.count_all else FIRST)
-    is_own, is_program = solver_name == OWN, solver_name.startswith(PREFIX)
-    solver_name = solver_name if is_own or is_program else canonical_name(solver_name)
-    if is_program and (request.count_all or request.nodes is not None or restricted):
-        raise InputError(
-            f"{solver_name} answers once and takes no budget of nodes; expected cadical or glucose for that"
-        )
-    if solver_name == "kissat404" and request.count_all:
+    from pysat.solvers import Solver
+
+    solver_name = canonical_name(request.sat_solver or (COUNTING if restricted or request.count_all else FIRST))
+    if solver_name == FIRST and request.count_all:
         raise InputError(
             "kissat takes no clauses after its first answer, so it cannot count; expected cadical or glucose"
         )
+    if restricted and solver_name != COUNTING:
+        raise InputError(f"{solver_name} takes no decisions from outside; expected {COUNTING} for restricted decisions")
     reporter = Reporter(emit, puzzle, request, solver_name)
     encoding = encode(name, puzzle)
-    reporter.details["variables"] = encoding.variables
-    if is_program:
-        assert folder is not None, "a program needs a folder for its files"
-        reporter.details["clauses"] = sum(encoding.sizes().values())
-        reporter.report(None)
-        model, decisions = run_program(solver_name.removeprefix(PREFIX), encoding, folder)
-        if model is not None:
-            reporter.add_board(encoding.board(model), decisions)
-        reporter.report(decisions, exhausted=model is None)
-        return
-    interval = (1, encoding.deciding) if restricted else None
-    new: Any = nullcontext(Cdcl(interval)) if is_own else import_module("pysat.solvers").Solver(name=solver_name)
-    with new as solver:
-        reporter.details["clauses"] = sum(_append(solver, block, is_own) for block in encoding.clauses())
+    with Solver(name=solver_name) as solver:
+        clauses = 0
+        for block in encoding.clauses():
+            solver.append_formula(block.tolist(), no_return=True)
+            clauses += len(block)
+        reporter.details |= {"variables": encoding.variables, "clauses": clauses}
         for block in encoding.channel() if request.count_all else ():
-            _append(solver, block, is_own)
+            solver.append_formula(block.tolist(), no_return=True)
         reporter.report(None)
-        if restricted and not is_own:
-            if solver_name != "cadical195":
-                raise InputError(
-                    f"{solver_name} takes no decisions from outside; expected {OWN} or cadical195 for restricted "
-                    "decisions"
-                )
+        if restricted:
             variables = list(range(1, encoding.deciding + 1))
             solver.connect_propagator(PiecesFirst(variables))
             for variable in variables:
@@ -117,12 +92,6 @@ def search(
         if budget is not None:
             reporter.details["budget_spent"] = reporter.budget_used = _spent(solver, budget[0]) or 0
         reporter.report(_spent(solver, "decisions"), exhausted=answer is False)
-
-
-def _append(solver: Any, block: Block, is_own: bool) -> int:
-    """Add the clauses of a block. Returns their number."""
-    solver.append_formula(block if is_own else block.tolist(), no_return=True)
-    return len(block)
 
 
 def _budget(solver: Any, name: str) -> tuple[str, Callable[[int], None]]:
@@ -156,6 +125,18 @@ def _spent(solver: Any, unit: str) -> int | None:
     except NotImplementedError:
         return None
     return spent
+
+
+def search_by_program(emit: Emit, puzzle: Puzzle, request: Request, name: str, folder: Path) -> None:
+    """The task of the child process for a program: reports the size of the formula, the board, and the end."""
+    solver_name = request.sat_solver or ""
+    reporter, encoding = Reporter(emit, puzzle, request, solver_name), encode(name, puzzle)
+    reporter.details |= {"variables": encoding.variables, "clauses": sum(encoding.sizes().values())}
+    reporter.report(None)
+    model, decisions = run_program(solver_name.removeprefix(PREFIX), encoding, folder)
+    if model is not None:
+        reporter.add_board(encoding.board(model), decisions)
+    reporter.report(decisions, exhausted=model is None)
 
 
 def run_program(words: str, encoding: Encoding, folder: Path) -> tuple[list[int] | None, int | None]:
@@ -199,22 +180,17 @@ def run_sat(encoding: str, restricted: bool, puzzle: Puzzle, request: Request) -
     """The solvers 'sat:...': encode ``puzzle`` and solve it with ``request.sat_solver``.
 
     The default is kissat for the first solution, and CaDiCaL for all, because kissat cannot go on after an answer.
-    If ``restricted``, CaDiCaL decides on pieces and orientations only, and ``cdcl`` decides on them first (Cuvillier &
-    Szymkowiak 2010, 3.2). Nodes are the solver's decisions, None for kissat. Their budget limits conflicts
-    if the solver limits only those.
+    If ``restricted``, CaDiCaL decides on pieces and orientations only (Cuvillier & Szymkowiak 2010, 3.2). Nodes are the
+    solver's decisions, None for kissat. Their budget limits conflicts if the solver limits only those.
     Raises InputError without python-sat, and ChildProcessError if the library crashes.
     """
     name = request.sat_solver or ""
-    is_program = name.startswith(PREFIX)
-    if name != OWN and not is_program:
+    if not name.startswith(PREFIX):
         require("sat", f"the solver sat:{encoding}")
-    prepare = compile_cdcl if name == OWN else None if is_program else "pysat.solvers"
-    # The folder of a program is made here: a child that is killed at its limit removes nothing. The program ends with
-    # the child; a file that it still writes at that moment is no reason to lose the answer.
-    with TemporaryDirectory(prefix="lns-", ignore_cleanup_errors=True) if is_program else nullcontext("") as folder:
-        return solve_in_child(search, puzzle, request, encoding, restricted, Path(folder), prepare=prepare)
-
-
-def compile_cdcl() -> None:
-    """Compile the SAT solver of this project, or load its machine code."""
-    Cdcl().solve()
+        return solve_in_child(search, puzzle, request, encoding, restricted, prepare="pysat.solvers")
+    if request.count_all or request.nodes is not None or restricted:
+        raise InputError(f"{name} answers once and takes no budget of nodes; expected cadical or glucose for that")
+    # The folder is made here: a child that is killed at its limit removes nothing. The program ends with the child; a
+    # file that it still writes at that moment is no reason to lose the answer.
+    with TemporaryDirectory(prefix="lns-", ignore_cleanup_errors=True) as folder:
+        return solve_in_child(search_by_program, puzzle, request, encoding, Path(folder))

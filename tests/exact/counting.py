@@ -54,8 +54,6 @@ def counts_of(puzzle: Puzzle, level: int = 3) -> Counts:
     if level >= 2:
         add("sat:triangles-restricted", search, "triangles", True, sat_solver="cadical195")
     if level >= 3:
-        add("sat:triangles cdcl", search, "triangles", sat_solver="cdcl")
-        add("sat:triangles-restricted cdcl", search, "triangles", True, sat_solver="cdcl")
         for model in MODELS:
             add(f"cp:{model}", solve_classic, model)
-    return {name: count for name, count in counts.items() if not {*puzzle.rules} & {*SOLVERS[name.split()[0]].refuses}}
+    return {name: count for name, count in counts.items() if not {*puzzle.rules} & {*SOLVERS[name].refuses}}

@@ -266,7 +266,7 @@ def test_tables_of_the_local_searches_have_the_papers_figures() -> None:
         of_table = [block.splitlines() for block in blocks if block.startswith(f"table {table}: ")]
         assert len(of_table) == 2, "on the simplified formula and as it is"
         assert all(lines[-1].split() == f"4 0.50 s 100% ({figure})".split() for lines in of_table)
-    assert blocks[-1].splitlines()[-1].split()[4:] == ["7.00"] * 15  # decisions and steps
+    assert blocks[-1].splitlines()[-1].split()[4:] == ["7.00"] * 13  # decisions and steps
 
 
 def test_ratios_and_classes() -> None:

@@ -13,10 +13,9 @@ import pytest
 from lns.exact.execution import Request
 from lns.exact.outcome import SolveStatus
 from lns.exact.paper.bailleux2025 import PAPER
-from lns.exact.sat.cdcl import Cdcl
-from lns.exact.sat.clauses import at_most_one_pairs, exactly_one_counters, read_answer
+from lns.exact.sat.clauses import exactly_one_counters, read_answer
 from lns.exact.sat.encodings import ENCODINGS, Bailleux, Encoding, encode
-from lns.exact.sat.search import search
+from lns.exact.sat.search import run_sat, search, search_by_program
 from lns.instances.errors import InputError
 from lns.instances.generate import balanced_torus, uniform
 from lns.instances.puzzle import Puzzle
@@ -30,16 +29,12 @@ from pysat.formula import CNF
 from pysat.solvers import Solver
 
 
-@pytest.mark.parametrize(
-    ("name", "sat_solver", "restricted"),
-    [*((name, "cadical195", False) for name in ENCODINGS), ("triangles", "cadical195", True),
-     ("triangles", "cdcl", False), ("triangles", "cdcl", True)],
-)  # fmt: skip
-def test_models_are_the_boards_of_brute_force(name: str, sat_solver: str, restricted: bool) -> None:
+@pytest.mark.parametrize(("name", "restricted"), [*((name, False) for name in ENCODINGS), ("triangles", True)])
+def test_models_are_the_boards_of_brute_force(name: str, restricted: bool) -> None:
     for seed in range(30):
         puzzle = small_puzzle(seed, largest=9)
         boards = all_boards(puzzle)
-        found = last_message(search, puzzle, Request(True, sat_solver=sat_solver), name, restricted)
+        found = last_message(search, puzzle, Request(True), name, restricted)
         assert found.status in PROVEN and found.solutions == len(boards), seed
         assert (found.board is not None) == bool(boards)
 
@@ -211,70 +206,20 @@ def test_a_program_of_its_own_finds_boards_and_proves_that_there_are_none(tmp_pa
         puzzle, folder = small_puzzle(seed, largest=9), tmp_path / str(seed)
         folder.mkdir()
         asked = Request(sat_solver="program:minisat -verb=1")
-        found, boards = last_message(search, puzzle, asked, "triangles", False, folder), all_boards(puzzle)
+        found, boards = last_message(search_by_program, puzzle, asked, "triangles", folder), all_boards(puzzle)
         assert found.status is (SolveStatus.SOLVED if boards else SolveStatus.INFEASIBLE) and found.nodes >= 0
 
 
 @pytest.mark.parametrize(
-    ("asked", "sentence"),
+    ("asked", "restricted", "sentence"),
     [
-        (Request(sat_solver="program:no-such-solver"), "the program 'no-such-solver' is not installed"),
-        (Request(True, sat_solver="program:minisat"), "answers once"),
-        (Request(True, sat_solver="kissat"), "cannot count"),
-        (Request(sat_solver="glucos4"), "did you mean 'glucose4'"),
+        (Request(sat_solver="program:no-such-solver"), False, "the program 'no-such-solver' is not installed"),
+        (Request(True, sat_solver="program:minisat"), False, "answers once"),
+        (Request(True, sat_solver="kissat"), False, "cannot count"),
+        (Request(sat_solver="glucos4"), False, "did you mean 'glucose4'"),
+        (Request(sat_solver="minisat"), True, "takes no decisions from outside; expected cadical195"),
     ],
 )
-def test_what_a_sat_solver_cannot_do_is_told(asked: Request, sentence: str, tmp_path: Path) -> None:
+def test_what_a_sat_solver_cannot_do_is_told(asked: Request, restricted: bool, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
-        last_message(search, uniform(3, 3, 3, seed=1).puzzle, asked, "triangles", False, tmp_path)
-
-
-def random_formula(seed: int) -> tuple[int, list[np.ndarray]]:
-    """A formula near the threshold: clauses of three, some of two literals, and one unit."""
-    random = np.random.default_rng(seed)
-    variables = int(random.integers(6, 60))
-    blocks = []
-    for length, count in ((3, int(variables * random.uniform(3, 4.4))), (2, variables // 6), (1, 1)):
-        rows = np.array([random.choice(variables, length, replace=False) for _ in range(count)]).reshape(-1, length) + 1
-        blocks.append((rows * random.choice([-1, 1], rows.shape)).astype(np.int32))
-    return variables, blocks
-
-
-def own_solver(blocks: list[np.ndarray], interval: tuple[int, int] | None = None) -> Cdcl:
-    own = Cdcl(interval)
-    for block in blocks:
-        own.append_formula(block)
-    return own
-
-
-def test_the_own_solver_agrees_with_cadical_on_random_formulas() -> None:
-    answers = []
-    for seed in range(200):
-        variables, blocks = random_formula(seed)
-        own = own_solver(blocks, (1, variables // 2) if seed % 2 else None)
-        answers.append(own.solve())
-        with Solver(name="cadical195", bootstrap_with=[row for block in blocks for row in block.tolist()]) as other:
-            assert other.solve() == answers[-1], seed
-        if answers[-1]:
-            model = np.array(own.get_model())
-            for block in blocks:
-                assert (np.sign(block) == np.sign(model[np.abs(block) - 1])).any(axis=1).all()
-    assert min(answers.count(True), answers.count(False)) > 30
-
-
-def test_the_own_solver_drops_learnt_clauses_and_stays_right() -> None:
-    """A pigeonhole formula takes thousands of conflicts, restarts and reductions; it has no model."""
-    holes = 8
-    at = np.arange(1, holes * (holes + 1) + 1, dtype=np.int32).reshape(holes + 1, holes)
-    own = own_solver([at, *at_most_one_pairs(np.ascontiguousarray(at.T))])
-    own.conf_budget(50)
-    assert own.solve_limited() is None and 50 <= own.accum_stats()["conflicts"] < 60
-    assert own.solve() is False and own.accum_stats()["conflicts"] > 5000
-
-
-def test_an_interval_is_decided_first() -> None:
-    """Free variables only: the first decisions are those of the interval, set false."""
-    clauses = np.array([[1, 2, 3], [4, 5, 6], [-3, -4, 7]], dtype=np.int32)
-    own = own_solver([clauses], (5, 7))
-    assert own.solve()
-    assert set(own.decided()[:3]) == {-5, -6, -7}
+        run_sat("triangles", restricted, uniform(3, 3, 3, seed=1).puzzle, asked)
