@@ -23,6 +23,8 @@ NODES, SOLUTIONS, EXHAUSTED, LEVEL, DESCENDING, COUNTERS = 0, 1, 2, 3, 4, 5
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
+PlaceClass = tuple[tuple[tuple[int | None, ...], ...], tuple[int, ...]]
+"""Of the cells of a block: what `Puzzle.required_sides` says of each, and those with a clue or a hole."""
 
 
 class BlockTables(NamedTuple):
@@ -152,7 +154,7 @@ class Blocks(CountedSearch):
     Attributes
     ----------
     by_class : dict
-        Number of blocks by class of places, whose key is `Puzzle.rim_sides` of the cells of a block.
+        Number of blocks by class of places.
 
     Raises
     ------
@@ -232,15 +234,15 @@ def _cells(puzzle: Puzzle, size: int, place: int) -> list[int]:
 
 def _tables(
     puzzle: Puzzle, size: int, order: Sequence[int], all_four: bool, check: Check
-) -> tuple[BlockTables, dict[tuple[tuple[bool, ...], ...], int]]:
-    """The blocks, by class of places with equal rim, clues and known sides, and the number of blocks by rim."""
+) -> tuple[BlockTables, dict[PlaceClass, int]]:
+    """The blocks, by class of places and known sides, and the number of blocks by class of places alone."""
     fixed_cells, width = {clue.cell for clue in puzzle.fixed}, puzzle.width // size
     level_of = {place: level for level, place in enumerate(order)}
     earlier = np.full((len(order), 4), -1, dtype=np.int32)
     classes: dict[tuple[object, ...], int] = {}
     class_of: list[int] = []
     groups: list[tuple[Ints, list[int]]] = []
-    count: dict[tuple[tuple[bool, ...], ...], int] = {}
+    count: dict[PlaceClass, int] = {}
     for level, place in enumerate(order):
         column = place % width
         beside = {LEFT: place - 1 if column else -1, RIGHT: place + 1 if column + 1 < width else -1}
@@ -248,16 +250,15 @@ def _tables(
         known = [side for side in SIDES if level_of.get(beside[side], level) < level]
         earlier[level, known] = [level_of[beside[side]] for side in known]
         cells = _cells(puzzle, size, place)
-        grey = tuple(puzzle.rim_sides(cell) for cell in cells)
-        required = tuple(puzzle.required_sides(cell) for cell in cells)
-        key = (required, tuple(cell for cell in cells if cell in fixed_cells), tuple(known))
+        place_class = tuple(map(puzzle.required_sides, cells)), tuple(cell for cell in cells if cell in fixed_cells)
+        key = (*place_class, tuple(known))
         check()
         if key not in classes:
             classes[key] = len(classes)
             lists = [np.array(allowed_placements(puzzle, cell, all_four=all_four), dtype=np.int32) for cell in cells]
             most = MAX_BLOCKS - sum(len(group) for group, _ in groups)
             groups.append((lists[0].reshape(-1, 1) if size == 1 else _two_by_two(puzzle, lists, most, check), known))
-            count[grey] = len(groups[-1][0])
+            count[place_class] = len(groups[-1][0])
         class_of.append(classes[key])
     bounds = np.cumsum([0, *(len(group) for group, _ in groups)])
     oriented = np.concatenate([group for group, _ in groups])

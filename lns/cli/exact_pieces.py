@@ -57,11 +57,10 @@ def pieces(args: argparse.Namespace) -> int:
         lines.append(f"pairs       {name}: {len(pairs)} on no inner piece{': ' * bool(pairs)}{shown}")
     blocks: Counter[str] | None = None
     if puzzle.width % 2 == puzzle.height % 2 == len(puzzle.holes) == 0:
-        blocks, by_rim = Counter(), Blocks(puzzle).by_class
-        for rim, number in by_rim.items():
-            blocks[{0: "inside", 2: "edges"}.get(sum(map(sum, rim)), "corners")] += number
-        if not puzzle.framed and not puzzle.rim:
-            blocks = Counter({"anywhere": max(by_rim.values())})
+        blocks, nowhere = Counter(), "inside" if puzzle.framed or puzzle.rim else "anywhere"
+        for (required, _), number in Blocks(puzzle).by_class.items():
+            outer = sum(side is not None for sides in required for side in sides)
+            blocks[{0: nowhere, 2: "edges"}.get(outer, "corners")] += number
         lines.append("2x2 blocks  " + ", ".join(f"{number:,} {place}" for place, number in blocks.items()))
     out.print_answer(args, {"absent_pairs": absent, "blocks": blocks}, lines)
     return out.DONE

@@ -158,7 +158,7 @@ def test_every_single_agrees_with_brute_force() -> None:
 
 def test_the_estimate_of_inner_blocks_agrees_with_the_list() -> None:
     puzzle = like_e2(6, 6, 3, 3, seed=1).puzzle
-    inside = Blocks(puzzle, 2).by_class[((False,) * 4,) * 4]
+    inside = Blocks(puzzle, 2).by_class[((None,) * 4,) * 4, ()]
     mean, error = count_inner_blocks(puzzle, 2, 20_000, 1)
     assert abs(mean - inside / 4) < 4 * error < 0.05 * mean
 

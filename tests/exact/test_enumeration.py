@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,16 +12,17 @@ from lns.exact.blocks import Blocks
 from lns.exact.cover.search import CODES, Cover, build, run_xcover
 from lns.exact.execution import Request
 from lns.exact.outcome import SolveStatus
-from lns.exact.piece_classes import assignments_per_board, distinct_count
+from lns.exact.piece_classes import allowed_placements, assignments_per_board, distinct_count
 from lns.exact.rowscan import RowScan
 from lns.exact.solvers import count
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.generate import uniform
-from lns.instances.puzzle import Puzzle
+from lns.instances.puzzle import DOWN, RIGHT, Clue, Puzzle
 from lns.instances.verify import verify
 from tests.exact.brute import all_boards, count_solutions
 from tests.exact.puzzles import small_puzzle
+from tests.instances.small_puzzles import planted
 from tests.shared_data import shared
 
 
@@ -144,6 +146,21 @@ def test_blocks_and_the_zig_zag_count_what_brute_force_counts() -> None:
             assert (board is not None) == (expected > 0)
             assert board is None or verify(puzzle, board).score == puzzle.max_score
     assert grouped > 20
+
+
+def test_blocks_are_counted_apart_where_holes_and_clues_differ() -> None:
+    """Six places in a row: the ends, one with a hole, one with a clue, and two alike."""
+    puzzle, solution = planted(1, 12, 2, 3, holes=(2,))
+    puzzle = puzzle.with_clues([Clue(6, *divmod(int(solution.placements[6]), 4))])
+    wanted = []
+    for first in (0, 2, 4, 6, 10):
+        cells = [allowed_placements(puzzle, cell) for cell in (first, first + 1, first + 12, first + 13)]
+        blocks = np.array([block for block in product(*cells) if len({oriented >> 2 for oriented in block}) == 4])
+        quads = puzzle.oriented[blocks]
+        joints = ((0, RIGHT, 1), (0, DOWN, 2), (1, DOWN, 3), (2, RIGHT, 3))
+        fits = [quads[:, one, side] == quads[:, other, side ^ 2] for one, side, other in joints]
+        wanted.append(int(np.logical_and.reduce(fits).sum()))
+    assert sorted(Blocks(puzzle).by_class.values()) == sorted(wanted)
 
 
 def test_blocks_and_absent_pairs_of_eternity_2(capsys: pytest.CaptureFixture[str]) -> None:
