@@ -20,7 +20,7 @@ from lns.instances.piece_set import normalise_clue_pieces
 from lns.instances.puzzle import GREY, Puzzle, canonical, rotate
 from lns.instances.verify import verify
 
-SOLVER = "cadical195"
+SOLVER = "glucose42"
 """The SAT solver that is asked, by its name in python-sat."""
 
 
@@ -180,20 +180,27 @@ class Refills:
         return sides
 
     def _join(self, free: list[int], sides: dict[tuple[int, int], dict[int, int]], shown: np.ndarray) -> list[int]:
-        """For each joint of the region a literal that it does not match; ``shown``: the colours outside by cell."""
-        all_missed, mate = [], self.puzzle.mate.tolist()
+        """For each joint of the region a literal that it does not match; ``shown``: the colours outside by cell.
+
+        They are in order along the longer side of the region. So the counter of `demand` tells how many joints do not
+        match on one side of a line across it, which makes proofs short.
+        """
+        all_missed, mate = list[tuple[int, int]](), self.puzzle.mate.tolist()
+        row_and_column = np.divmod(np.arange(self.puzzle.cells), self.puzzle.width)
+        along = max(row_and_column, key=lambda number: len(np.unique(number[free]))).tolist()
         for cell in free:
             for side, other in self.puzzle.neighbours(cell):
                 here, there = sides[cell, side], sides.get((other, side ^ 2))
+                place = along[cell] + along[other]
                 if there is None and shown[other, 0] >= 0:
-                    all_missed.append(-(here.get(mate[shown[other, side ^ 2]]) or self._any_of([])))
+                    all_missed.append((place, -(here.get(mate[shown[other, side ^ 2]]) or self._any_of([]))))
                 elif there is not None and other > cell:
-                    all_missed.append(missed := self._new())
+                    all_missed.append((place, missed := self._new()))
                     for first, second in ((here, there), (there, here)):
                         for colour, variable in first.items():
                             those = [second[mate[colour]]] if mate[colour] in second else []
                             self.clauses.append([-variable, missed, *those])
-        return all_missed
+        return [missed for _, missed in sorted(all_missed, key=lambda joint: joint[0])]
 
     def _new(self) -> int:
         self._variables += 1
@@ -213,7 +220,6 @@ class Refills:
         from pysat.card import CardEnc, EncType
 
         if bound < len(literals):
-            encoding = EncType.totalizer if bound > 1 else EncType.seqcounter
-            encoded = CardEnc.atmost(literals, bound, top_id=self._variables, encoding=encoding)
+            encoded = CardEnc.atmost(literals, bound, top_id=self._variables, encoding=EncType.seqcounter)
             self._variables = max(self._variables, encoded.nv)
             self.clauses += encoded.clauses

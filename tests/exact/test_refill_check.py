@@ -184,6 +184,12 @@ def test_the_worst_window_of_a_published_board_is_proved(number: int) -> None:
     assert result.proven and result.check == "proved" and result.check_seconds < 60
 
 
+def test_three_whole_rows_with_ten_mismatches_are_proved() -> None:
+    puzzle, board, _ = damaged_windows(5)
+    result = lns.improve(puzzle, board, lns.cells.rows(puzzle, 2, 5), check=True)
+    assert result.proven and result.check == "proved" and result.check_seconds < 60
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", FIVE)
 def test_every_damaged_window_of_a_published_board_is_proved(number: int) -> None:
