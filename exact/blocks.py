@@ -5,7 +5,9 @@ With blocks of one piece it is the zig-zag (2.1), or a scan along another path o
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +15,7 @@ import numpy.typing as npt
 
 from lns.exact.driver import CountedSearch, explored_share
 from lns.exact.execution import Check, Request, unlimited
-from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel, kernel
+from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.exact.piece_classes import allowed_placements, distinct_count
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -334,40 +336,26 @@ def count_inner_blocks(puzzle: Puzzle, side: int, samples: int, seed: int) -> tu
     float, float
         The mean, and its standard error.
     """
-    quads = np.ascontiguousarray(puzzle.oriented, dtype=np.int32)
     middle = puzzle.height // 2 * puzzle.width + puzzle.width // 2
-    inner = np.array(allowed_placements(puzzle.with_clues([]), middle, all_four=True), dtype=np.int32)
-    inner = inner[(quads[inner] != GREY).all(axis=1)]
-    weights = _sample(quads, inner, side, samples, np.random.default_rng(seed).random((samples, side * side)))
-    weights /= 4
+    quads, fitting = puzzle.oriented.tolist(), defaultdict[tuple[int, int], list[int]](list)
+    for oriented in allowed_placements(puzzle.with_clues([]), middle, all_four=True):
+        if GREY not in quads[oriented]:
+            for left, up in product((quads[oriented][LEFT], GREY), (quads[oriented][UP], GREY)):  # GREY: any colour
+                fitting[left, up].append(oriented)
+
+    def weight(draws: list[float]) -> float:
+        found, placed, used = 1.0, list[int](), set[int]()
+        for cell, draw in enumerate(draws):
+            left = quads[placed[-1]][RIGHT] if cell % side else GREY
+            up = quads[placed[-side]][DOWN] if cell >= side else GREY
+            free = [oriented for oriented in fitting[left, up] if oriented >> 2 not in used]
+            if not free:
+                return 0.0
+            found *= len(free)
+            placed.append(free[int(draw * len(free))])
+            used.add(placed[-1] >> 2)
+        return found
+
+    random = np.random.default_rng(seed)
+    weights = np.array([weight(random.random(side * side).tolist()) for _ in range(samples)]) / 4
     return float(weights.mean()), float(weights.std(ddof=1) / np.sqrt(samples))
-
-
-@kernel
-def _sample(quads, inner, side, samples, draws):  # type: ignore[no-untyped-def]
-    """The weight of each random descent; ``draws``: numbers in [0, 1) that choose the children."""
-    cells = side * side
-    weights = np.zeros(samples)
-    placed = np.zeros(cells, dtype=np.int64)
-    fitting = np.zeros(len(inner), dtype=np.int64)
-    for at in range(samples):
-        weight = 1.0
-        for cell in range(cells):
-            count = 0
-            for value in inner:
-                if cell % side and quads[value, 3] != quads[placed[cell - 1], 1]:
-                    continue
-                if cell >= side and quads[value, 0] != quads[placed[cell - side], 2]:
-                    continue
-                is_free = True
-                for before in range(cell):
-                    is_free &= placed[before] >> 2 != value >> 2
-                if is_free:
-                    fitting[count] = value
-                    count += 1
-            weight *= count
-            if count == 0:
-                break
-            placed[cell] = fitting[int(draws[at, cell] * count)]
-        weights[at] = weight
-    return weights

@@ -68,6 +68,12 @@ def at_most_one_pairs(groups: Block) -> Iterator[Block]:
         yield _pairs(-rows[:, first], -rows[:, second])
 
 
+def exactly_one_pairs(groups: Block) -> Iterator[Block]:
+    """Exactly one variable of each row is true, by `at_most_one_pairs`."""
+    yield groups
+    yield from at_most_one_pairs(groups)
+
+
 def _pairs(left: Block, right: Block) -> Block:
     return np.stack([left.reshape(-1), right.reshape(-1)], axis=1)
 

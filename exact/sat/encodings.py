@@ -20,6 +20,7 @@ from lns.exact.sat.clauses import (
     at_most_one_pairs,
     clause,
     exactly_one_counters,
+    exactly_one_pairs,
     lines_of,
     units,
 )  # fmt: skip
@@ -45,8 +46,6 @@ class Encoding(ABC):
         The puzzle whose solutions are the models.
     name : str
         Name of the encoding.
-    pairwise : bool
-        At-most-one constraints are written pair by pair; otherwise by Sinz's counters.
 
     Attributes
     ----------
@@ -77,16 +76,14 @@ class Encoding(ABC):
     placing: tuple[Block, ...]
     shown: Block
 
-    def __init__(self, puzzle: Puzzle, name: str, pairwise: bool = False) -> None:
-        self.puzzle, self.name, self._pairwise = puzzle, name, pairwise
+    def __init__(self, puzzle: Puzzle, name: str) -> None:
+        self.puzzle, self.name = puzzle, name
         self.palette = np.unique(np.append(puzzle.oriented, GREY)).tolist()
         self.colours = len(self.palette)
         self.sides: Block = np.searchsorted(self.palette, puzzle.oriented).astype(np.int32).reshape(-1, 4, 4)
         around = ((cell, side, other) for cell in range(puzzle.cells) for side, other in puzzle.neighbours(cell))
         self.inner_edges = [edge for edge in around if edge[1] in (RIGHT, DOWN)]
         self.variables, self.pieces = 0, len(puzzle.pieces)
-        self._exactly_one: list[tuple[str, Block, int]] = []
-        self._copies: list[tuple[Block, int, int]] = []
 
     def new_variables(self, *shape: int) -> Block:
         """Number more variables, consecutively in the order of an array."""
@@ -94,36 +91,9 @@ class Encoding(ABC):
         self.variables += prod(shape)
         return np.arange(first, self.variables + 1, dtype=np.int32).reshape(shape)
 
-    def exactly_one(self, name: str, groups: Block) -> None:
-        """Add the family that exactly one variable of each row is true, with its auxiliary variables."""
-        self._exactly_one.append((name, groups, self.variables + 1))
-        if not self._pairwise:
-            self.variables += groups.shape[0] * max(0, groups.shape[1] - 1)
-
-    def each_piece(self, name: str, groups: Block) -> None:
-        """Add the family that each piece lies on one cell or, where pieces have copies, on no more cells than those.
-
-        Each row has the variables of a piece.
-        """
-        if not self.puzzle.copies:
-            self.exactly_one(name, groups)
-            return
-        for row, most in zip(groups, self.puzzle.limits.tolist(), strict=True):
-            if most < self.puzzle.cells:
-                self._copies.append((row, most, self.variables + 1))
-                self.variables += len(row) * most
-
+    @abstractmethod
     def families(self) -> Iterator[Family]:
         """The clauses by family."""
-        for name, groups, first in self._exactly_one:
-            pairs = self._pairwise
-            yield name, chain([groups], at_most_one_pairs(groups)) if pairs else exactly_one_counters(groups, first)
-        yield "no more of a piece than its copies", chain.from_iterable(at_most_counter(*each) for each in self._copies)
-        yield from self.constraints()
-
-    @abstractmethod
-    def constraints(self) -> Iterator[Family]:
-        """The other families."""
 
     @abstractmethod
     def describe(self) -> list[str]:
@@ -211,7 +181,8 @@ class Bailleux(Encoding):
     contain only oriented pieces that the rim allows on their cells, so the rim needs no clauses of its own: a value
     without a support becomes a unit clause. HALF (``half``) splits the edge in two halves by the colours of edges (C),
     which are variables: HALF-3 has the clauses 'not P or not O or C' only, from which unit propagation deduces nothing
-    about an edge before piece and rotation are known; HALF-2 also supports, so that it is arc consistent.
+    about an edge before piece and rotation are known; HALF-2 also supports, so that it is arc consistent. That exactly
+    one variable is true is written by Sinz's counters, or pair by pair (``pairwise``).
 
     Attributes
     ----------
@@ -231,9 +202,11 @@ class Bailleux(Encoding):
     value: Block
 
     def __init__(self, puzzle: Puzzle, name: str, *, merged: bool, half: bool, pairwise: bool = False) -> None:
-        super().__init__(puzzle, name, pairwise)
+        super().__init__(puzzle, name)
         self.source = f"Bailleux 2025, {name.removesuffix('-pairs').upper()}"
-        self.merged, self.half = merged, half
+        self.merged, self.half, self._pairwise = merged, half, pairwise
+        self._counted: list[tuple[str, Callable[[], Iterator[Block]]]] = []
+        self._copies: list[tuple[Block, int, int]] = []
         cells, width, height = puzzle.cells, puzzle.width, puzzle.height
         row, column = np.divmod(np.arange(cells, dtype=np.int32), width)
         left, up = row * (width + 1) + column, height * (width + 1) + row * width + column
@@ -266,7 +239,31 @@ class Bailleux(Encoding):
             self.colour = self.variables + 1 + np.arange(prod(shape), dtype=np.int32).reshape(shape)
         self.shown = self.colour[self.edges]
 
-    def constraints(self) -> Iterator[Family]:
+    def exactly_one(self, name: str, groups: Block) -> None:
+        """Add the family that exactly one variable of each row is true, with its auxiliary variables."""
+        if self._pairwise:
+            self._counted.append((name, partial(exactly_one_pairs, groups)))
+        else:
+            self._counted.append((name, partial(exactly_one_counters, groups, self.variables + 1)))
+            self.variables += groups.shape[0] * max(0, groups.shape[1] - 1)
+
+    def each_piece(self, name: str, groups: Block) -> None:
+        """Add that each piece lies on one cell or, where pieces have copies, on no more cells than those.
+
+        Each row has the variables of a piece.
+        """
+        if not self.puzzle.copies:
+            self.exactly_one(name, groups)
+            return
+        for row, most in zip(groups, self.puzzle.limits.tolist(), strict=True):
+            if most < self.puzzle.cells:
+                self._copies.append((row, most, self.variables + 1))
+                self.variables += len(row) * most
+
+    def families(self) -> Iterator[Family]:
+        for name, blocks in self._counted:
+            yield name, blocks()
+        yield "no more of a piece than its copies", chain.from_iterable(at_most_counter(*each) for each in self._copies)
         if self.half:
             yield "pieces give colours", self._give_colours()
             if self.merged:
@@ -389,7 +386,7 @@ class Triangles(Encoding):
         self.deciding = self.variables
         self.shown = self.new_variables(cells, 4, self.colours)
 
-    def constraints(self) -> Iterator[Family]:
+    def families(self) -> Iterator[Family]:
         puzzle = self.puzzle
         cells = [cell for cell in range(puzzle.cells) if cell not in puzzle.holes]
         by_piece = np.ascontiguousarray(self.piece[: puzzle.piece_count, cells])

@@ -17,7 +17,7 @@ import numpy as np
 from lns.exact.child_process import Emit, ExitReason, run_in_process
 from lns.instances.board import EMPTY, Board
 from lns.instances.piece_set import normalise_clue_pieces
-from lns.instances.puzzle import GREY, Puzzle, canonical, rotate
+from lns.instances.puzzle import Puzzle, canonical
 from lns.instances.verify import verify
 
 SOLVER = "glucose42"
@@ -157,14 +157,13 @@ class Refills:
         sides: dict[tuple[int, int], dict[int, int]] = {}
         by_look: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for cell in free:
-            here, required = dict[int, tuple[int, ...]](), self.puzzle.required_sides(cell)  # variable -> colours
-            for look in self._pieces:
-                for turned in sorted({rotate(look, turn) for turn in range(4 if self.puzzle.turns else 1)}):
-                    grey = tuple(colour == GREY for colour in turned) == self.puzzle.grey_sides(cell)
-                    if grey and all(wanted in (None, colour) for wanted, colour in zip(required, turned, strict=True)):
-                        laid = self._new()
-                        self._laid[laid], here[laid] = (cell, look, turned), turned
-                        by_look[look].append(laid)
+            here, fits = dict[int, tuple[int, ...]](), self.puzzle.fits(cell)  # here: variable -> colours
+            for look, pieces in self._pieces.items():
+                ways = range(4 * pieces[0], 4 * pieces[0] + 4)
+                for turned in sorted({tuple(self.puzzle.turned[way].tolist()) for way in ways if fits[way]}):
+                    laid = self._new()
+                    self._laid[laid], here[laid] = (cell, look, turned), turned
+                    by_look[look].append(laid)
             self._exactly_one([*here])
             for side in range(4):
                 shows: dict[int, list[int]] = defaultdict(list)

@@ -182,31 +182,32 @@ class _Recorder(PiecesFirst):
     def __init__(self, encoding: Triangles, restricted: bool, emit: Callable[[list[Painting]], None]) -> None:
         super().__init__(list(range(1, encoding.deciding + 1)) if restricted else [])
         self._encoding, self._emit = encoding, emit
-        self._steps: list[Painting] = []
-        self._depth, self._literals = 0, list[tuple[int, int]]()
+        self._steps, self._literals = list[Painting](), list[tuple[int, int]]()
         self._decides, self._why = False, ""
+
+    @property
+    def _depth(self) -> int:
+        return len(self.trail) - 1
 
     def on_assignment(self, literal: int, fixed: bool = False) -> None:
         super().on_assignment(literal, fixed)
         self._literals.append((literal, 0 if fixed else self._depth))
 
     def on_new_level(self) -> None:
-        super().on_new_level()
         self._end_step()
-        self._depth += 1
+        super().on_new_level()
         self._decides = True
 
     def on_backtrack(self, to: int) -> None:
-        super().on_backtrack(to)
         self._end_step()
-        self._why = f"{count_of(self._depth - to, 'decision')} taken back"
-        self._depth, self._decides = to, False
+        self._decides, self._why = False, f"{count_of(self._depth - to, 'decision')} taken back"
+        super().on_backtrack(to)
 
     def close(self, model: list[int] | None) -> None:
         """Send what is left; with a model, the solution as the last step."""
         self._end_step()
         if model is not None:
-            true = [(literal, self._depth) for literal in model[: self._encoding.variables] if literal > 0]
+            true = [(literal, self._depth) for literal in model[: self._encoding.variables]]
             self._steps.append(Painting(self._depth, "", SOLUTION, *self._seen(true)))
         self._emit(self._steps)
 
@@ -226,13 +227,9 @@ class _Recorder(PiecesFirst):
         """The triangles and pieces among literals; (literal, decisions on which it hangs)."""
         triangles, pieces = list[Painted](), list[Placed]()
         for literal, depth in literals:
-            if literal > 0:
-                kind, *place = self._encoding.meaning(literal)
-                if kind == "triangle":
-                    cell, side, colour = place
+            match self._encoding.meaning(literal) if literal > 0 else ():
+                case "triangle", cell, side, colour:
                     triangles.append((cell, side, colour, depth))
-                elif kind == "piece":
-                    piece, cell = place
-                    if cell not in self._encoding.puzzle.holes:
-                        pieces.append((cell, piece, depth))
+                case "piece", piece, cell if cell not in self._encoding.puzzle.holes:
+                    pieces.append((cell, piece, depth))
         return tuple(triangles), tuple(pieces)
