@@ -24,15 +24,11 @@ from lns.exact.kernels.jit import kernel
 from lns.exact.piece_classes import PieceClasses, merge_duplicates
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle, rotate
+from lns.instances.puzzle import GREY, LEFT, UP, Puzzle, rotate
 
 MAX_LISTS = 1 << 27
-_SEEN = -1  # a left or upper side towards a cell or a grey rim: the list is that of its colour
-_ANY = -2  # a right or lower side whose neighbour is not known: any colour but grey
-_FREE = -3  # a right or lower side on the rim of a board without frame, which no neighbour sees: any colour but grey
-_OPEN = -4  # a left or upper one; pieces that show grey there are tried too, and are missed elsewhere
-_RIM = -5  # any such side that must have the colour of `Puzzle.rim`
-CellClass = tuple[tuple[int, ...], tuple[int, int] | None]
+_SEEN = -1  # of a side whose colour a list is looked up by: it needs no check
+CellClass = tuple[tuple[int | None, ...], tuple[bool, ...], tuple[int, int] | None]
 
 
 @dataclass(frozen=True)
@@ -64,12 +60,15 @@ def build_tables(puzzle: Puzzle) -> RowTables:
     others = [piece_class for piece_class in range(len(classes.quads)) if piece_class not in own_cells]
     loose = [(piece_class, rotation) for piece_class in others for rotation in classes.rotations(piece_class)]
     lists: dict[int, list[int]] = {}
-    mate, rim = puzzle.mate.tolist(), (puzzle.rim,) * 4
-    for (sides, clue), cell_class in cell_classes.items():
+    mate = puzzle.mate.tolist()
+    for (sides, outer, clue), cell_class in cell_classes.items():
         for piece_class, rotation in loose if clue is None else [clue]:
             quad = rotate(classes.quads[piece_class].tolist(), rotation)
-            if all(map(_matches, quad, sides, rim)):
-                up, right, down, left = (GREY if side <= _FREE else quad[at] for at, side in enumerate(sides))
+            if all(
+                colour != GREY if side is None else side in (_SEEN, colour)
+                for side, colour in zip(sides, quad, strict=True)
+            ):
+                up, right, down, left = (GREY if unseen else colour for unseen, colour in zip(outer, quad, strict=True))
                 right, down = mate[right], mate[down]
                 key = (cell_class * colours + dense[left]) * colours + dense[up]
                 candidate = (piece_class + 1) | rotation << 13 | dense[down] << 16 | dense[right] * colours << 32
@@ -90,25 +89,19 @@ def build_tables(puzzle: Puzzle) -> RowTables:
 def _cell_class(puzzle: Puzzle, classes: PieceClasses, cell: int) -> CellClass:
     """What the list of a cell depends on besides its left and upper colour.
 
-    (What each side must be: GREY, the colour that matches a clue, or one of the numbers above; class and rotation of
-    the clue on the cell.)
+    (What each side must be, None: any colour but grey; whether it is on the rim of a board without frame, which no
+    neighbour sees; class and rotation of the clue on the cell.)
     """
-    rims = zip(puzzle.rim_sides(cell), puzzle.required_sides(cell), strict=True)
-    outer = _RIM if puzzle.rim else _FREE
-    required = [_ANY if not rim else GREY if colour == GREY else outer for rim, colour in rims]
-    for side, beyond in ((RIGHT, cell + 1), (DOWN, cell + puzzle.width)):
-        if required[side] == _ANY and beyond in classes.clue_class:
+    sides = list(puzzle.required_sides(cell))
+    for side, beyond in puzzle.neighbours(cell):
+        if beyond in classes.clue_class:
             piece_class, rotation = classes.clue_class[beyond]
-            required[side] = int(puzzle.mate[rotate(classes.quads[piece_class].tolist(), rotation)[side ^ 2]])
+            sides[side] = int(puzzle.mate[rotate(classes.quads[piece_class].tolist(), rotation)[side ^ 2]])
+    outer = tuple(rim and not grey for rim, grey in zip(puzzle.rim_sides(cell), puzzle.grey_sides(cell), strict=True))
     for side in (LEFT, UP):
-        required[side] = {_FREE: _OPEN, _RIM: _RIM}.get(required[side], _SEEN)
-    return tuple(required), classes.clue_class.get(cell)
-
-
-def _matches(colour: int, side: int, rim: int) -> bool:
-    if side in (_ANY, _FREE):
-        return colour != GREY
-    return side in (_SEEN, _OPEN) or colour == (rim if side == _RIM else side)
+        if not (outer[side] and puzzle.rim):
+            sides[side] = _SEEN
+    return tuple(sides), outer, classes.clue_class.get(cell)
 
 
 DEPTH, NODES, SOLUTIONS, EXHAUSTED, DEEPEST = range(5)

@@ -13,7 +13,7 @@ import pytest
 from lns.exact.execution import Request
 from lns.exact.outcome import SolveStatus
 from lns.exact.paper.bailleux2025 import PAPER
-from lns.exact.sat.clauses import exactly_one_counters, read_answer
+from lns.exact.sat.clauses import read_answer
 from lns.exact.sat.encodings import ENCODINGS, Bailleux, Encoding, encode
 from lns.exact.sat.search import run_sat, search, search_by_program
 from lns.instances.errors import InputError
@@ -161,16 +161,6 @@ def test_half_3_gives_colours_only_to_a_piece_whose_rotation_is_known() -> None:
         consistent, derived = propagated("half-3", half.puzzle, assumed)
         known = {v for v in derived if abs(v) in colours} - grey
         assert consistent and (shown <= known if len(assumed) == 2 else not known)
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 5])
-def test_sequential_counter_says_exactly_one(n: int) -> None:
-    blocks = exactly_one_counters(np.arange(1, n + 1, dtype=np.int32)[None], n + 1)
-    clauses = [row for block in blocks for row in block.tolist()]
-    with Solver(name="glucose4", bootstrap_with=clauses) as solver:
-        models = {tuple(literal > 0 for literal in model[:n]) for model in solver.enum_models()}
-    assert models == {tuple(i == j for i in range(n)) for j in range(n)}
-    assert len(clauses) == (3 * n - 4 + 1 if n > 1 else 1)
 
 
 @pytest.mark.parametrize("name", ENCODINGS)

@@ -118,14 +118,6 @@ def test_unsatisfiable_formulas_are_never_solved_nor_simplified() -> None:
         assert (search.nodes, search.solutions) == (10_000, 0)
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_small_puzzles_are_solved(rule: str) -> None:
-    """Cuvillier & Szymkowiak 2010, tables 4.2 to 4.6: all five solve puzzles of nine pieces and two colours."""
-    for seed in range(3):
-        outcome = solve(uniform(3, 3, 2, seed).puzzle, solver=f"sls:{rule}", nodes=2_000_000, seed=seed)
-        assert outcome.status is SolveStatus.SOLVED and outcome.board is not None
-
-
 @pytest.mark.parametrize(
     ("rule", "puzzle_seed", "seed", "raw", "simplified"),
     [
