@@ -140,28 +140,11 @@ class Blocks(CountedSearch):
 
     Duplicate pieces are distinct (see `lns.exact.piece_classes`).
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        Whose pieces the blocks are made of.
-    size : int
-        Blocks have ``size`` x ``size`` pieces; 1 or 2.
-    order : sequence of int, optional
-        The places in the order in which they are filled; by default row by row.
-    all_four : bool
-        The equal rotations of symmetric pieces are distinct too.
-    check : callable
-        Called while the blocks are listed.
+    Blocks have ``size`` x ``size`` pieces, 1 or 2. ``order`` has the places in the order in which they are filled, by
+    default row by row. With ``all_four`` the equal rotations of symmetric pieces are distinct too. ``check`` is called
+    while the blocks are listed. Their number by class of places is ``by_class``.
 
-    Attributes
-    ----------
-    by_class : dict
-        Number of blocks by class of places.
-
-    Raises
-    ------
-    InputError
-        If a side of the board is odd and ``size`` is 2, or there are more than `MAX_BLOCKS` blocks.
+    Raises InputError if a side of the board is odd and ``size`` is 2, or there are more than `MAX_BLOCKS` blocks.
     """
 
     COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
@@ -329,12 +312,8 @@ def count_inner_blocks(puzzle: Puzzle, side: int, samples: int, seed: int) -> tu
     """Estimate the number of blocks of ``side`` x ``side`` inner pieces with matching joints (Jolivet 2008, 2.5).
 
     Knuth's estimate: a random descent of the tree of a row scan, weighted by the product of its numbers of children, is
-    an unbiased estimate of the number of leaves. Rotated copies of a block count once.
-
-    Returns
-    -------
-    float, float
-        The mean, and its standard error.
+    an unbiased estimate of the number of leaves. Rotated copies of a block count once. Returns the mean and its
+    standard error.
     """
     middle = puzzle.height // 2 * puzzle.width + puzzle.width // 2
     quads, fitting = puzzle.oriented.tolist(), defaultdict[tuple[int, int], list[int]](list)

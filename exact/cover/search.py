@@ -97,25 +97,10 @@ def _rows(
 def build(
     puzzle: Puzzle, code: str, *, all_four: bool = False, check: Check = unlimited, most: int = MAX_NODES
 ) -> CoverModel:
-    """The exact cover problem of a puzzle.
+    """The exact cover problem of a puzzle, in one of the `CODES`.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The puzzle to be covered.
-    code : str
-        One of `CODES`.
-    all_four : bool
-        Include the rotations of symmetric pieces that look equal.
-    check : callable
-        Called for each cell.
-    most : int
-        Most nodes.
-
-    Raises
-    ------
-    InputError
-        If the matrix has more nodes; that is known before it is made.
+    ``all_four`` includes the rotations of symmetric pieces that look equal; ``check`` is called for each cell. Raises
+    InputError if the matrix has more nodes than ``most``; that is known before it is made.
     """
     numbers, covered = _codes(puzzle, code)
     per_edge, cells = covered.shape[2], _rows(puzzle, covered, all_four=all_four, check=check, most=most)

@@ -34,52 +34,21 @@ class CheckAnswer(StrEnum):
 
 @dataclass(frozen=True)
 class Check:
-    """The answer of `check_refills`.
-
-    Parameters
-    ----------
-    answer : CheckAnswer
-        What the solver found, or that it found nothing in time.
-    seconds : float
-        Elapsed seconds.
-    board : Board or None
-        The board that contradicts the claim, verified.
-    interrupted : bool
-        Whether Ctrl-C ended the check.
-    """
+    """The answer of `check_refills`."""
 
     answer: CheckAnswer
-    seconds: float
-    board: Board | None = None
-    interrupted: bool = False
+    seconds: float  # elapsed
+    board: Board | None = None  # that contradicts the claim, verified
+    interrupted: bool = False  # by Ctrl-C
 
 
 def check_refills(puzzle: Puzzle, board: Board, cells: Collection[int], score: int, seconds: float | None) -> Check:
     """Ask whether some legal refill of a region gives the whole board more than a score.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The puzzle of the board.
-    board : Board
-        It may break rules inside the region, as for `lns.exact.region.resolve.resolve`.
-    cells : collection of int
-        The cells that may change; each gets a piece, those of clues the piece of their clue.
-    score : int
-        What no refill exceeds, as is claimed.
-    seconds : float or None
-        Limit of elapsed time.
+    ``cells`` may change; each gets a piece, those of clues the piece of their clue. Inside them the board may break
+    rules. ``score`` is what no refill exceeds, as is claimed, and ``seconds`` a limit of elapsed time.
 
-    Returns
-    -------
-    Check
-
-    Raises
-    ------
-    RuntimeError
-        If the solver's board does not verify.
-    ChildProcessError
-        If the solver crashes.
+    Raises RuntimeError if the solver's board does not verify, and ChildProcessError if the solver crashes.
     """
     found: list[list[int] | None] = []
     ended = run_in_process(search_refill, puzzle, board, list(cells), score, receive=found.append, seconds=seconds)

@@ -33,52 +33,21 @@ Placed = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Painting:
-    """One decision of a SAT solver, or what it learned from a conflict, with all that follows by unit propagation.
+    """One decision of a SAT solver, or what it learned from a conflict, with all that follows by unit propagation."""
 
-    Parameters
-    ----------
-    depth : int
-        Decisions that stand before it; what hangs on more of them is taken back first.
-    decided : str
-        The decision, or the first literal that a learned clause implies, in words.
-    outcome : str
-        ``"decided"``, ``"learned"`` (nothing was decided: after a conflict, and before the first decision) or
-        ``"solution"``.
-    triangles, pieces : tuple
-        What gets its value.
-    why : str
-        How far it went back before, in words.
-    """
-
-    depth: int
-    decided: str
-    outcome: str
-    triangles: tuple[Painted, ...]
-    pieces: tuple[Placed, ...]
-    why: str = ""
+    depth: int  # decisions that stand before it; what hangs on more of them is taken back first
+    decided: str  # the decision, or the first literal that a learned clause implies, in words
+    outcome: str  # "decided", "learned" (nothing decided: after a conflict, before the first decision) or "solution"
+    triangles: tuple[Painted, ...]  # that get their colour
+    pieces: tuple[Placed, ...]  # that get their cell
+    why: str = ""  # how far it went back before, in words
 
 
 def paintings(puzzle: Puzzle, steps: int, *, restricted: bool) -> tuple[tuple[Painting, ...], SolveStatus]:
-    """Search with CaDiCaL and record its steps.
+    """Search with CaDiCaL and record at most so many steps; the status is that of the search within them.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The puzzle to be solved.
-    steps : int
-        Most steps.
-    restricted : bool
-        Decide on pieces and orientations only (Cuvillier & Szymkowiak 2010, 3.2), in an order of this project's own.
-
-    Returns
-    -------
-    paintings : tuple of Painting
-    status : SolveStatus
-
-    Raises
-    ------
-    InputError
-        Without python-sat, or for a board of more than `MAX_CELLS` cells.
+    ``restricted``: decide on pieces and orientations only (Cuvillier & Szymkowiak 2010, 3.2), in an order of this
+    project's own. Raises InputError without python-sat, or for a board of more than `MAX_CELLS` cells.
     """
     require("sat", "the SAT solver")
     if puzzle.cells > MAX_CELLS:
