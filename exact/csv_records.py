@@ -8,8 +8,8 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,19 +23,14 @@ _R = TypeVar("_R", bound="DataclassInstance")
 _FIELD_TYPES: dict[Any, type[int] | type[float] | type[str]] = {"int": int, "float": float, "str": str}
 
 
-def append(path: Path, record: DataclassInstance) -> None:
-    """Append a record to a file, as `append_row` does."""
-    append_row(path, _columns(type(record)), asdict(record))
-
-
-def append_row(path: Path, columns: Sequence[str], row: Mapping[str, object]) -> None:
-    """Append a row, a value for each of all columns, on a line of its own even if the last line was cut off.
+def append_row(path: Path, row: Mapping[str, object]) -> None:
+    """Append a row, column -> value, on a line of its own even if the last line was cut off.
 
     A new or empty file gets a header first. Raises OSError, which names ``path``, if the file cannot be written; it is
     then unchanged.
     """
     text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer = csv.DictWriter(text, [*row], lineterminator="\n")
     with path.open("ab+", buffering=0) as file:
         size = file.seek(0, os.SEEK_END)
         if size == 0:
@@ -54,7 +49,7 @@ def append_row(path: Path, columns: Sequence[str], row: Mapping[str, object]) ->
 
 
 def check_appendable(path: Path) -> None:
-    """Open a file as `append` will, before a long run whose records go there; OSError, which names it, if it cannot be.
+    """Open a file as `append_row` will, before a long run. Raises OSError, which names it, if it cannot be opened.
 
     A new file is not left behind.
     """
@@ -75,8 +70,7 @@ def read(path: Path, record_type: type[_R]) -> list[_R]:
     if not path.exists() or path.stat().st_size == 0:
         return []
     types = [_FIELD_TYPES[field.type] for field in fields(record_type)]
-    columns = _columns(record_type)
-    line = 1
+    columns, line = [field.name for field in fields(record_type)], 1
     try:
         with path.open(newline="", encoding="utf-8") as file:
             reader = csv.reader(file)
@@ -95,7 +89,3 @@ def read(path: Path, record_type: type[_R]) -> list[_R]:
             raise
         message = "this line is no record of a run; expected a value of the right type for each column"
         raise InputError(message, path, line) from None
-
-
-def _columns(record_type: type[DataclassInstance]) -> list[str]:
-    return [field.name for field in fields(record_type)]

@@ -307,7 +307,7 @@ def benchmark(
         for row in made:
             results.append(row)
             if options.table is not None:
-                append_row(Path(options.table), FIELDS, row.values)
+                append_row(Path(options.table), row.values)
             if on_row is not None:
                 on_row(row)
         if options.with_ablations and on_ablation is not None:

@@ -10,7 +10,7 @@ O. Bailleux, "Quel codage CNF pour les contraintes de concordance de motifs d'Et
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lns.exact.compare import ComparisonRow, PlannedRun, run_experiment
+from lns.exact.compare import ComparisonRow, Runs, run_experiment
 from lns.exact.execution import Request
 from lns.exact.paper.runs import NAN, Plan, Rows, crossed, mean_of, plot_curves, rounded, solver_run, times
 from lns.exact.sat.clauses import lines_of
@@ -55,7 +55,7 @@ PLAN = Plan((5, 6, 7), (*(f"sat:{name}" for name in ENCODINGS), "colorpairs", "r
 FULL = replace(PLAN, sizes=(5, 6, 7, 8, 9, 10), per_size=100, seconds=1000.0)
 
 
-def runs(plan: Plan) -> Iterator[PlannedRun]:
+def runs(plan: Plan) -> Runs:
     """Plan a run of each solver on each puzzle."""
     request = Request(seconds=plan.seconds, sat_solver=SAT_SOLVER)
     for n, seed in product(plan.sizes, plan.seeds):
@@ -162,11 +162,10 @@ def proofs_text(sides: Sequence[int], per_size: int, seconds: float, output: Pat
     """
     if min(sides) < 4:
         raise InputError("expected sides of 4 or more, with two inner pieces to swap")
-    request, planned = Request(seconds=seconds, sat_solver=SAT_SOLVER), []
-    for side, seed in product(sides, range(1, per_size + 1)):
-        puzzle = balanced_torus(side, side, seed).puzzle
-        swapped = with_swapped_sides(puzzle)
-        planned += [solver_run(f"swapped-{puzzle.name}", swapped, prover, request) for prover in PROVERS]
+    request = Request(seconds=seconds, sat_solver=SAT_SOLVER)
+    puzzles = [balanced_torus(side, side, seed).puzzle for side in sides for seed in range(1, per_size + 1)]
+    swapped = [(f"swapped-{puzzle.name}", with_swapped_sides(puzzle)) for puzzle in puzzles]
+    planned = (solver_run(name, puzzle, prover, request) for name, puzzle in swapped for prover in PROVERS)
     by_class = Rows(run_experiment(planned, output))
 
     def entry(side: int, prover: str) -> str:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
 
-from lns.exact.compare import ComparisonRow, PlannedRun
+from lns.exact.compare import ComparisonRow, Runs
 from lns.exact.execution import Request
 from lns.exact.paper.runs import Plan, Rows, crossed, mean_of, plot_curves, rounded, solver_run, times, uniform_classes
 from lns.exact.text_table import aligned
@@ -73,7 +73,7 @@ PLAN = Plan(
 FULL = Plan((2, 3, 4, 5, 6, 7, 8), tuple(METHODS), tuple(range(2, 18)), per_size=100, seconds=600.0)
 
 
-def runs(plan: Plan) -> Iterator[PlannedRun]:
+def runs(plan: Plan) -> Runs:
     """Plan all runs, also those of classes that a method is unlikely to solve: zeros in the tables are measured."""
     for side, colours, seed, puzzle in uniform_classes(plan):
         for method in plan.solvers:

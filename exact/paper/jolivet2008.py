@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import comb
@@ -26,7 +26,7 @@ from statistics import stdev
 import numpy as np
 
 from lns.exact.blocks import count_inner_blocks
-from lns.exact.compare import ComparisonRow, PlannedRun
+from lns.exact.compare import ComparisonRow, PlannedRun, Runs
 from lns.exact.paper.design import (
     CODES,
     PATHS,
@@ -122,7 +122,7 @@ CUT, ESTIMATE = ">", "~"  # put before a mean where trees were cut: it is a lowe
 # -- runs -------------------------------------------------------------------------------------------------------------
 
 
-def runs(plan: Plan) -> Iterator[PlannedRun]:
+def runs(plan: Plan) -> Runs:
     """Plan a run for each puzzle of each class, and those of the `PARTS`."""
     wanted = [
         (side, side, colours, method)

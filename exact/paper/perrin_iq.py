@@ -14,14 +14,14 @@ A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", sections III (algori
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from statistics import median
 
-from lns.exact.compare import ComparisonRow, PlannedRun
+from lns.exact.compare import ComparisonRow, PlannedRun, Runs
 from lns.exact.outcome import SolveStatus
 from lns.exact.paper.runs import BUDGET_SPENT, NAN, Plan, Rows, plot_curves, rounded
 from lns.exact.polyominoes.grid import NO_WEIGHT, RACE, WEIGHTS, Grid, render
@@ -74,7 +74,7 @@ def grids(plan: Plan, name: str) -> dict[int, Grid]:
     return {seed: cut_grid(width, height, seed)[0] for seed in plan.seeds}
 
 
-def runs(plan: Plan) -> Iterator[PlannedRun]:
+def runs(plan: Plan) -> Runs:
     """Plan a run for each grid of each class by each method."""
     for name in classes(plan):
         for number, grid in grids(plan, name).items():

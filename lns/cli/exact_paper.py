@@ -121,16 +121,15 @@ def paper(args: argparse.Namespace) -> int:
     paper: Any = import_module(f"lns.exact.paper.{args.paper}")
     plan = _plan(args, paper)
 
-    def planned() -> list[PlannedRun]:
-        if found := list(paper.runs(plan)):
-            return found
+    planned: list[PlannedRun] = list(paper.runs(plan))
+    if not planned:
         known = f"the sizes {', '.join(map(str, paper.FULL.sizes))}"
         if args.colours is not None:
             known += f" and the colours {', '.join(map(str, paper.FULL.colours))}"
         raise InputError(f"{args.paper} has no run with these options; expected some of {known}")
 
     if args.show:
-        rows, left = comparison.finished_rows(planned(), args.output)
+        rows, left = comparison.finished_rows(paper.runs(plan), args.output)
         after, status = f"\n\n{_missing([(run.instance, run.solver) for run in left])}", out.DONE
         if others := len(comparison.read_rows(args.output)) - len(rows):
             after += f"\n{count_of(others, 'row')} of {args.output} not shown: expected the options of their runs"
@@ -138,9 +137,8 @@ def paper(args: argparse.Namespace) -> int:
         rows, status = [], out.DONE
         try:
             with live_line(None, quiet=False) as line:
-                found = planned()
-                tell = _progress(line, [f"{run.instance} by {run.solver}" for run in found])
-                for row in comparison.run_experiment(found, args.output):
+                tell = _progress(line, [f"{run.instance} by {run.solver}" for run in planned])
+                for row in comparison.run_experiment(paper.runs(plan), args.output):
                     rows.append(row)
                     tell(row)
         except KeyboardInterrupt:

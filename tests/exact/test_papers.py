@@ -3,7 +3,7 @@
 The tables are printed from the rows that are committed in docs/papers/data: a line of each.
 """
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -110,7 +110,7 @@ def test_trees_are_timed_and_rows_without_a_time_are_not_run_again(csv: Path) ->
     csv.unlink()
     untimed = [replace(row, seconds=-1.0) for row in timed]
     for row in untimed:
-        csv_records.append(csv, row)
+        csv_records.append_row(csv, asdict(row))
     assert made(jolivet2008, plan, csv) == untimed
     assert f"4x4, 4 colours - {timed[1].seconds:.4f} - -" in section_2_4([untimed[0], timed[1]])
     assert "4x4, 4 colours - - - -" in section_2_4(untimed)
