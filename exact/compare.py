@@ -167,8 +167,8 @@ def read_rows(path: Path | None) -> Finished:
 
 def measured() -> str:
     """When and where a run was measured: time, processor, and the load beside it."""
-    load = f", load {os.getloadavg()[0]:.0f}" if hasattr(os, "getloadavg") else ""
-    return f"measured {datetime.now(UTC):%Y-%m-%d %H:%M} UTC on {_processor()}, {os.cpu_count()} cores{load}"
+    place = f"{_processor()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.0f}"
+    return f"measured {datetime.now(UTC):%Y-%m-%d %H:%M} UTC on {place}"
 
 
 @cache
