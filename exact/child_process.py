@@ -66,13 +66,12 @@ def run_in_process(
     processor: bool = False,
     prepare: Callable[[], None] | str | None = None,
 ) -> ProcessResult:
-    """Call ``task(emit, *arguments)`` in a new process.
+    """Call ``task(emit, *arguments)``, a function at the top level of a module, in a new process.
+
+    The task sends a message to the parent by calling ``emit(message)``. Messages and arguments are pickled.
 
     Parameters
     ----------
-    task : callable
-        A function at the top level of a module. It sends a message to the parent by calling ``emit(message)``.
-        Messages and arguments are pickled.
     receive : callable
         Called with each message, in this process.
     seconds : float, optional

@@ -108,26 +108,11 @@ Runs = Generator[PlannedRun, Any, None]
 
 
 def run_experiment(runs: Runs, output: Path | None, *, with_place: bool = True) -> Iterator[ComparisonRow]:
-    """Execute the runs that a CSV file does not hold yet, and append a row for each.
+    """Execute the runs that a CSV file does not hold yet, append a row for each, and yield the rows of all, in order.
 
-    Parameters
-    ----------
-    runs : generator of PlannedRun
-        The runs; it is sent their rows.
-    output : Path or None
-        A CSV file; a row of it that answers a run replaces it (`PlannedRun.row_in`).
-    with_place : bool
-        Note in each row when and where it was measured.
-
-    Yields
-    ------
-    ComparisonRow
-        One for each run, in order.
-
-    Raises
-    ------
-    InputError, OSError
-        If the file holds something else, or nothing can be added to it; before the first run where possible.
+    A row of the file ``output`` that answers a run replaces it (`PlannedRun.row_in`). New rows note when and where they
+    were measured if ``with_place``. Raises InputError or OSError if the file holds something else, or nothing can be
+    added to it; before the first run where possible.
     """
     finished, row = read_rows(output), None
     if output is not None:

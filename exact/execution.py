@@ -145,19 +145,8 @@ def build_and_run(make: Callable[[Check], PausedSearch], request: Request) -> Ou
 def run_search(search: PausedSearch, request: Request, clock: Clock | None = None) -> Outcome:
     """Run a paused search as a request says, to its end or to the end of a budget, in steps of about 80 ms.
 
-    Parameters
-    ----------
-    search : PausedSearch
-        The search, which holds what it found; it may have been advanced before.
-    request : Request
-        The first solution or all of them, budgets and callbacks.
-    clock : Clock, optional
-        Of the model that was built for this search; by default the time begins now.
-
-    Returns
-    -------
-    Outcome
-        INTERRUPTED after Ctrl-C.
+    The search may have been advanced before. ``clock`` is that of the model which was built for it; by default the time
+    begins now. Ctrl-C ends the search with status 'interrupted'.
     """
     clock = clock or Clock(request)
     listed: Any = search if request.on_solution is None else _Listed(search, request.on_solution)

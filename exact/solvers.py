@@ -190,17 +190,7 @@ def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
 def counted_rotations(puzzle: Puzzle, board: Board) -> int:
     """How many solutions `count` with ``fix_corner`` sees in a perfect board and its rotated copies.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The puzzle whose solutions are counted.
-    board : Board
-        A solution of ``puzzle``.
-
-    Returns
-    -------
-    int
-        1 where a corner is pinned, else the number of rotations that differ in their colours.
+    1 where a corner is pinned, else the number of rotations that differ in their colours.
     """
     if corner_variants(puzzle)[0][0].clues:
         return 1

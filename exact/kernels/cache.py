@@ -177,12 +177,9 @@ def _checkout_key() -> str:
 def cache_base() -> Path | None:
     """The directory of all new machine code, made if it does not exist.
 
-    Returns
-    -------
-    Path or None
-        The first of ``$NUMBA_CACHE_DIR/lns``, ``$XDG_CACHE_HOME/lns`` (by default ``~/.cache/lns``) and a directory of
-        this user in the system's temporary directory that can be written. None if there is none, or if other users can
-        write the last: then every process compiles for itself what is not compiled yet.
+    It is the first of ``$NUMBA_CACHE_DIR/lns``, ``$XDG_CACHE_HOME/lns`` (by default ``~/.cache/lns``) and a directory
+    of this user in ``$TMPDIR`` (by default ``/tmp``) that can be written. None if there is none, or if other users can
+    write the last: then every process compiles for itself what is not compiled yet.
     """
     for candidate in _candidates():
         with suppress(OSError):

@@ -26,7 +26,7 @@ from lns.exact.driver import PausedSearch, Progress, ProgressCallback
 from lns.exact.execution import BuildingEnded, Clock, Request, each_after, run_search
 from lns.exact.optional_deps import require
 from lns.exact.outcome import SolveStatus
-from lns.exact.polyominoes.grid import RACE, WEIGHTS, Grid, check_weight
+from lns.exact.polyominoes.grid import RACE, WEIGHTS, Grid
 from lns.exact.polyominoes.model import FillingSearch, build_model
 from lns.instances.errors import InputError
 
@@ -53,19 +53,13 @@ class FillResult:
 
 
 class WeightRace(PausedSearch):
-    """Searches by several weights, SLICE nodes in turn, until one of them ends. No weight is fast on every grid.
-
-    Attributes
-    ----------
-    ended : FillingSearch or None
-        The search that has a filling or is exhausted.
-    """
+    """Searches by several weights, SLICE nodes in turn, until one of them ends. No weight is fast on every grid."""
 
     first_step = FillingSearch.first_step
 
     def __init__(self, searches: Sequence[FillingSearch]) -> None:
         self.searches = searches
-        self.ended: FillingSearch | None = None
+        self.ended: FillingSearch | None = None  # the search that has a filling or is exhausted
         self._current, self._turn_left = 0, SLICE
 
     @property
@@ -142,26 +136,19 @@ def fill(
     A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III.
     """
     request = Request(**fields)
-    count_all = request.count_all
-    if weight is None:
-        weight = COUNTING_WEIGHT if count_all else RACE
-    weights = tuple(WEIGHTS) if weight == RACE else (weight,) if isinstance(weight, str) else tuple(weight)
-    for name in weights:
-        check_weight(name)
-    racing = weight == RACE or not isinstance(weight, str)
-    if count_all and racing:
+    weight = weight or (COUNTING_WEIGHT if request.count_all else RACE)
+    weights = [*WEIGHTS] if weight == RACE else [weight] if isinstance(weight, str) else weight
+    if request.count_all and len(weights) > 1:
         raise InputError("a race ends at the first filling; expected one weight to count all")
-    clock = Clock(request)
-    options = 0
+    clock, options = Clock(request), 0
+    parts = {"zones": zones, "dead_ends": dead_ends}
     try:
-        model = build_model(grid, reduced=count_all, check=clock.check)
+        model = build_model(grid, reduced=request.count_all, check=clock.check)
         options = model.options
-        searches = [
-            FillingSearch(model, name, zones=zones, dead_ends=dead_ends) for name in each_after(clock.check, weights)
-        ]
+        searches = [FillingSearch(model, name, **parts) for name in each_after(clock.check, weights)]
     except BuildingEnded:
         return FillResult(SolveStatus.BUDGET_SPENT, 0, 0, clock.seconds, None, options)
-    search = WeightRace(searches) if racing else searches[0]
+    search = WeightRace(searches) if len(searches) > 1 else searches[0]
     outcome = run_search(search, request, clock)
     ended = search.ended
     return FillResult(
@@ -190,26 +177,9 @@ def race(
 ) -> FillResult:
     """Find the first filling of a grid by several weights on several processes. The first search that ends decides.
 
-    Parameters
-    ----------
-    grid, zones, nodes, seconds, on_progress
-        As for `fill`; nodes and progress are those of all processes.
-    workers : int
-        Processes. Each has its share of the weights and searches with them in turn, as by `fill`.
-    weights : sequence of str
-        Keys of WEIGHTS.
-
-    Returns
-    -------
-    FillResult
-        Of the first search that ended; its nodes are those of all processes, as each last reported them.
-
-    Raises
-    ------
-    InputError
-        If there is no worker, or as by `fill`.
-    ChildProcessError
-        If a process crashes.
+    Each of the ``workers`` has its share of the ``weights``, and searches with them in turn as `fill` does, whose the
+    other parameters are. Nodes and progress are those of all processes, as each last reported them. Raises InputError
+    as `fill`, and if there is no worker; ChildProcessError if a process crashes.
     """
     if workers < 1:
         raise InputError(f"{workers} workers; expected 1 or more")

@@ -1,4 +1,4 @@
-"""The cache of machine code: its key, damage and full disks, processes that share the work."""
+"""The cache of machine code: its key, damage and full disks, processes that share the work; what numba must do."""
 
 from __future__ import annotations
 
@@ -6,15 +6,21 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
+import numba
+import numpy as np
 import pytest
 
 from lns.exact import file_lock
 from lns.exact.kernels import cache as kernel_cache
 from lns.exact.kernels import jit
 
+ROOT = Path(__file__).resolve().parents[2]
 FILES = {
     "kernel": '''
 """Kernels."""
@@ -296,16 +302,6 @@ def test_a_warm_cache_is_read_where_it_cannot_be_written(demo: Demo) -> None:
     assert list((demo.root / "home").rglob("*.nbc")) and sorted(demo.cache.rglob("*")) == before
 
 
-@pytest.mark.slow
-def test_nothing_is_left_in_the_working_directory_where_nothing_else_can_be_written(demo: Demo) -> None:
-    demo.signal("go")
-    before = sorted(demo.root.iterdir())
-    environment = {"NUMBA_CACHE_DIR": "/nowhere/1", "XDG_CACHE_HOME": "/nowhere/2", "TMPDIR": "/nowhere/3"}
-    read_only = READ_ONLY.format(folders=["/"], but=str(demo.root), environment=environment)
-    assert demo.slow(before=read_only).rest() == ["compiles", "26"]
-    assert sorted(demo.root.iterdir()) == before
-
-
 # -- processes --------------------------------------------------------------------------------------------------------
 
 
@@ -387,13 +383,57 @@ def test_a_shared_directory_is_used_only_if_no_other_user_can_write_it(
     assert find() is None
 
 
-def test_kernels_that_another_checkout_compiles_are_not_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kernel_cache, "cache_base", lambda: tmp_path)
-    own = kernel_cache.checkout_cache()
-    assert own is not None and own.parent == tmp_path
-    for folder, saved in ((tmp_path / "0123456789abcdef", 0), (own, 1)):
-        (folder / "key").mkdir(parents=True)
-        (folder / "key" / "kernel.nbi").touch()
-        assert kernel_cache.saved_kernels() == saved
+# -- numba ------------------------------------------------------------------------------------------------------------
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".")[:2])
+
+
+def test_the_cap_of_the_version_covers_what_is_installed_and_locked() -> None:
+    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    [requirement] = [line for line in dependencies if line.startswith("numba")]
+    bounds = {part[:2] if part[1] == "=" else part[:1]: part.lstrip("<>=") for part in requirement[5:].split(",")}
+    assert set(bounds) == {">=", "<"}
+    [locked] = [line for line in (ROOT / "requirements.lock").read_text().splitlines() if line.startswith("numba==")]
+    for release in (version("numba"), locked.split("==")[1].split()[0]):
+        assert numbers(bounds[">="]) <= numbers(release) < numbers(bounds["<"]), release
+
+
+class Arrays(NamedTuple):
+    first: np.ndarray
+    second: np.ndarray
+
+
+def test_the_private_option_of_flat_kernels_removes_reference_counts() -> None:
+    def last_positive(arrays: Arrays, count: int) -> float:
+        chosen = arrays.first
+        for index in range(count):
+            if arrays.second[index] > 0:
+                chosen = arrays.second
+        return chosen[0]
+
+    for options, counted in (({}, True), ({"_nrt": False}, False)):
+        compiled = numba.njit(nogil=True, **options)(last_positive)
+        assert hasattr(compiled, "_cache") and hasattr(compiled._compiler, "compile")
+        assert compiled(Arrays(np.ones(3), np.full(3, 2.0)), 3) == 2.0
+        [code] = compiled.inspect_llvm().values()
+        assert ("NRT_incref" in code) is counted
+
+
+@jit.inline_flat_kernel
+def doubled(number: float) -> float:
+    return 2 * number
+
+
+def test_inlined_kernels_leave_out_what_a_call_from_python_needs_and_can_be_called_all_the_same() -> None:
+    assert doubled(4) == 8  # before any kernel uses it
+
+    def six_times(number: float) -> float:
+        return 3.0 * doubled(number)
+
+    compiled = numba.njit(nogil=True, _nrt=False)(six_times)
+    assert compiled(5) == 30.0
+    assert doubled(5) == 10 and doubled(number=0.5) == 1.0  # with and without machine code for the type of argument
+    [code] = doubled.inspect_llvm().values()
+    assert "define" in code and "cpython" not in code and "cfunc" not in code
