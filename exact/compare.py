@@ -6,17 +6,18 @@ other runs; `run_experiment` makes those that the file lacks.
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import platform
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from lns.exact import csv_records
 from lns.exact.child_process import Emit, ExitReason, ProcessResult, run_in_process
 from lns.exact.execution import Request
 from lns.exact.kernels.cache import is_compiled
@@ -116,7 +117,7 @@ def run_experiment(runs: Runs, output: Path | None, *, with_place: bool = True) 
     """
     finished, row = read_rows(output), None
     if output is not None:
-        csv_records.check_appendable(output)
+        check_appendable(output)
     with suppress(StopIteration):
         while True:
             run = runs.send(row)
@@ -126,7 +127,7 @@ def run_experiment(runs: Runs, output: Path | None, *, with_place: bool = True) 
                 question = run.cut_question if row.status == SolveStatus.BUDGET_SPENT else run.question
                 row = replace(row, question=question, note=row.note or (measured() if with_place else ""))
                 if output is not None:
-                    csv_records.append_row(output, asdict(row))
+                    append_row(output, asdict(row))
             yield row
 
 
@@ -145,9 +146,67 @@ def finished_rows(runs: Runs, output: Path) -> tuple[list[ComparisonRow], list[P
 
 
 def read_rows(path: Path | None) -> Finished:
-    """The rows of a CSV file. Raises InputError as `csv_records.read`."""
-    rows = [] if path is None else csv_records.read(path, ComparisonRow)
+    """The rows of a CSV file; none if it does not exist or is empty.
+
+    Raises InputError if its folder does not exist, it has other columns, or a line is no row.
+    """
+    if path is not None and not path.parent.is_dir():
+        raise InputError("there is no such directory", path.parent)
+    if path is None or not path.exists() or path.stat().st_size == 0:
+        return {}
+    columns, line, rows = [field.name for field in fields(ComparisonRow)], 1, list[ComparisonRow]()
+    convert: list[Any] = [{"int": int, "float": float, "str": str}[str(field.type)] for field in fields(ComparisonRow)]
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.reader(file)
+            if next(reader, None) != columns:
+                expected = f"({', '.join(columns)}); expected a new file or one that this version has written"
+                raise InputError(f"other columns than expected {expected}", path, line)
+            for values in filter(None, reader):
+                line = reader.line_num
+                rows.append(ComparisonRow(*(of(value) for of, value in zip(convert, values, strict=True))))
+    except InputError:
+        raise
+    except (ValueError, csv.Error):
+        message = "this line is no record of a run; expected a value of the right type for each column"
+        raise InputError(message, path, line) from None
     return {(row.instance, row.solver, row.question): row for row in rows}
+
+
+def append_row(path: Path, row: Mapping[str, object]) -> None:
+    """Append a row, column -> value, on a line of its own even if the last line was cut off.
+
+    A new or empty file gets a header first. Raises OSError, which names ``path``, if the file cannot be written; it is
+    then unchanged.
+    """
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [*row], lineterminator="\n")
+    with path.open("ab+", buffering=0) as file:
+        size = file.seek(0, os.SEEK_END)
+        if size == 0:
+            writer.writeheader()
+        else:
+            file.seek(size - 1)
+            text.write("" if file.read() == b"\n" else "\n")
+        writer.writerow(row)
+        data = text.getvalue().encode()
+        try:
+            while data:
+                data = data[file.write(data) :]
+        except OSError as error:
+            file.truncate(size)
+            raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def check_appendable(path: Path) -> None:
+    """Open a file as `append_row` will, before a long run. Raises OSError, which names it, if it cannot be opened.
+
+    A new file is not left behind.
+    """
+    is_new = not path.exists()
+    path.open("ab").close()
+    if is_new:
+        path.unlink()
 
 
 def measured() -> str:

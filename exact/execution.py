@@ -216,7 +216,7 @@ class Reporter:
 
     With ``duplicates_distinct`` the library finds a board once for each way to swap duplicate pieces. If the request
     has an ``on_solution``, each board is sent, after the outcome that counts it. ``found`` counts the boards of the
-    library; the caller may add figures of the method to ``details``, and set ``budget_used``, at any time.
+    library; the caller may add figures of the method to ``details`` at any time.
     """
 
     def __init__(
@@ -229,7 +229,6 @@ class Reporter:
         self._unsent: list[Board] = []
         self.found = 0
         self.details: dict[str, float] = {}
-        self.budget_used: int | None = None
 
     def add_board(self, board: Board, nodes: int | None) -> None:
         """Count a board that was found after ``nodes`` nodes. Raises RuntimeError if it is not a solution."""
@@ -250,7 +249,7 @@ class Reporter:
             status = SolveStatus.SOLVED if solutions else SolveStatus.INFEASIBLE
         details = self.details | {"processor_seconds": _processor_seconds() - self._processor_began}
         seconds = self._reported - self._began
-        self._emit(Outcome(status, solutions, nodes, seconds, self._first, details, self.budget_used))
+        self._emit(Outcome(status, solutions, nodes, seconds, self._first, details))
         while self._unsent:
             self._emit(self._unsent.pop(0))
 

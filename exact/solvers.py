@@ -127,10 +127,10 @@ def _left(request: Request, before: Outcome) -> Request:
         nodes, solutions = now.nodes + (before.nodes or 0), now.solutions + before.solutions
         request.on_progress(replace(now, nodes=nodes, solutions=solutions, seconds=now.seconds + before.seconds))
 
-    used = before.nodes if before.budget_used is None else before.budget_used
+    used = int(before.details.get("budget_spent", before.nodes or 0))
     return replace(
         request,
-        nodes=None if request.nodes is None else max(0, request.nodes - (used or 0)),
+        nodes=None if request.nodes is None else max(0, request.nodes - used),
         seconds=None if request.seconds is None else max(0.0, request.seconds - before.seconds),
         on_progress=None if request.on_progress is None else on_progress,
     )
@@ -219,7 +219,6 @@ def _sum(before: Outcome, after: Outcome, convention: str) -> Outcome:
         seconds=before.seconds + after.seconds,
         board=before.board if before.board is not None else after.board,
         details=details,
-        budget_used=None if after.budget_used is None else (before.budget_used or 0) + after.budget_used,
         convention=convention,
     )
 

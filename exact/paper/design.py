@@ -203,27 +203,11 @@ def improve(
     seed: int = 0,
     start: Sequence[int] | None = None,
 ) -> Iterator[Design]:
-    """Search for a hard puzzle, or for one with a single solution.
+    """Search for a hard puzzle (most nodes for each solution), or for a 'single' solution, at which the search ends.
 
-    Parameters
-    ----------
-    width, height, colours : int
-        Shape, from 2 x 2, and colours, 1 to `MAX_COLOURS`. InputError if they are out of range.
-    goal : {'hard', 'single'}
-        Most nodes for each solution, or fewest solutions; then the search ends at one.
-    trees : int
-        Number of boards to try.
-    nodes : int, optional
-        Trees with more nodes are dropped.
-    seed : int, optional
-        Random seed.
-    start : sequence of int, optional
-        Joints of the first board; drawn uniformly by default.
-
-    Yields
-    ------
-    Design
-        Each board that is better than all before.
+    Yields each board that is better than all before, among ``trees`` boards of at least 2 x 2 cells with 1 to
+    `MAX_COLOURS` colours (InputError if they are out of range). Trees of more ``nodes`` are dropped. The first board
+    has the joints ``start``, by default drawn uniformly.
     """
     if goal not in GOALS:
         raise InputError(f"unknown goal '{goal}'; expected {' or '.join(GOALS)}")

@@ -11,9 +11,8 @@ from xml.etree import ElementTree
 import pytest
 
 from lns.cli.main import main
-from lns.exact import csv_records
 from lns.exact.blocks import Blocks
-from lns.exact.compare import ComparisonRow, read_rows, run_experiment
+from lns.exact.compare import ComparisonRow, append_row, read_rows, run_experiment
 from lns.exact.paper import bailleux2025, benoist2008, cuvillier2010, jolivet2008, outcome
 from lns.exact.paper.benoist2008 import REFERENCE, ROW_SCAN, WITHOUT_CP
 from lns.exact.paper.outcome import METHODS, PICTURES, scores, shade
@@ -110,7 +109,7 @@ def test_trees_are_timed_and_rows_without_a_time_are_not_run_again(csv: Path) ->
     csv.unlink()
     untimed = [replace(row, seconds=-1.0) for row in timed]
     for row in untimed:
-        csv_records.append_row(csv, asdict(row))
+        append_row(csv, asdict(row))
     assert made(jolivet2008, plan, csv) == untimed
     assert f"4x4, 4 colours - {timed[1].seconds:.4f} - -" in section_2_4([untimed[0], timed[1]])
     assert "4x4, 4 colours - - - -" in section_2_4(untimed)

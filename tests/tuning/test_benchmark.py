@@ -10,7 +10,7 @@ import pytest
 
 from lns.cli.main import main
 from lns.engines import make_engine
-from lns.exact.csv_records import append_row
+from lns.exact.compare import append_row
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.params import Params, from_dict, to_dict, to_toml
