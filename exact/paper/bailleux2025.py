@@ -20,7 +20,7 @@ import numpy as np
 
 from lns.exact.compare import ComparisonRow, Runs, run_experiment
 from lns.exact.execution import Request
-from lns.exact.paper.runs import NAN, Plan, Rows, crossed, mean_of, plot_curves, rounded, solver_run, times
+from lns.exact.paper.runs import NAN, Plan, Rows, crossed, mean_of, rounded, solver_run, times
 from lns.exact.sat.clauses import lines_of
 from lns.exact.sat.encodings import encode
 from lns.exact.text_table import aligned
@@ -189,12 +189,3 @@ def with_swapped_sides(puzzle: Puzzle) -> Puzzle:
         raise InputError(f"{puzzle.name}: the upper colours of all inner pieces are equal; expected two to swap")
     pieces[[inner[0], other], 0] = pieces[[other, inner[0]], 0]
     return Puzzle(pieces, puzzle.width, puzzle.height)
-
-
-def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
-    """Draw the mean seconds by size, a curve for each method, to the image file ``path``. Needs matplotlib."""
-    curves: dict[str, dict[int, float]] = {row.solver: {} for row in rows}
-    for (name, solver), chosen in Rows(rows).items():
-        if times(chosen):
-            curves[solver][int(name.split("-")[2].split("x")[0])] = mean_of(times(chosen))
-    plot_curves(path, curves, "side of the board", "mean seconds of those solved")

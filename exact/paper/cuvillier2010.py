@@ -13,11 +13,10 @@ import shutil
 from collections.abc import Sequence
 from importlib.resources import files
 from itertools import product
-from pathlib import Path
 
 from lns.exact.compare import ComparisonRow, Runs
 from lns.exact.execution import Request
-from lns.exact.paper.runs import Plan, Rows, crossed, mean_of, plot_curves, rounded, solver_run, times, uniform_classes
+from lns.exact.paper.runs import Plan, Rows, crossed, mean_of, rounded, solver_run, times, uniform_classes
 from lns.exact.text_table import aligned
 
 PROGRAM = "minisat"
@@ -117,17 +116,3 @@ def _cell(chosen: Sequence[ComparisonRow], paper: tuple[float, int] | None) -> s
     if paper is not None:
         known = f" ({rounded(paper[0] / paper[1])} s {paper[1]}%)" if paper[1] else " (0%)"
     return f"{seconds}{100 * len(solved) // len(chosen)}%{known}"
-
-
-def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
-    """Draw minisat's mean time by number of colours, a curve for each size, to the image file ``path``.
-
-    The peak lies near the square root of the number of pieces. Needs matplotlib.
-    """
-    curves: dict[int, dict[int, float]] = {}
-    for (name, solver), chosen in Rows(rows).items():
-        pieces, colours = map(int, name.split("-c"))
-        if solver == PROGRAM:
-            curves.setdefault(pieces, {})[colours] = mean_of([row.seconds for row in chosen])
-    labelled = {f"{pieces} pieces": curve for pieces, curve in sorted(curves.items())}
-    plot_curves(path, labelled, "colours", "mean seconds, minisat")

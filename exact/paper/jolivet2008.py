@@ -20,7 +20,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import comb
-from pathlib import Path
 from statistics import stdev
 
 import numpy as np
@@ -38,7 +37,7 @@ from lns.exact.paper.design import (
     random_puzzle,
     tree,
 )
-from lns.exact.paper.runs import BUDGET_SPENT, NAN, Plan, Rows, crossed, mean_of, plot_curves, rounded
+from lns.exact.paper.runs import BUDGET_SPENT, NAN, Plan, Rows, crossed, mean_of, rounded
 from lns.exact.text_table import aligned
 from lns.instances.formats import load_puzzle
 from lns.instances.generate import uniform
@@ -393,14 +392,3 @@ def _levels(plan: Plan) -> str:
     lines += [[name, *(f"{figures[at]:,} ({figures[at + 3]:,})" for at in range(3))] for name, *figures in named]
     head = "figure 6 d: nodes by level, 4x4; the last level holds the solutions (the paper's in brackets)\n"
     return head + aligned(lines)
-
-
-def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
-    """Draw table 2, the phase transition, to the image file ``path``. Needs matplotlib."""
-    by_class = Rows(rows)
-    curves: dict[str, dict[int, float]] = {}
-    for width, height in TABLE_2:
-        for colours in _COLOURS:
-            if values := difficulty(by_class[_name(width, height, colours), "dlx:binary"]):
-                curves.setdefault(f"{width}x{height}", {})[colours] = mean_of(values)
-    plot_curves(path, curves, "colours", "DLX nodes / solutions, mean")

@@ -110,10 +110,6 @@ def _progress(line: LiveLine, planned: Sequence[str]) -> Callable[[ComparisonRow
 def paper(args: argparse.Namespace) -> int:
     from lns.exact import compare as comparison
 
-    if args.output is not None and args.output.suffix.lower() == ".png":
-        raise InputError(
-            "the plot is written beside the rows, as .png; expected another extension, like .csv", args.output
-        )
     if args.show and (args.output is None or not args.output.exists()):
         raise InputError("--show prints the tables of finished runs; expected -o with a file of them", args.output)
     if args.paper == "all":
@@ -143,7 +139,7 @@ def paper(args: argparse.Namespace) -> int:
                     tell(row)
         except KeyboardInterrupt:
             status = out.INTERRUPTED
-        after = _plot(paper, rows, args.output) if args.output is not None and rows else ""
+        after = _draw(paper, rows, args.output) if args.output is not None and rows else ""
     if rows or args.show:
         with table_width(out.terminal_width()):  # on a narrow terminal in blocks of columns
             out.print_wrapped(paper.tables(rows, plan) + after)
@@ -215,18 +211,15 @@ def _checked_solvers(args: argparse.Namespace, plan: Plan, paper: Any) -> tuple[
     return tuple(dict.fromkeys([*always, *args.solvers])) if is_benoist else tuple(args.solvers)
 
 
-def _plot(paper: Any, rows: list[ComparisonRow], csv: Path) -> str:
-    """Write the plots beside the CSV file. Returns lines that name the files; without matplotlib prints a warning."""
-    made: list[Path] = []
-    for name, draw in getattr(paper, "PICTURES", {}).items():
-        made.append(csv.with_name(f"{csv.stem}-{name}.svg"))
-        atomic_write(made[-1], draw(rows))
-    if hasattr(paper, "plot"):
-        try:
-            require("plot", "the plot")
-        except InputError as error:
-            out.print_error(f"lns: {error}")
-            return ""
-        made.append(csv.with_suffix(".png"))
-        paper.plot(rows, made[-1])
-    return "".join([f"\n\nrows   {csv}", *(f"\nplot   {path}" for path in made)]) if made else ""
+def _draw(paper: Any, rows: list[ComparisonRow], csv: Path) -> str:
+    """Write the pictures beside the CSV file. Returns lines that name them; without matplotlib prints a warning."""
+    pictures = {csv.with_name(f"{csv.stem}-{name}.svg"): draw for name, draw in getattr(paper, "PICTURES", {}).items()}
+    try:
+        if pictures:
+            require("plot", "the pictures")
+    except InputError as error:
+        out.print_error(f"lns: {error}")
+        return ""
+    for path, draw in pictures.items():
+        atomic_write(path, draw(rows))
+    return "".join([f"\n\nrows   {csv}", *(f"\nplot   {path}" for path in pictures)]) if pictures else ""

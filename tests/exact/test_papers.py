@@ -52,9 +52,6 @@ def test_experiments_of_the_papers_at_a_small_scale(
     assert rows and made(paper, plan, csv) == rows
     assert len(csv.read_text().splitlines()) == len(rows) + 1
     assert title in paper.tables(rows, plan)
-    pytest.importorskip("matplotlib")
-    paper.plot(rows, csv.with_suffix(".png"))
-    assert csv.with_suffix(".png").stat().st_size > 1000
 
 
 @pytest.mark.slow
@@ -146,13 +143,6 @@ def test_another_budget_adds_other_rows(paper: Any, small: dict[str, Any], csv: 
     assert len(csv.read_text().splitlines()) == len(first) + len(other) + 1
     assert made(paper, plan, csv) == first
     assert len({(row.instance, row.solver, row.question) for row in first + other}) == len(first + other)
-
-
-def test_the_csv_may_not_be_the_file_of_the_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    picture = tmp_path / "fig.PNG"
-    for paper in ("benoist2008", "jolivet2008"):
-        assert main(["exact", "paper", paper, "-o", str(picture)]) == 2
-        assert "fig.PNG: the plot is written beside the rows" in capsys.readouterr().err and not picture.exists()
 
 
 def test_the_plan_of_all_methods_leaves_out_impossible_classes_and_odd_boards_of_the_grouping() -> None:
