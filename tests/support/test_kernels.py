@@ -239,18 +239,6 @@ def test_an_edit_of_other_python_code_recompiles_nothing(demo: Demo) -> None:
     assert demo.answer() == before
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("demo", "is_followed"), [("checkout", True), ("site-packages", False)], indirect=["demo"])
-def test_packages_of_other_projects_are_not_read_where_all_are_installed(demo: Demo, is_followed: bool) -> None:
-    """Following the names of numpy takes seconds."""
-    other = demo.root / "other.py"
-    demo.path("constants").write_text("from other import FACTOR\n")
-    other.write_text("FACTOR = 1\n")
-    before = demo.answer()
-    other.write_text("FACTOR = 1 + 0\n")
-    assert (demo.answer() != before) is is_followed
-
-
 # -- files ------------------------------------------------------------------------------------------------------------
 
 
