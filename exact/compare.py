@@ -291,16 +291,10 @@ def refusal(instance: str, solver: str, error: Exception) -> ComparisonRow:
 
 def outcome_row(instance: str, solver: str, outcome: Outcome, megabytes: float = -1.0) -> ComparisonRow:
     """The row of an outcome. ``megabytes``: peak of the process that called the solver, where that is known."""
-    return ComparisonRow(
-        instance,
-        solver,
-        str(outcome.status),
-        outcome.solutions,
-        -1 if outcome.nodes is None else outcome.nodes,
-        outcome.seconds,
-        max(megabytes, outcome.details.get("peak_megabytes", -1.0)),
-        size_of(outcome.details),
-    )
+    nodes = -1 if outcome.nodes is None else outcome.nodes
+    peak = max(megabytes, outcome.details.get("peak_megabytes", -1.0))
+    figures = (str(outcome.status), outcome.solutions, nodes, outcome.seconds, peak)
+    return ComparisonRow(instance, solver, *figures, size_of(outcome.details))
 
 
 def size_of(details: dict[str, float]) -> str:

@@ -171,15 +171,8 @@ def run_search(search: PausedSearch, request: Request, clock: Clock | None = Non
             sizer.update(search.nodes - before, spent - started, left)
     except KeyboardInterrupt:
         status, spent = SolveStatus.INTERRUPTED, clock.seconds
-    return Outcome(
-        status,
-        search.distinct(listed.solutions),
-        search.nodes,
-        spent,
-        listed.first_board(),
-        search.details,
-        answered_by=search.answered_by,
-    )
+    figures = (status, search.distinct(listed.solutions), search.nodes, spent, listed.first_board(), search.details)
+    return Outcome(*figures, answered_by=search.answered_by)
 
 
 class _Listed:

@@ -92,10 +92,7 @@ def _line(solver: str, n: int, chosen: Sequence[ComparisonRow]) -> list[str]:
     seconds, encoding = times(chosen), solver.removeprefix("sat:")
     sizes = [re.sub(r"[^\d ]", "", row.size).split() for row in chosen if "clauses" in row.size]
     numbers = [mean_of([float(size[at]) / 1000 for size in sizes]) for at in (0, 1)]
-    megabytes = (
-        _megabytes_of_file(encoding, n),
-        max((row.megabytes for row in chosen if row.megabytes > 0), default=NAN),
-    )
+    peak = max((row.megabytes for row in chosen if row.megabytes > 0), default=NAN)
     printed = ["-"] * 5
     if (known := PAPER.get(encoding, {}).get(n)) is not None:
         variables, clauses, share, mean = known
@@ -105,7 +102,7 @@ def _line(solver: str, n: int, chosen: Sequence[ComparisonRow]) -> list[str]:
         *(solver, f"{n}x{n}", str(len(chosen)), f"{100 * len(seconds) / len(chosen):.0f}"),
         *map(rounded, (min(seconds, default=NAN), mean_of(seconds), max(seconds, default=NAN))),
         *(f"{value:,.1f}k" if value == value else "-" for value in numbers),
-        *map(rounded, megabytes),
+        *map(rounded, (_megabytes_of_file(encoding, n), peak)),
         *printed,
     ]
 

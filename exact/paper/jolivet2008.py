@@ -292,9 +292,7 @@ def _trees_text(by_class: Rows, plan: Plan) -> list[str]:
         "section 2.4: processor time of a tree, with the matrix or the list of blocks\n"
         + crossed("mean seconds", classes, methods, seconds),
         "table 2: mean difficulty by number of colours\n"
-        + crossed(
-            "dlx:binary nodes / solutions", shapes, {str(colours): colours for colours in _COLOURS}, difficulty_of
-        ),
+        + crossed("dlx:binary nodes / solutions", shapes, {str(k): k for k in _COLOURS}, difficulty_of),
         "table 3: the hardest found and the mean (the paper's)\n" + aligned(table_3),
     ]
 

@@ -129,14 +129,9 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
         own = [row for row in rows if row.solver == name]
         solved = [row for row in own if row.status == "solved"]
         alone, first = sum(names == [name] for names in solved_by), sum(names[:1] == [name] for names in solved_by)
-        means = (times(solved), [row.nodes for row in solved if row.nodes >= 0])
-        counts = [
-            f"{len(solved)} of {len(own)}",
-            str(alone),
-            str(first),
-            *(rounded(mean_of(values)) for values in means),
-        ]
+        means = (rounded(mean_of(times(solved))), rounded(mean_of([row.nodes for row in solved if row.nodes >= 0])))
         if own:
+            counts = (f"{len(solved)} of {len(own)}", str(alone), str(first), *means)
             methods.append([name, METHODS[name].letter, METHODS[name].group, *counts, METHODS[name].title])
     groups = [["board", "colours", *GROUPS, "report of 2010"]]
     for (side, colours), ranked in by_class.items():

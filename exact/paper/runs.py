@@ -40,9 +40,7 @@ class Plan:
     all_colours: bool = False  # only puzzles that lack none of their colours (`cuvillier2010`)
     trees: int = 0  # boards that a search for a hard or single-solution puzzle tries (`jolivet2008`)
     slow: int = 0  # puzzles of a class that the paper calls too slow for its method (`jolivet2008`)
-    patience: float = (
-        1.0  # factor of seconds where the reference of `benoist2008` finishes, for what it is compared with
-    )
+    patience: float = 1.0  # factor of seconds for what is compared with a reference that finishes (`benoist2008`)
 
     @property
     def seeds(self) -> range:

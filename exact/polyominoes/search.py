@@ -23,7 +23,7 @@ import numpy as np
 from lns.exact.child_process import Emit, ExitReason, run_in_process
 from lns.exact.cover.search import library_covers
 from lns.exact.driver import PausedSearch, Progress, ProgressCallback
-from lns.exact.execution import BuildingEnded, Clock, Request, each_after, run_search
+from lns.exact.execution import Check, Request, build_and_run, each_after
 from lns.exact.optional_deps import require
 from lns.exact.outcome import SolveStatus
 from lns.exact.polyominoes.grid import RACE, WEIGHTS, Grid
@@ -140,28 +140,28 @@ def fill(
     weights = [*WEIGHTS] if weight == RACE else [weight] if isinstance(weight, str) else weight
     if request.count_all and len(weights) > 1:
         raise InputError("a race ends at the first filling; expected one weight to count all")
-    clock, options = Clock(request), 0
-    parts = {"zones": zones, "dead_ends": dead_ends}
-    try:
-        model = build_model(grid, reduced=request.count_all, check=clock.check)
-        options = model.options
-        searches = [FillingSearch(model, name, **parts) for name in each_after(clock.check, weights)]
-    except BuildingEnded:
-        return FillResult(SolveStatus.BUDGET_SPENT, 0, 0, clock.seconds, None, options)
-    search = WeightRace(searches) if len(searches) > 1 else searches[0]
-    outcome = run_search(search, request, clock)
-    ended = search.ended
+    options, searches = 0, list[FillingSearch]()
+
+    def begin(check: Check) -> PausedSearch:
+        nonlocal options, searches
+        model = build_model(grid, reduced=request.count_all, check=check)
+        options, parts = model.options, {"zones": zones, "dead_ends": dead_ends}
+        searches = [FillingSearch(model, name, **parts) for name in each_after(check, weights)]
+        return WeightRace(searches) if len(searches) > 1 else searches[0]
+
+    outcome = build_and_run(begin, request)
+    ended = next((search for search in searches if search.ended), None)
     return FillResult(
         outcome.status,
         outcome.solutions,
-        search.nodes,
+        outcome.nodes,
         outcome.seconds,
         filling=None if ended is None else ended.first_filling(),
         options=options,
-        pruned=sum(each.pruned for each in searches),
+        pruned=sum(search.pruned for search in searches),
         weight="" if ended is None else ended.weight,
-        branches=sum(each.branches for each in searches),
-        deepest=max(each.deepest for each in searches),
+        branches=sum(search.branches for search in searches),
+        deepest=max((search.deepest for search in searches), default=0),
     )
 
 
