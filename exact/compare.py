@@ -31,7 +31,7 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.text import format_seconds
 
 SPARE_SECONDS = 300.0
-"""Time of a child for its start and for what it compiles, beyond the limit of search, which solvers keep themselves."""
+"""Time of a child beyond the limit of search: for its start, and for what it compiles."""
 
 
 @dataclass(frozen=True)

@@ -245,7 +245,7 @@ class Step(NamedTuple):
 
 
 class StepRecorder:
-    """Records what a search places, which has not begun."""
+    """Records what a search places from its beginning on."""
 
     def __init__(self, search: FillingSearch) -> None:
         self.search = search

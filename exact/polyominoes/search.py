@@ -177,9 +177,9 @@ def race(
 ) -> FillResult:
     """Find the first filling of a grid by several weights on several processes. The first search that ends decides.
 
-    Each of the ``workers`` has its share of the ``weights``, and searches with them in turn as `fill` does, whose the
-    other parameters are. Nodes and progress are those of all processes, as each last reported them. Raises InputError
-    as `fill`, and if there is no worker; ChildProcessError if a process crashes.
+    Each of the ``workers`` has its share of the ``weights`` and searches with them in turn. The other parameters are
+    those of `fill`; nodes and progress are those of all processes, as each last reported them. Raises InputError as
+    `fill`, and if there is no worker; ChildProcessError if a process crashes.
     """
     if workers < 1:
         raise InputError(f"{workers} workers; expected 1 or more")
