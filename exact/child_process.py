@@ -34,7 +34,7 @@ _SERVE = "from lns.exact.child_process import serve; serve()"
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """Each thread of a linear algebra library takes address space; OpenBLAS hangs if it gets none."""
 _SILENT_SECONDS = 2.0  # a start that takes longer is logged
-_POLL_SECONDS = 86_400.0  # a wait of more than 24.8 days overflows the C int of milliseconds in poll()
+_LONGEST_WAIT = 2_000_000.0  # seconds of a limit: poll() counts milliseconds in a C int
 
 log = logging.getLogger("lns")
 
@@ -66,13 +66,12 @@ def run_in_process(
     processor: bool = False,
     prepare: Callable[[], None] | str | None = None,
 ) -> ProcessResult:
-    """Call ``task(emit, *arguments)`` in a new process.
+    """Call ``task(emit, *arguments)``, a function at the top level of a module, in a new process.
+
+    The task sends a message to the parent by calling ``emit(message)``. Messages and arguments are pickled.
 
     Parameters
     ----------
-    task : callable
-        A function at the top level of a module. It sends a message to the parent by calling ``emit(message)``.
-        Messages and arguments are pickled.
     receive : callable
         Called with each message, in this process.
     seconds : float, optional
@@ -117,14 +116,14 @@ def run_in_process(
             with contextlib.suppress(BrokenPipeError), child.stdin as request:
                 limit = seconds if processor else None
                 request.write(pickle.dumps((_name(prepare), _name(task), arguments, memory, limit)))
-            if not _has_message(inbox, _SILENT_SECONDS):
+            if not inbox.poll(_SILENT_SECONDS):
                 log.info(
                     "the search has not begun: what it needs is being loaded, the first time also compiled; no time "
                     "counts"
                 )
-                _has_message(inbox, math.inf)
+                inbox.poll(None)
             started = time.perf_counter()
-            deadline = math.inf if processor or seconds is None else started + seconds
+            deadline = None if processor or seconds is None else started + min(seconds, _LONGEST_WAIT)
             reason, peak = _listen(inbox, child.pid, receive, deadline)
         except KeyboardInterrupt:
             reason, peak = ExitReason.INTERRUPTED, peak_bytes(child.pid)
@@ -148,23 +147,14 @@ def _name(function: Callable[..., None] | str | None) -> tuple[str, str] | None:
     return None if function is None else (function.__module__, function.__qualname__)
 
 
-def _has_message(inbox: Connection, seconds: float) -> bool:
-    """Wait at most so long until a message, or the end of the child, can be read. Returns whether there is one."""
-    end = time.perf_counter() + seconds
-    while not (found := inbox.poll(min(_POLL_SECONDS, max(0.0, end - time.perf_counter())))):
-        if time.perf_counter() >= end:
-            break
-    return found
-
-
 def _listen(
-    inbox: Connection, pid: int, receive: Callable[[Any], None], deadline: float
+    inbox: Connection, pid: int, receive: Callable[[Any], None], deadline: float | None
 ) -> tuple[ExitReason | None, int]:
     """Pass messages on until the child ends or its time is over.
 
     Returns the reason, None for a crash, and the peak memory in bytes.
     """
-    while _has_message(inbox, deadline - time.perf_counter()):
+    while inbox.poll(None if deadline is None else max(0.0, deadline - time.perf_counter())):
         try:
             kind, content = inbox.recv()
         except (EOFError, pickle.UnpicklingError):

@@ -6,16 +6,18 @@ other runs; `run_experiment` makes those that the file lacks.
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
-from lns.exact import csv_records
 from lns.exact.child_process import Emit, ExitReason, ProcessResult, run_in_process
 from lns.exact.execution import Request
 from lns.exact.kernels.cache import is_compiled
@@ -28,11 +30,8 @@ from lns.instances.generate import uniform
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import format_seconds
 
-STARTUP_SECONDS = 60.0
-"""Time beyond the limit that a child may take for its start and for what checks no clock."""
-
-COMPILATION_SECONDS = 900.0
-"""The same where it may have to compile. Solvers keep the limit of search themselves; this ends those that do not."""
+SPARE_SECONDS = 300.0
+"""Time of a child beyond the limit of search: for its start, and for what it compiles."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +44,7 @@ class ComparisonRow:
     solutions: int = -1
     nodes: int = -1
     seconds: float = -1.0  # of the search, without compilation
-    megabytes: float = (
-        -1.0
-    )  # peak of the process, 150 of it Python and packages; or of the solver's own child if larger
+    megabytes: float = -1.0  # peak of the process, 150 of it Python; or of the solver's own child if larger
     size: str = ""  # of the model: variables and clauses, items and options, or blocks
     note: str = ""  # why there is no outcome; in experiments also when and where it was measured
     question: str = ""  # what was asked, see `question_of`
@@ -88,9 +85,6 @@ class PlannedRun:
     A row of a CSV file replaces the run only if its question is equal: what is computed, and within which limits. The
     ``limit`` of a search to its end, in words, is apart: a search that ended below it answers for every limit, and the
     row of one that was cut has the limit in its question.
-
-    ``adapt``, if given, maps the rows of the same instance by solver to the run to be made in view of them, or None if
-    it is not worth making. The methods of such runs must find the same number of solutions.
     """
 
     instance: str
@@ -98,7 +92,6 @@ class PlannedRun:
     question: str
     make: Callable[[], ComparisonRow]
     limit: str = ""
-    adapt: Callable[[Mapping[str, ComparisonRow]], PlannedRun | None] | None = None
 
     @property
     def cut_question(self) -> str:
@@ -111,81 +104,115 @@ class PlannedRun:
         return whole or finished.get((self.instance, self.solver, self.cut_question))
 
 
-def run_experiment(
-    runs: Iterable[PlannedRun], output: Path | None, *, with_place: bool = True
-) -> Iterator[ComparisonRow]:
-    """Execute the runs that a CSV file does not hold yet, and append a row for each.
+Runs = Generator[PlannedRun, Any, None]
+"""Runs in the order in which they are made. It is sent the row of each, on which the next ones may depend."""
 
-    Parameters
-    ----------
-    runs : iterable of PlannedRun
-        The runs, in the order in which they are made.
-    output : Path or None
-        A CSV file; a row of it that answers a run replaces it (`PlannedRun.row_in`).
-    with_place : bool
-        Note in each row when and where it was measured.
 
-    Yields
-    ------
-    ComparisonRow
-        One for each run, in order.
+def run_experiment(runs: Runs, output: Path | None, *, with_place: bool = True) -> Iterator[ComparisonRow]:
+    """Execute the runs that a CSV file does not hold yet, append a row for each, and yield the rows of all, in order.
 
-    Raises
-    ------
-    InputError, OSError
-        If the file holds something else, or nothing can be added to it; before the first run where possible.
-    RuntimeError
-        If two methods count different numbers of solutions of an instance.
+    A row of the file ``output`` that answers a run replaces it (`PlannedRun.row_in`). New rows note when and where they
+    were measured if ``with_place``. Raises InputError or OSError if the file holds something else, or nothing can be
+    added to it; before the first run where possible.
     """
-    finished = read_rows(output)
+    finished, row = read_rows(output), None
     if output is not None:
-        csv_records.check_appendable(output)
-    done: dict[str, dict[str, ComparisonRow]] = {}
-    for planned in runs:
-        of_instance = done.setdefault(planned.instance, {})
-        run = planned if planned.adapt is None else planned.adapt(of_instance)
-        if run is None:
-            continue
-        row = run.row_in(finished)
-        if row is None:
-            row = run.make()
-            question = run.cut_question if row.status == SolveStatus.BUDGET_SPENT else run.question
-            row = replace(row, question=question, note=row.note or (measured() if with_place else ""))
-            if output is not None:
-                csv_records.append(output, row)
-        of_instance[run.solver] = row
-        counts = {row.solutions for row in of_instance.values() if row.is_finished}
-        if planned.adapt is not None and len(counts) > 1:
-            raise RuntimeError(f"methods disagree on the solutions of {planned.instance}: {sorted(counts)}")
-        yield row
+        check_appendable(output)
+    with suppress(StopIteration):
+        while True:
+            run = runs.send(row)
+            row = run.row_in(finished)
+            if row is None:
+                row = run.make()
+                question = run.cut_question if row.status == SolveStatus.BUDGET_SPENT else run.question
+                row = replace(row, question=question, note=row.note or (measured() if with_place else ""))
+                if output is not None:
+                    append_row(output, asdict(row))
+            yield row
 
 
-def finished_rows(runs: Sequence[PlannedRun], output: Path) -> tuple[list[ComparisonRow], list[PlannedRun]]:
+def finished_rows(runs: Runs, output: Path) -> tuple[list[ComparisonRow], list[PlannedRun]]:
     """The rows of planned runs that a CSV file holds, and the runs that it lacks and that are worth making."""
-    finished = read_rows(output)
-    done: dict[str, dict[str, ComparisonRow]] = {}
-    found, missing = [], []
-    for planned in runs:
-        of_instance = done.setdefault(planned.instance, {})
-        run = planned if planned.adapt is None else planned.adapt(of_instance)
-        if row := planned.row_in(finished) or (run and run.row_in(finished)):
-            of_instance[planned.solver] = row
-            found.append(row)
-        elif run is not None:
-            missing.append(planned)
+    finished, row = read_rows(output), None
+    found, missing = list[ComparisonRow](), list[PlannedRun]()
+    with suppress(StopIteration):
+        while True:
+            run = runs.send(row)
+            if row := run.row_in(finished):
+                found.append(row)
+            else:
+                missing.append(run)
     return found, missing
 
 
 def read_rows(path: Path | None) -> Finished:
-    """The rows of a CSV file. Raises InputError as `csv_records.read`."""
-    rows = [] if path is None else csv_records.read(path, ComparisonRow)
+    """The rows of a CSV file; none if it does not exist or is empty.
+
+    Raises InputError if its folder does not exist, it has other columns, or a line is no row.
+    """
+    if path is not None and not path.parent.is_dir():
+        raise InputError("there is no such directory", path.parent)
+    if path is None or not path.exists() or path.stat().st_size == 0:
+        return {}
+    columns, line, rows = [field.name for field in fields(ComparisonRow)], 1, list[ComparisonRow]()
+    convert: list[Any] = [{"int": int, "float": float, "str": str}[str(field.type)] for field in fields(ComparisonRow)]
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.reader(file)
+            if next(reader, None) != columns:
+                expected = f"({', '.join(columns)}); expected a new file or one that this version has written"
+                raise InputError(f"other columns than expected {expected}", path, line)
+            for values in filter(None, reader):
+                line = reader.line_num
+                rows.append(ComparisonRow(*(of(value) for of, value in zip(convert, values, strict=True))))
+    except InputError:
+        raise
+    except (ValueError, csv.Error):
+        message = "this line is no record of a run; expected a value of the right type for each column"
+        raise InputError(message, path, line) from None
     return {(row.instance, row.solver, row.question): row for row in rows}
+
+
+def append_row(path: Path, row: Mapping[str, object]) -> None:
+    """Append a row, column -> value, on a line of its own even if the last line was cut off.
+
+    A new or empty file gets a header first. Raises OSError, which names ``path``, if the file cannot be written; it is
+    then unchanged.
+    """
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [*row], lineterminator="\n")
+    with path.open("ab+", buffering=0) as file:
+        size = file.seek(0, os.SEEK_END)
+        if size == 0:
+            writer.writeheader()
+        else:
+            file.seek(size - 1)
+            text.write("" if file.read() == b"\n" else "\n")
+        writer.writerow(row)
+        data = text.getvalue().encode()
+        try:
+            while data:
+                data = data[file.write(data) :]
+        except OSError as error:
+            file.truncate(size)
+            raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def check_appendable(path: Path) -> None:
+    """Open a file as `append_row` will, before a long run. Raises OSError, which names it, if it cannot be opened.
+
+    A new file is not left behind.
+    """
+    is_new = not path.exists()
+    path.open("ab").close()
+    if is_new:
+        path.unlink()
 
 
 def measured() -> str:
     """When and where a run was measured: time, processor, and the load beside it."""
-    load = f", load {os.getloadavg()[0]:.0f}" if hasattr(os, "getloadavg") else ""
-    return f"measured {datetime.now(UTC):%Y-%m-%d %H:%M} UTC on {_processor()}, {os.cpu_count()} cores{load}"
+    place = f"{_processor()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.0f}"
+    return f"measured {datetime.now(UTC):%Y-%m-%d %H:%M} UTC on {place}"
 
 
 @cache
@@ -209,53 +236,36 @@ def compare(
     Rows of the CSV file with the same instance, solver and question are reused; new rows are added. Raises InputError
     and OSError as `run_experiment`.
     """
-    processes = SolverProcesses()
     planned = (
-        PlannedRun(name, solver, question_of(request, puzzle), partial(processes.run, name, puzzle, solver, request))
+        PlannedRun(name, solver, question_of(request, puzzle), partial(run_solver, name, puzzle, solver, request))
         for name, puzzle in instances
         for solver in solvers
     )
     return run_experiment(planned, output, with_place=False)
 
 
-class SolverProcesses:
-    """Runs solvers, each in a child process of its own, so that none has the time or memory of a compilation.
+def run_solver(instance: str, puzzle: Puzzle, solver: str, request: Request) -> ComparisonRow:
+    """The row of one solver on one instance, in a child process; a refusal or a crash is a row too."""
+    _compile(solver)
+    limit = None if request.seconds is None else request.seconds + SPARE_SECONDS
+    try:
+        ended, outcome = _in_child(puzzle, solver, request, limit, request.memory)
+    except (InputError, ChildProcessError) as error:
+        return refusal(instance, solver, error)
+    megabytes = ended.peak_bytes / 1e6
+    if outcome is None:
+        status = str(SolveStatus.BUDGET_SPENT)
+        return ComparisonRow(instance, solver, status, 0, -1, ended.seconds, megabytes, note=ended.reason)
+    return outcome_row(instance, solver, outcome, megabytes)
 
-    The first child of each solver has long to start, since it may compile what `is_compiled` does not see. So has every
-    child of a library, which may compile each time.
-    """
 
-    def __init__(self) -> None:
-        self._tried: set[str] = set()  # on four pieces
-        self._started: set[str] = set()
-
-    def run(self, instance: str, puzzle: Puzzle, solver: str, request: Request) -> ComparisonRow:
-        """The row of one solver on one instance; a refusal or a crash is a row too, Ctrl-C is passed on."""
-        startup = COMPILATION_SECONDS if self._may_compile(solver) else STARTUP_SECONDS
-        limit = None if request.seconds is None else request.seconds + startup
-        try:
-            ended, outcome = _in_child(puzzle, solver, request, limit, request.memory)
-        except (InputError, ChildProcessError) as error:
-            return refusal(instance, solver, error)
-        self._started.add(solver)
-        megabytes = ended.peak_bytes / 1e6
-        if outcome is None:
-            status = str(SolveStatus.BUDGET_SPENT)
-            return ComparisonRow(instance, solver, status, 0, -1, ended.seconds, megabytes, note=ended.reason)
-        return outcome_row(instance, solver, outcome, megabytes)
-
-    def _may_compile(self, solver: str) -> bool:
-        """Whether a child may compile. Before its first one, a solver that would is run on four pieces."""
-        entry = find_solver(solver)
-
-        def compiles() -> bool:
-            return entry.extra is not None or (entry.kernel_module is not None and not is_compiled(entry.kernel_module))
-
-        if compiles() and solver not in self._tried:
-            self._tried.add(solver)
-            with suppress(InputError, ChildProcessError):  # which the run itself reports
-                _in_child(uniform(2, 2).puzzle, solver, Request(), COMPILATION_SECONDS)
-        return solver not in self._started or compiles()  # where no machine code can be saved
+@cache
+def _compile(solver: str) -> None:
+    """Run a solver that may have to be compiled on four pieces, so that no row has the time or memory of that."""
+    entry = find_solver(solver)
+    if entry.extra is not None or (entry.kernel_module is not None and not is_compiled(entry.kernel_module)):
+        with suppress(InputError, ChildProcessError):  # which the run itself reports
+            _in_child(uniform(2, 2).puzzle, solver, Request(), SPARE_SECONDS)
 
 
 def _in_child(
@@ -281,28 +291,21 @@ def refusal(instance: str, solver: str, error: Exception) -> ComparisonRow:
 
 def outcome_row(instance: str, solver: str, outcome: Outcome, megabytes: float = -1.0) -> ComparisonRow:
     """The row of an outcome. ``megabytes``: peak of the process that called the solver, where that is known."""
-    return ComparisonRow(
-        instance,
-        solver,
-        str(outcome.status),
-        outcome.solutions,
-        -1 if outcome.nodes is None else outcome.nodes,
-        outcome.seconds,
-        max(megabytes, outcome.details.get("peak_megabytes", -1.0)),
-        size_of(outcome.details),
-    )
+    nodes = -1 if outcome.nodes is None else outcome.nodes
+    peak = max(megabytes, outcome.details.get("peak_megabytes", -1.0))
+    figures = (str(outcome.status), outcome.solutions, nodes, outcome.seconds, peak)
+    return ComparisonRow(instance, solver, *figures, size_of(outcome.details))
 
 
 def size_of(details: dict[str, float]) -> str:
     """The size of a solver's model in words, from its details; empty if there is none."""
-    pairs = (("variables", "clauses"), ("variables", "constraints"), ("items", "options"))
-    for first, second in pairs:
-        if first in details and second in details:
-            return f"{details[first]:,.0f} {first}, {details[second]:,.0f} {second}"
-    for single in ("variables", "blocks"):
-        if single in details:
-            return f"{details[single]:,.0f} {single}"
+    for names in _SIZES:
+        if details.keys() >= set(names):
+            return ", ".join(f"{details[name]:,.0f} {name}" for name in names)
     return ""
+
+
+_SIZES = (("variables", "clauses"), ("variables", "constraints"), ("items", "options"), ("variables",), ("blocks",))
 
 
 def describe(row: ComparisonRow) -> str:

@@ -54,7 +54,6 @@ def solve_by_cp_sat(emit: Emit, puzzle: Puzzle, request: Request) -> None:
     reporter = Reporter(emit, puzzle, request, "CP-SAT", duplicates_distinct=True)
     model = cp_model.CpModel()
     pieces, rotations = _post_cp_sat(model, puzzle)
-    reporter.budget_used = 0
     reporter.details |= {"variables": len(model.proto.variables), "constraints": len(model.proto.constraints)}
     reporter.report(None)
     solver = cp_model.CpSolver()
@@ -73,7 +72,7 @@ def solve_by_cp_sat(emit: Emit, puzzle: Puzzle, request: Request) -> None:
     status = solver.solve(model, Watch())
     if status == cp_model.MODEL_INVALID:
         raise RuntimeError("CP-SAT found the model invalid")
-    reporter.details["conflicts"] = reporter.budget_used = solver.num_conflicts
+    reporter.details["conflicts"] = reporter.details["budget_spent"] = solver.num_conflicts
     exhausted = status == cp_model.INFEASIBLE or (request.count_all and status == cp_model.OPTIMAL)
     if exhausted and (status == cp_model.INFEASIBLE) == (reporter.found > 0):
         raise RuntimeError(f"CP-SAT found {reporter.found} solutions and says {solver.status_name(status)}")

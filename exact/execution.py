@@ -145,19 +145,8 @@ def build_and_run(make: Callable[[Check], PausedSearch], request: Request) -> Ou
 def run_search(search: PausedSearch, request: Request, clock: Clock | None = None) -> Outcome:
     """Run a paused search as a request says, to its end or to the end of a budget, in steps of about 80 ms.
 
-    Parameters
-    ----------
-    search : PausedSearch
-        The search, which holds what it found; it may have been advanced before.
-    request : Request
-        The first solution or all of them, budgets and callbacks.
-    clock : Clock, optional
-        Of the model that was built for this search; by default the time begins now.
-
-    Returns
-    -------
-    Outcome
-        INTERRUPTED after Ctrl-C.
+    The search may have been advanced before. ``clock`` is that of the model which was built for it; by default the time
+    begins now. Ctrl-C ends the search with status 'interrupted'.
     """
     clock = clock or Clock(request)
     listed: Any = search if request.on_solution is None else _Listed(search, request.on_solution)
@@ -182,15 +171,8 @@ def run_search(search: PausedSearch, request: Request, clock: Clock | None = Non
             sizer.update(search.nodes - before, spent - started, left)
     except KeyboardInterrupt:
         status, spent = SolveStatus.INTERRUPTED, clock.seconds
-    return Outcome(
-        status,
-        search.distinct(listed.solutions),
-        search.nodes,
-        spent,
-        listed.first_board(),
-        search.details,
-        answered_by=search.answered_by,
-    )
+    figures = (status, search.distinct(listed.solutions), search.nodes, spent, listed.first_board(), search.details)
+    return Outcome(*figures, answered_by=search.answered_by)
 
 
 class _Listed:
@@ -227,7 +209,7 @@ class Reporter:
 
     With ``duplicates_distinct`` the library finds a board once for each way to swap duplicate pieces. If the request
     has an ``on_solution``, each board is sent, after the outcome that counts it. ``found`` counts the boards of the
-    library; the caller may add figures of the method to ``details``, and set ``budget_used``, at any time.
+    library; the caller may add figures of the method to ``details`` at any time.
     """
 
     def __init__(
@@ -240,7 +222,6 @@ class Reporter:
         self._unsent: list[Board] = []
         self.found = 0
         self.details: dict[str, float] = {}
-        self.budget_used: int | None = None
 
     def add_board(self, board: Board, nodes: int | None) -> None:
         """Count a board that was found after ``nodes`` nodes. Raises RuntimeError if it is not a solution."""
@@ -261,7 +242,7 @@ class Reporter:
             status = SolveStatus.SOLVED if solutions else SolveStatus.INFEASIBLE
         details = self.details | {"processor_seconds": _processor_seconds() - self._processor_began}
         seconds = self._reported - self._began
-        self._emit(Outcome(status, solutions, nodes, seconds, self._first, details, self.budget_used))
+        self._emit(Outcome(status, solutions, nodes, seconds, self._first, details))
         while self._unsent:
             self._emit(self._unsent.pop(0))
 

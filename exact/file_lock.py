@@ -6,31 +6,23 @@ The system releases such a lock when the last process that has the file open end
 from __future__ import annotations
 
 import errno
+import fcntl
 from typing import IO
 
 
 def try_lock(file: IO[bytes]) -> bool | None:
     """Lock an open file without waiting, until `unlock` or until all processes that inherited the file have closed it.
 
-    Returns
-    -------
-    bool or None
-        True if the file is locked now, False if another process holds the lock, None if the system has no such locks.
+    True if the file is locked now, False if another process holds the lock, None if there are no such locks here.
     """
-    try:
-        import fcntl
-    except ImportError:
-        return None
     try:
         fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        return False if error.errno in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES) else None
+        return False if error.errno in (errno.EWOULDBLOCK, errno.EACCES) else None
     return True
 
 
 def unlock(file: IO[bytes]) -> None:
     """Release the lock that `try_lock` got, also for forked children that inherited the file, and close the file."""
-    import fcntl
-
     with file:
         fcntl.flock(file.fileno(), fcntl.LOCK_UN)

@@ -20,16 +20,7 @@ def pieces_of_graph(adjacency: Mapping[str, Iterable[str]]) -> list[tuple[int, i
     A piece is (MARK, node, neighbour, FILLER), and a node without neighbours has FILLER in their place. With two
     neighbours on a piece, as in the paper, the answer depends on their order and on which are paired, so each piece
     here names one. Two graphs are isomorphic just when `find_renaming` finds a renaming of their pieces with
-    ``keep_grey``, which keeps MARK.
-
-    Parameters
-    ----------
-    adjacency : mapping of str to iterable of str
-        The neighbours of each node.
-
-    Returns
-    -------
-    list of (int, int, int, int)
+    ``keep_grey``, which keeps MARK. ``adjacency`` has the neighbours of each node.
     """
     number = {node: index for index, node in enumerate(adjacency, FIRST_NODE)}
     pieces = []
@@ -42,10 +33,7 @@ def pieces_of_graph(adjacency: Mapping[str, Iterable[str]]) -> list[tuple[int, i
 def graph_of_pieces(pieces: Iterable[Quad]) -> dict[int, list[int]]:
     """Decode pieces of `pieces_of_graph`: the neighbours of each node, by colour. The pieces may be rotated.
 
-    Raises
-    ------
-    InputError
-        If a piece is not of that form, or a node has a neighbour that does not name it.
+    Raises InputError if a piece is not of that form, or a node has a neighbour that does not name it.
     """
     neighbours: dict[int, list[int]] = {}
     for piece in pieces:

@@ -38,7 +38,6 @@ from lns.instances.errors import InputError
 from lns.instances.files import read_text
 from lns.instances.formats import load_board, load_puzzle, viewer_url
 from lns.instances.puzzle import Puzzle
-from lns.instances.text import quoted
 from lns.instances.verify import verify
 
 ALL_ORDERS = {
@@ -60,35 +59,24 @@ def read_boards(path: Path, puzzle: Puzzle) -> list[tuple[int, Board]]:
     """Read a collection of boards: their scores, as published, and the boards.
 
     The file is a CSV file with the columns ``score`` and ``board_edges`` (the letters of a viewer URL), or the
-    ``boards.jsonl`` of a run directory. Raises InputError if a column is missing, there is no row, or a row has no
-    board of the puzzle.
+    ``boards.jsonl`` of a run directory. Raises InputError if a line has no score and board of the puzzle, or there is
+    no line.
     """
-    text, boards, line = read_text(path), [], 1
+    text, boards, line = read_text(path), list[tuple[int, Board]](), 0
+    url = f"#puzzle=published&board_w={puzzle.width}&board_h={puzzle.height}&board_edges="
     try:
-        if path.suffix == ".jsonl":
-            for line, words in enumerate(text.splitlines(), 1):  # noqa: B007
-                entry = json.loads(words)
-                placements = np.array(entry["oriented"], dtype=np.int32)
-                boards.append((int(entry["score"]), Board(placements, puzzle.width, puzzle.height)))
-            return boards
-        reader = csv.DictReader(io.StringIO(text), strict=True)
-        missing = [column for column in ("score", "board_edges") if column not in (reader.fieldnames or ())]
-        if missing:
-            raise InputError(f"there is no column '{missing[0]}'; expected score, board_edges")
-        for row in reader:
-            line = reader.line_num
-            if None in row.values():
-                raise InputError("the line is too short; expected score, board_edges")
-            if not row["score"].isdecimal():
-                raise InputError(f"score is {quoted(row['score'])}; expected a number")
-            url = f"#puzzle=published&board_w={puzzle.width}&board_h={puzzle.height}&board_edges={row['board_edges']}"
-            boards.append((int(row["score"]), load_board(url, puzzle)[1]))
-    except csv.Error as error:
-        raise InputError(f"the file is not valid CSV: {error}", path) from None
+        rows: Any = text.splitlines() if path.suffix == ".jsonl" else csv.DictReader(io.StringIO(text))
+        for line, each in enumerate(rows, 1 + isinstance(rows, csv.DictReader)):  # noqa: B007
+            row = json.loads(each) if isinstance(each, str) else each
+            if "oriented" in row:
+                board = Board(np.array(row["oriented"], dtype=np.int32), puzzle.width, puzzle.height)
+            else:
+                board = load_board(url + row["board_edges"], puzzle)[1]
+            boards.append((int(row["score"]), board))
     except InputError as error:
-        raise InputError(error.message, path, error.line or line) from None
-    except (ValueError, KeyError, TypeError, OverflowError) as error:
-        raise InputError(f"{error}; expected a board of a run", path, line) from None
+        raise InputError(error.message, path, line) from None
+    except (csv.Error, ValueError, KeyError, TypeError, OverflowError):
+        raise InputError("no score and board; expected the columns score and board_edges", path, line) from None
     if not boards:
         raise InputError("the file has no row with a board; expected 1 or more", path)
     return boards
@@ -202,8 +190,8 @@ def regions(args: Namespace) -> None:
         warm_up(order)
     made: list[tuple[str, int, ComparisonRow]] = []
     try:
-        runs = [run for _, _, run in planned]
-        for (shape, score, _), row in zip(planned, run_experiment(runs, args.output), strict=True):
+        rows = run_experiment((run for _, _, run in planned), args.output)
+        for (shape, score, _), row in zip(planned, rows, strict=True):
             made.append((shape, score, row))
             print(f"{describe(row)}; {row.note.split('; http')[0]}", file=sys.stderr, flush=True)
     finally:

@@ -38,10 +38,8 @@ class Outcome(Records):
     board : Board or None
         The first solution found; `lns.exact.solve` and `lns.exact.count` verify it.
     details : dict
-        Figures of the method by name, such as its deepest level.
-    budget_used : int, optional
-        How much of the budget of nodes is spent, for solvers whose budget limits something else (conflicts). None
-        means ``nodes``.
+        Figures of the method by name, such as its deepest level. ``budget_spent`` is how much of the budget of nodes is
+        spent, for solvers whose budget limits something else (conflicts).
     convention : str
         Whether rotated copies of a board count, in words; solvers leave it empty.
     answered_by : str
@@ -55,7 +53,6 @@ class Outcome(Records):
     seconds: float
     board: Board | None = None
     details: dict[str, float] = field(default_factory=dict)
-    budget_used: int | None = None
     convention: str = ""
     answered_by: str = ""
 

@@ -25,9 +25,7 @@ class PieceClasses:
 
     puzzle: Puzzle
     quads: IntArray  # int32, shape (classes, 4): colours up, right, down, left of the first member in file order
-    members: tuple[
-        tuple[tuple[int, int], ...], ...
-    ]  # of a class, by copy: (piece, turn), rotate(pieces[piece], turn) is its quad
+    members: tuple[tuple[tuple[int, int], ...], ...]  # of a class, by copy: (piece, turn) that shows its quad
     clue_class: dict[int, tuple[int, int]]  # by cell of a clue or hole: its class and rotation
 
     @property

@@ -127,10 +127,10 @@ def _left(request: Request, before: Outcome) -> Request:
         nodes, solutions = now.nodes + (before.nodes or 0), now.solutions + before.solutions
         request.on_progress(replace(now, nodes=nodes, solutions=solutions, seconds=now.seconds + before.seconds))
 
-    used = before.nodes if before.budget_used is None else before.budget_used
+    used = int(before.details.get("budget_spent", before.nodes or 0))
     return replace(
         request,
-        nodes=None if request.nodes is None else max(0, request.nodes - (used or 0)),
+        nodes=None if request.nodes is None else max(0, request.nodes - used),
         seconds=None if request.seconds is None else max(0.0, request.seconds - before.seconds),
         on_progress=None if request.on_progress is None else on_progress,
     )
@@ -190,17 +190,7 @@ def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
 def counted_rotations(puzzle: Puzzle, board: Board) -> int:
     """How many solutions `count` with ``fix_corner`` sees in a perfect board and its rotated copies.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The puzzle whose solutions are counted.
-    board : Board
-        A solution of ``puzzle``.
-
-    Returns
-    -------
-    int
-        1 where a corner is pinned, else the number of rotations that differ in their colours.
+    1 where a corner is pinned, else the number of rotations that differ in their colours.
     """
     if corner_variants(puzzle)[0][0].clues:
         return 1
@@ -229,7 +219,6 @@ def _sum(before: Outcome, after: Outcome, convention: str) -> Outcome:
         seconds=before.seconds + after.seconds,
         board=before.board if before.board is not None else after.board,
         details=details,
-        budget_used=None if after.budget_used is None else (before.budget_used or 0) + after.budget_used,
         convention=convention,
     )
 

@@ -51,27 +51,10 @@ class Trace:
 
 
 def trace(puzzle: Puzzle, solver: str = "colorpairs", *, steps: int = 5000, stop_at_first: bool = True) -> Trace:
-    """Search a puzzle and record each node.
+    """Search a puzzle and record each node, or each step of a SAT solver, at most ``steps`` of them.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The pieces and the board; its clues stay on their cells.
-    solver : str
-        A key of `TRACED`.
-    steps : int
-        Most nodes, or steps of a SAT solver, at most `MAX_STEPS`.
-    stop_at_first : bool
-        End at the first solution, as a SAT solver always does.
-
-    Returns
-    -------
-    Trace
-
-    Raises
-    ------
-    InputError
-        The solver cannot be watched, or cannot take the puzzle.
+    With ``stop_at_first`` the first solution ends it, as it always ends a SAT solver. Raises InputError if the solver
+    is none of `TRACED` or cannot take the puzzle, or for more than `MAX_STEPS`.
     """
     if solver not in TRACED:
         raise InputError(f"solver '{solver}' cannot be watched step by step; expected one of {', '.join(TRACED)}")

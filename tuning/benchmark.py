@@ -25,7 +25,7 @@ from typing import Any
 from lns.api.arguments import check_workers
 from lns.cores import max_workers
 from lns.exact.child_process import peak_bytes
-from lns.exact.csv_records import append_row, check_appendable
+from lns.exact.compare import append_row, check_appendable
 from lns.exact.text_table import aligned
 from lns.instances.arguments import checked, checked_class
 from lns.instances.board import Board
@@ -307,7 +307,7 @@ def benchmark(
         for row in made:
             results.append(row)
             if options.table is not None:
-                append_row(Path(options.table), FIELDS, row.values)
+                append_row(Path(options.table), row.values)
             if on_row is not None:
                 on_row(row)
         if options.with_ablations and on_ablation is not None:

@@ -230,7 +230,7 @@ def colorpairs() -> str:
 
 def _outcome(name: str) -> str:
     """A picture of the rows that `lns exact paper outcome` measured."""
-    rows, _ = finished_rows(list(outcome.runs(outcome.PLAN)), Path(__file__).parent.parent / "papers/data/outcome.csv")
+    rows, _ = finished_rows(outcome.runs(outcome.PLAN), Path(__file__).parent.parent / "papers/data/outcome.csv")
     return outcome.PICTURES[name](rows)
 
 

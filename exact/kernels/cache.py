@@ -71,11 +71,9 @@ class KernelCache(FunctionCache):
         """The machine code for a signature from disk. None asks numba to compile it, possibly after a wait."""
         machine_code = self._load(sig, target_context)
         if machine_code is None:
-            before = self._index_state()
             waited = self._acquire_lock()
             machine_code = self._load(sig, target_context)
-            # a process that compiled and saved nothing shows that nothing can be saved: then all compile at once
-            if machine_code is not None or (waited and self._index_state() == before):
+            if machine_code is not None or waited:  # what was waited for and cannot be saved, all compile at once
                 self._release_lock()
         return machine_code
 
@@ -115,16 +113,8 @@ class KernelCache(FunctionCache):
         except Exception:  # a damaged pickle may raise anything
             return False
 
-    def _index_state(self) -> tuple[int, int] | None:
-        """Inode and time of the index file, which change whenever machine code of this kernel is saved."""
-        try:
-            status = Path(self._cache_file._index_path).stat()
-        except OSError:
-            return None
-        return status.st_ino, status.st_mtime_ns
-
     def _acquire_lock(self) -> bool:
-        """Lock this kernel, if the system has locks. Returns whether another process had to be waited for."""
+        """Lock this kernel, if there are locks. Returns whether another process had to be waited for."""
         if self._lock is not None or not KernelCache.may_wait:
             return False
         try:
@@ -187,12 +177,9 @@ def _checkout_key() -> str:
 def cache_base() -> Path | None:
     """The directory of all new machine code, made if it does not exist.
 
-    Returns
-    -------
-    Path or None
-        The first of ``$NUMBA_CACHE_DIR/lns``, ``$XDG_CACHE_HOME/lns`` (by default ``~/.cache/lns``) and a directory of
-        this user in the system's temporary directory that can be written. None if there is none, or if other users can
-        write the last: then every process compiles for itself what is not compiled yet.
+    It is the first of ``$NUMBA_CACHE_DIR/lns``, ``$XDG_CACHE_HOME/lns`` (by default ``~/.cache/lns``) and a directory
+    of this user in ``$TMPDIR`` (by default ``/tmp``) that can be written. None if there is none, or if other users can
+    write the last: then every process compiles for itself what is not compiled yet.
     """
     for candidate in _candidates():
         with suppress(OSError):
@@ -208,22 +195,14 @@ def _candidates() -> list[Path]:
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 (Path.expanduser may raise)
     folders = [os.environ.get("NUMBA_CACHE_DIR", ""), home]
     candidates = [Path(folder) / "lns" for folder in folders if folder and folder[0] != "~"]  # a user without a home
-    with suppress(OSError):  # no directory at all can be written
-        temporary = tempfile.gettempdir()
-        shared = Path(temporary) / f"lns-cache-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
-        named = {os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")} | {"/tmp", "/var/tmp", "/usr/tmp"}
-        last_resort = temporary == str(Path.cwd()) and temporary not in named  # no place for files that stay
-        if not last_resort and (not os.path.lexists(shared) or _is_private(shared)):
-            candidates.append(shared)
-    return candidates
+    shared = Path(os.environ.get("TMPDIR") or "/tmp") / f"lns-cache-{os.getuid()}"
+    return [*candidates, shared] if not os.path.lexists(shared) or _is_private(shared) else candidates
 
 
 def _is_private(directory: Path) -> bool:
     """Whether only this user can write a directory. Its name is predictable, and numba runs whatever code is in it."""
     status = directory.lstat()
-    return not hasattr(os, "getuid") or (
-        stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
-    )
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
 
 
 def is_compiled(module: str) -> bool:

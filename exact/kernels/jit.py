@@ -5,8 +5,8 @@ A kernel is a function that one of the decorators here compiles: `kernel`, `inli
 machine code.
 
 When numba is upgraded: all decorators use private parts of numba, and pyproject.toml caps its version for
-that reason. Install the new version and run tests/support; test_numba.py names the private parts. Compare the node
-counts of ``python -m tests.trajectories`` and the speed of a search before and after. Only then raise the cap in
+that reason. Install the new version and run tests/support, which uses them. Compare the node counts of
+``python -m tests.trajectories`` and the speed of a search before and after. Only then raise the cap in
 pyproject.toml and relock requirements.lock.
 """
 

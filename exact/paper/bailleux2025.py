@@ -10,7 +10,7 @@ O. Bailleux, "Quel codage CNF pour les contraintes de concordance de motifs d'Et
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from lns.exact.compare import ComparisonRow, PlannedRun, run_experiment
+from lns.exact.compare import ComparisonRow, Runs, run_experiment
 from lns.exact.execution import Request
-from lns.exact.paper.runs import NAN, Plan, Rows, crossed, mean_of, plot_curves, rounded, solver_run, times
+from lns.exact.paper.runs import NAN, Plan, Rows, crossed, mean_of, rounded, solver_run, times
 from lns.exact.sat.clauses import lines_of
 from lns.exact.sat.encodings import encode
 from lns.exact.text_table import aligned
@@ -55,7 +55,7 @@ PLAN = Plan((5, 6, 7), (*(f"sat:{name}" for name in ENCODINGS), "colorpairs", "r
 FULL = replace(PLAN, sizes=(5, 6, 7, 8, 9, 10), per_size=100, seconds=1000.0)
 
 
-def runs(plan: Plan) -> Iterator[PlannedRun]:
+def runs(plan: Plan) -> Runs:
     """Plan a run of each solver on each puzzle."""
     request = Request(seconds=plan.seconds, sat_solver=SAT_SOLVER)
     for n, seed in product(plan.sizes, plan.seeds):
@@ -92,10 +92,7 @@ def _line(solver: str, n: int, chosen: Sequence[ComparisonRow]) -> list[str]:
     seconds, encoding = times(chosen), solver.removeprefix("sat:")
     sizes = [re.sub(r"[^\d ]", "", row.size).split() for row in chosen if "clauses" in row.size]
     numbers = [mean_of([float(size[at]) / 1000 for size in sizes]) for at in (0, 1)]
-    megabytes = (
-        _megabytes_of_file(encoding, n),
-        max((row.megabytes for row in chosen if row.megabytes > 0), default=NAN),
-    )
+    peak = max((row.megabytes for row in chosen if row.megabytes > 0), default=NAN)
     printed = ["-"] * 5
     if (known := PAPER.get(encoding, {}).get(n)) is not None:
         variables, clauses, share, mean = known
@@ -105,7 +102,7 @@ def _line(solver: str, n: int, chosen: Sequence[ComparisonRow]) -> list[str]:
         *(solver, f"{n}x{n}", str(len(chosen)), f"{100 * len(seconds) / len(chosen):.0f}"),
         *map(rounded, (min(seconds, default=NAN), mean_of(seconds), max(seconds, default=NAN))),
         *(f"{value:,.1f}k" if value == value else "-" for value in numbers),
-        *map(rounded, megabytes),
+        *map(rounded, (_megabytes_of_file(encoding, n), peak)),
         *printed,
     ]
 
@@ -162,11 +159,10 @@ def proofs_text(sides: Sequence[int], per_size: int, seconds: float, output: Pat
     """
     if min(sides) < 4:
         raise InputError("expected sides of 4 or more, with two inner pieces to swap")
-    request, planned = Request(seconds=seconds, sat_solver=SAT_SOLVER), []
-    for side, seed in product(sides, range(1, per_size + 1)):
-        puzzle = balanced_torus(side, side, seed).puzzle
-        swapped = with_swapped_sides(puzzle)
-        planned += [solver_run(f"swapped-{puzzle.name}", swapped, prover, request) for prover in PROVERS]
+    request = Request(seconds=seconds, sat_solver=SAT_SOLVER)
+    puzzles = [balanced_torus(side, side, seed).puzzle for side in sides for seed in range(1, per_size + 1)]
+    swapped = [(f"swapped-{puzzle.name}", with_swapped_sides(puzzle)) for puzzle in puzzles]
+    planned = (solver_run(name, puzzle, prover, request) for name, puzzle in swapped for prover in PROVERS)
     by_class = Rows(run_experiment(planned, output))
 
     def entry(side: int, prover: str) -> str:
@@ -190,12 +186,3 @@ def with_swapped_sides(puzzle: Puzzle) -> Puzzle:
         raise InputError(f"{puzzle.name}: the upper colours of all inner pieces are equal; expected two to swap")
     pieces[[inner[0], other], 0] = pieces[[other, inner[0]], 0]
     return Puzzle(pieces, puzzle.width, puzzle.height)
-
-
-def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
-    """Draw the mean seconds by size, a curve for each method, to the image file ``path``. Needs matplotlib."""
-    curves: dict[str, dict[int, float]] = {row.solver: {} for row in rows}
-    for (name, solver), chosen in Rows(rows).items():
-        if times(chosen):
-            curves[solver][int(name.split("-")[2].split("x")[0])] = mean_of(times(chosen))
-    plot_curves(path, curves, "side of the board", "mean seconds of those solved")

@@ -11,14 +11,13 @@ T. Benoist and E. Bourreau, "La programmation par contraintes à l'attaque d'Ete
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import product
 from statistics import geometric_mean, mean
 
 from lns.exact.colorpairs.options import Heuristic, Options
-from lns.exact.compare import ComparisonRow, PlannedRun
+from lns.exact.compare import ComparisonRow, Runs
 from lns.exact.execution import Request
 from lns.exact.paper.runs import Plan, solver_run
 from lns.exact.text_table import markdown
@@ -64,33 +63,33 @@ def instance(size: int, colours: int, seed: int) -> Puzzle:
     return uniform(size, size, colours, seed).with_clues(corner_cells(size, size)).puzzle
 
 
-def runs(plan: Plan) -> Iterator[PlannedRun]:
+def runs(plan: Plan) -> Runs:
     """Plan a run of each method on each instance; those of a size have its numbers of colours in turn.
 
     Other methods are not tried where neither the reference nor the row scan finishes. Where the reference does, solvers
-    that are compared with it have ``plan.patience`` times as long.
+    that are compared with it have ``plan.patience`` times as long. Raises RuntimeError if two methods count different
+    numbers of solutions.
     """
     for size, index in product(plan.sizes, range(plan.per_size)):
         colours, seed = COLOURS[size][index % 2], plan.seed + index // 2
         puzzle, name = instance(size, colours, seed), f"{size}x{size}-c{colours}-s{seed}"
+        done: dict[str, ComparisonRow] = {}
         for method in plan.solvers:
-            yield replace(_run(name, puzzle, method, plan.seconds), adapt=partial(_adapt, name, puzzle, method, plan))
-
-
-def _run(name: str, puzzle: Puzzle, method: str, seconds: float) -> PlannedRun:
-    chosen = METHODS[method]
-    solver, options = (chosen, Options()) if isinstance(chosen, str) else ("colorpairs", chosen)
-    request = Request(count_all=True, seconds=seconds, options=options)
-    return solver_run(name, puzzle, solver, request, label=method, question=f"all solutions; {seconds!r} s")
-
-
-def _adapt(name: str, puzzle: Puzzle, method: str, plan: Plan, done: Instance) -> PlannedRun | None:
-    """The run of a method in view of the rows that its instance has; None if it is not worth making."""
-    first_two = [done.get(REFERENCE), done.get(ROW_SCAN)]
-    if method not in (REFERENCE, ROW_SCAN) and all(row and not row.is_finished for row in first_two):
-        return None
-    patient = isinstance(METHODS[method], str) and first_two[0] is not None and first_two[0].is_finished
-    return _run(name, puzzle, method, plan.seconds * (plan.patience if patient else 1.0))
+            first_two = [done.get(REFERENCE), done.get(ROW_SCAN)]
+            if method not in (REFERENCE, ROW_SCAN) and all(row and not row.is_finished for row in first_two):
+                continue
+            chosen = METHODS[method]
+            solver, options = (chosen, Options()) if isinstance(chosen, str) else ("colorpairs", chosen)
+            patient = isinstance(chosen, str) and _has(done, REFERENCE)
+            seconds = plan.seconds * (plan.patience if patient else 1.0)
+            request = Request(count_all=True, seconds=seconds, options=options)
+            question = f"all solutions; {seconds!r} s"
+            row = yield solver_run(name, puzzle, solver, request, label=method, question=question)
+            if row is not None:
+                done[method] = row
+            counts = {each.solutions for each in done.values() if each.is_finished}
+            if len(counts) > 1:
+                raise RuntimeError(f"methods disagree on the solutions of {name}: {sorted(counts)}")
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------

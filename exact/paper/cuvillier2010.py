@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 from itertools import product
-from pathlib import Path
 
-from lns.exact.compare import ComparisonRow, PlannedRun
+from lns.exact.compare import ComparisonRow, Runs
 from lns.exact.execution import Request
-from lns.exact.paper.runs import Plan, Rows, crossed, mean_of, plot_curves, rounded, solver_run, times, uniform_classes
+from lns.exact.paper.runs import Plan, Rows, crossed, mean_of, rounded, solver_run, times, uniform_classes
 from lns.exact.text_table import aligned
 
 PROGRAM = "minisat"
@@ -70,7 +69,7 @@ PLAN = Plan(
 FULL = Plan((2, 3, 4, 5, 6, 7, 8), tuple(METHODS), tuple(range(2, 18)), per_size=100, seconds=600.0)
 
 
-def runs(plan: Plan) -> Iterator[PlannedRun]:
+def runs(plan: Plan) -> Runs:
     """Plan all runs, also those of classes that a method is unlikely to solve: zeros in the tables are measured."""
     for side, colours, seed, puzzle in uniform_classes(plan):
         for method in plan.solvers:
@@ -114,17 +113,3 @@ def _cell(chosen: Sequence[ComparisonRow], paper: tuple[float, int] | None) -> s
     if paper is not None:
         known = f" ({rounded(paper[0] / paper[1])} s {paper[1]}%)" if paper[1] else " (0%)"
     return f"{seconds}{100 * len(solved) // len(chosen)}%{known}"
-
-
-def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
-    """Draw minisat's mean time by number of colours, a curve for each size, to the image file ``path``.
-
-    The peak lies near the square root of the number of pieces. Needs matplotlib.
-    """
-    curves: dict[int, dict[int, float]] = {}
-    for (name, solver), chosen in Rows(rows).items():
-        pieces, colours = map(int, name.split("-c"))
-        if solver == PROGRAM:
-            curves.setdefault(pieces, {})[colours] = mean_of([row.seconds for row in chosen])
-    labelled = {f"{pieces} pieces": curve for pieces, curve in sorted(curves.items())}
-    plot_curves(path, labelled, "colours", "mean seconds, minisat")

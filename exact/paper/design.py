@@ -19,6 +19,7 @@ from functools import cache
 from itertools import product
 
 import numpy as np
+import numpy.typing as npt
 
 from lns.exact.blocks import Blocks
 from lns.exact.cover.search import Cover
@@ -79,32 +80,29 @@ def path(name: str, width: int, height: int) -> list[int]:
     The sum of the constraints is the number of joints whatever the path, so that only their order matters. ``rows`` is
     the paper's choice. ``chessboard`` visits cells of one colour first, which no neighbour constrains.
     """
-    cells = list(product(range(height), range(width)))
+    grid = np.arange(width * height).reshape(height, width)
+    cells: list[int] = grid.ravel().tolist()
     if name == "snake":
-        cells.sort(key=lambda cell: (cell[0], cell[1] if cell[0] % 2 == 0 else -cell[1]))
+        grid[1::2] = grid[1::2, ::-1]
+        cells = grid.ravel().tolist()
     elif name == "diagonals":
-        cells.sort(key=lambda cell: (cell[0] + cell[1], cell[0]))
+        cells.sort(key=lambda cell: (sum(divmod(cell, width)), cell))
     elif name == "spiral":
-        cells = _spiral(width, height)
+        cells = _spiral(grid)
     elif name == "rim first":
-        rim = _spiral(width, height)[: len(cells) - max(0, width - 2) * max(0, height - 2)]
+        rim = _spiral(grid)[: len(cells) - max(0, width - 2) * max(0, height - 2)]
         cells = rim + [cell for cell in cells if cell not in rim]
     elif name == "chessboard":
-        cells.sort(key=lambda cell: (cell[0] + cell[1]) % 2)
-    return [row * width + column for row, column in cells]
+        cells.sort(key=lambda cell: sum(divmod(cell, width)) % 2)
+    return cells
 
 
-def _spiral(width: int, height: int) -> list[tuple[int, int]]:
+def _spiral(grid: npt.NDArray[np.int64]) -> list[int]:
     """The cells from the upper left corner inwards, clockwise."""
-    left = set(product(range(height), range(width)))
-    row, column, step = 0, 0, (0, 1)
-    cells = []
-    while left:
-        cells.append((row, column))
-        left.remove((row, column))
-        if (row + step[0], column + step[1]) not in left:
-            step = (step[1], -step[0])
-        row, column = row + step[0], column + step[1]
+    cells: list[int] = []
+    while grid.size:
+        cells += grid[0].tolist()
+        grid = np.rot90(grid[1:])
     return cells
 
 
@@ -205,27 +203,11 @@ def improve(
     seed: int = 0,
     start: Sequence[int] | None = None,
 ) -> Iterator[Design]:
-    """Search for a hard puzzle, or for one with a single solution.
+    """Search for a hard puzzle (most nodes for each solution), or for a 'single' solution, at which the search ends.
 
-    Parameters
-    ----------
-    width, height, colours : int
-        Shape, from 2 x 2, and colours, 1 to `MAX_COLOURS`. InputError if they are out of range.
-    goal : {'hard', 'single'}
-        Most nodes for each solution, or fewest solutions; then the search ends at one.
-    trees : int
-        Number of boards to try.
-    nodes : int, optional
-        Trees with more nodes are dropped.
-    seed : int, optional
-        Random seed.
-    start : sequence of int, optional
-        Joints of the first board; drawn uniformly by default.
-
-    Yields
-    ------
-    Design
-        Each board that is better than all before.
+    Yields each board that is better than all before, among ``trees`` boards of at least 2 x 2 cells with 1 to
+    `MAX_COLOURS` colours (InputError if they are out of range). Trees of more ``nodes`` are dropped. The first board
+    has the joints ``start``, by default drawn uniformly.
     """
     if goal not in GOALS:
         raise InputError(f"unknown goal '{goal}'; expected {' or '.join(GOALS)}")

@@ -16,17 +16,16 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import comb
-from pathlib import Path
 from statistics import stdev
 
 import numpy as np
 
 from lns.exact.blocks import count_inner_blocks
-from lns.exact.compare import ComparisonRow, PlannedRun
+from lns.exact.compare import ComparisonRow, PlannedRun, Runs
 from lns.exact.paper.design import (
     CODES,
     PATHS,
@@ -38,7 +37,7 @@ from lns.exact.paper.design import (
     random_puzzle,
     tree,
 )
-from lns.exact.paper.runs import BUDGET_SPENT, NAN, Plan, Rows, crossed, mean_of, plot_curves, rounded
+from lns.exact.paper.runs import BUDGET_SPENT, NAN, Plan, Rows, crossed, mean_of, rounded
 from lns.exact.text_table import aligned
 from lns.instances.formats import load_puzzle
 from lns.instances.generate import uniform
@@ -122,7 +121,7 @@ CUT, ESTIMATE = ">", "~"  # put before a mean where trees were cut: it is a lowe
 # -- runs -------------------------------------------------------------------------------------------------------------
 
 
-def runs(plan: Plan) -> Iterator[PlannedRun]:
+def runs(plan: Plan) -> Runs:
     """Plan a run for each puzzle of each class, and those of the `PARTS`."""
     wanted = [
         (side, side, colours, method)
@@ -293,9 +292,7 @@ def _trees_text(by_class: Rows, plan: Plan) -> list[str]:
         "section 2.4: processor time of a tree, with the matrix or the list of blocks\n"
         + crossed("mean seconds", classes, methods, seconds),
         "table 2: mean difficulty by number of colours\n"
-        + crossed(
-            "dlx:binary nodes / solutions", shapes, {str(colours): colours for colours in _COLOURS}, difficulty_of
-        ),
+        + crossed("dlx:binary nodes / solutions", shapes, {str(k): k for k in _COLOURS}, difficulty_of),
         "table 3: the hardest found and the mean (the paper's)\n" + aligned(table_3),
     ]
 
@@ -393,14 +390,3 @@ def _levels(plan: Plan) -> str:
     lines += [[name, *(f"{figures[at]:,} ({figures[at + 3]:,})" for at in range(3))] for name, *figures in named]
     head = "figure 6 d: nodes by level, 4x4; the last level holds the solutions (the paper's in brackets)\n"
     return head + aligned(lines)
-
-
-def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
-    """Draw table 2, the phase transition, to the image file ``path``. Needs matplotlib."""
-    by_class = Rows(rows)
-    curves: dict[str, dict[int, float]] = {}
-    for width, height in TABLE_2:
-        for colours in _COLOURS:
-            if values := difficulty(by_class[_name(width, height, colours), "dlx:binary"]):
-                curves.setdefault(f"{width}x{height}", {})[colours] = mean_of(values)
-    plot_curves(path, curves, "colours", "DLX nodes / solutions, mean")

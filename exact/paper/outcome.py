@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any
 
 from lns.exact.colorpairs.options import Heuristic, Options
-from lns.exact.compare import ComparisonRow, PlannedRun
+from lns.exact.compare import ComparisonRow, Runs
 from lns.exact.execution import Request
 from lns.exact.optional_deps import is_installed
 from lns.exact.paper import cuvillier2010
@@ -62,7 +62,7 @@ PLAN = Plan((5, 6, 7, 8, 9, 10), _INSTALLED, (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 2
 FULL = replace(PLAN, solvers=tuple(METHODS), per_size=10, seconds=600.0)
 
 
-def runs(plan: Plan) -> Iterator[PlannedRun]:
+def runs(plan: Plan) -> Runs:
     """Plan all runs; `GROUPING` takes even sides only."""
     for side, colours, seed, puzzle in uniform_classes(plan):
         for name in plan.solvers:
@@ -129,14 +129,9 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
         own = [row for row in rows if row.solver == name]
         solved = [row for row in own if row.status == "solved"]
         alone, first = sum(names == [name] for names in solved_by), sum(names[:1] == [name] for names in solved_by)
-        means = (times(solved), [row.nodes for row in solved if row.nodes >= 0])
-        counts = [
-            f"{len(solved)} of {len(own)}",
-            str(alone),
-            str(first),
-            *(rounded(mean_of(values)) for values in means),
-        ]
+        means = (rounded(mean_of(times(solved))), rounded(mean_of([row.nodes for row in solved if row.nodes >= 0])))
         if own:
+            counts = (f"{len(solved)} of {len(own)}", str(alone), str(first), *means)
             methods.append([name, METHODS[name].letter, METHODS[name].group, *counts, METHODS[name].title])
     groups = [["board", "colours", *GROUPS, "report of 2010"]]
     for (side, colours), ranked in by_class.items():

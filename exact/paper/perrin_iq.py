@@ -14,16 +14,15 @@ A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", sections III (algori
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
-from pathlib import Path
 from statistics import median
 
-from lns.exact.compare import ComparisonRow, PlannedRun
+from lns.exact.compare import ComparisonRow, PlannedRun, Runs
 from lns.exact.outcome import SolveStatus
-from lns.exact.paper.runs import BUDGET_SPENT, NAN, Plan, Rows, plot_curves, rounded
+from lns.exact.paper.runs import BUDGET_SPENT, NAN, Plan, Rows, rounded
 from lns.exact.polyominoes.grid import NO_WEIGHT, RACE, WEIGHTS, Grid, render
 from lns.exact.polyominoes.levels import TIERS, cut_grid, levels, random_level
 from lns.exact.polyominoes.search import fill, fill_by_library
@@ -74,7 +73,7 @@ def grids(plan: Plan, name: str) -> dict[int, Grid]:
     return {seed: cut_grid(width, height, seed)[0] for seed in plan.seeds}
 
 
-def runs(plan: Plan) -> Iterator[PlannedRun]:
+def runs(plan: Plan) -> Runs:
     """Plan a run for each grid of each class by each method."""
     for name in classes(plan):
         for number, grid in grids(plan, name).items():
@@ -123,12 +122,3 @@ def _table(by_class: Rows, plan: Plan, what: str) -> str:
             lines[-1].append(f"{'>' if is_open else ''}{text}{f' ({failed} not)' if failed else ''}")
         lines[-1].append(result)
     return aligned(lines)
-
-
-def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
-    """Draw the median of the placements tested by class, a curve for each method, to ``path``. Needs matplotlib."""
-    curves: dict[str, dict[str, float]] = {}
-    for (name, method), chosen in Rows(rows).items():
-        if method != LIBRARY:
-            curves.setdefault(method, {})[name] = median(max(1, row.nodes) for row in chosen)
-    plot_curves(path, curves, "class", "placements tested, median")

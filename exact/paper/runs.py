@@ -1,8 +1,8 @@
-"""What the experiments share: a plan, runs of solvers within processor time, and the figures and plots of their rows.
+"""What the experiments share: a plan, runs of solvers within processor time, and the figures of their rows.
 
 An experiment is a module with the plans `PLAN` and `FULL` (the paper's scale), which says in ``runs(plan)`` what
-`lns.exact.compare.run_experiment` is to make, and in ``tables(rows, plan)`` what is printed of it; ``plot(rows, path)``
-or `PICTURES` draw it. An instance is named CLASS-sSEED; tables have a line for each class.
+`lns.exact.compare.run_experiment` is to make, and in ``tables(rows, plan)`` what is printed of it; `PICTURES` of
+some draw it. An instance is named CLASS-sSEED; tables have a line for each class.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 from lns.exact.compare import ComparisonRow, PlannedRun, outcome_row, question_of, refusal
@@ -41,9 +40,7 @@ class Plan:
     all_colours: bool = False  # only puzzles that lack none of their colours (`cuvillier2010`)
     trees: int = 0  # boards that a search for a hard or single-solution puzzle tries (`jolivet2008`)
     slow: int = 0  # puzzles of a class that the paper calls too slow for its method (`jolivet2008`)
-    patience: float = (
-        1.0  # factor of seconds where the reference of `benoist2008` finishes, for what it is compared with
-    )
+    patience: float = 1.0  # factor of seconds for what is compared with a reference that finishes (`benoist2008`)
 
     @property
     def seeds(self) -> range:
@@ -121,17 +118,3 @@ def crossed(corner: str, rows: Mapping[str, Any], columns: Mapping[str, Any], ce
     """An aligned table of rows and columns, label -> value each; ``cell``: (value of row, of column) -> text."""
     lines = [[label, *(cell(row, column) for column in columns.values())] for label, row in rows.items()]
     return aligned([[corner, *columns], *lines])
-
-
-def plot_curves(path: Path, curves: Mapping[str, Mapping[Any, float]], xlabel: str, ylabel: str) -> None:
-    """Draw curves, label -> x -> y on a logarithmic axis, to an image file. Needs matplotlib."""
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(6, 4))
-    for label, points in curves.items():
-        axes.plot(sorted(points), [points[x] for x in sorted(points)], marker="o", label=label)
-    axes.set(xlabel=xlabel, ylabel=ylabel, yscale="log")
-    if curves:
-        axes.legend()
-    figure.savefig(path, dpi=120, bbox_inches="tight")
-    plt.close(figure)

@@ -95,7 +95,6 @@ WEIGHTS: dict[str, Callable[[Shape], float]] = {
 """Functions of the report by name. Pieces of the largest weight are tried first: large or small ones (descender,
 ascender), compact or long ones, those of short or long perimeter, of few or many holes."""
 
-
 RACE = "race"
 """The weight that means: all weights in turn, until one of them ends."""
 

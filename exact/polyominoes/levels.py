@@ -103,28 +103,8 @@ def cut_grid(
     neighbouring piece. With limits, pieces grow to a random size within them, and where the remaining cells fit no
     piece, a neighbouring piece is taken apart and its cells are cut anew.
 
-    Parameters
-    ----------
-    width, height : int
-        Cells; 2 or more each.
-    seed : int
-        Random seed.
-    max_pieces : int
-        At most this many pieces, 1 to 87 (there are no more names).
-    limits : CutLimits, optional
-        Limits on size and shape. Default: the algorithm of the report, which has none.
-
-    Returns
-    -------
-    grid : Grid
-        The empty grid with its pieces.
-    filling : tuple of str
-        The filling it was cut from.
-
-    Raises
-    ------
-    InputError
-        If the size or the number of pieces is out of range, or if no cut within the limits was found.
+    Returns the empty grid with its pieces, and the filling that it was cut from. Raises InputError if the size or the
+    number of pieces is out of range (there are names for 87), or if no cut within the limits was found.
     """
     if min(width, height) < MIN_CELLS or width * height > MAX_CELLS:
         raise InputError(

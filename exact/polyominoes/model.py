@@ -229,43 +229,27 @@ class FillingSearch(PausedCover):
 class StepOutcome(IntEnum):
     """What becomes of a tested placement."""
 
-    STAYS = 0
-    """The search goes on below it."""
-    NO_PLACE = 1
-    """A cell or a piece has no place left."""
-    ZONE = 2
-    """It leaves a zone that no pieces can fill."""
-    FILLING = 3
-    """The grid is filled."""
+    STAYS = 0  # the search goes on below it
+    NO_PLACE = 1  # a cell or a piece has no place left
+    ZONE = 2  # it leaves a zone that no pieces can fill
+    FILLING = 3  # the grid is filled
 
 
 class Step(NamedTuple):
     """A tested placement: the pieces of its level and of deeper ones are taken off, then this one is placed."""
 
-    level: int
-    """Pieces placed before it."""
+    level: int  # pieces placed before it
     piece: str
     cells: tuple[Cell, ...]
     outcome: StepOutcome
 
 
 class StepRecorder:
-    """Records what a search places.
-
-    Parameters
-    ----------
-    search : FillingSearch
-        The search, which has not begun.
-
-    Attributes
-    ----------
-    steps : list of Step
-        What was placed so far, and what came of it.
-    """
+    """Records what a search places from its beginning on."""
 
     def __init__(self, search: FillingSearch) -> None:
         self.search = search
-        self.steps: list[Step] = []
+        self.steps: list[Step] = []  # what was placed so far, and what came of it
 
     def record(self, most: int, *, count_all: bool = False) -> None:
         """Go on until ``most`` steps are recorded, to the end, or to the first filling unless ``count_all``."""

@@ -23,10 +23,10 @@ import numpy as np
 from lns.exact.child_process import Emit, ExitReason, run_in_process
 from lns.exact.cover.search import library_covers
 from lns.exact.driver import PausedSearch, Progress, ProgressCallback
-from lns.exact.execution import BuildingEnded, Clock, Request, each_after, run_search
+from lns.exact.execution import Check, Request, build_and_run, each_after
 from lns.exact.optional_deps import require
 from lns.exact.outcome import SolveStatus
-from lns.exact.polyominoes.grid import RACE, WEIGHTS, Grid, check_weight
+from lns.exact.polyominoes.grid import RACE, WEIGHTS, Grid
 from lns.exact.polyominoes.model import FillingSearch, build_model
 from lns.instances.errors import InputError
 
@@ -53,19 +53,13 @@ class FillResult:
 
 
 class WeightRace(PausedSearch):
-    """Searches by several weights, SLICE nodes in turn, until one of them ends. No weight is fast on every grid.
-
-    Attributes
-    ----------
-    ended : FillingSearch or None
-        The search that has a filling or is exhausted.
-    """
+    """Searches by several weights, SLICE nodes in turn, until one of them ends. No weight is fast on every grid."""
 
     first_step = FillingSearch.first_step
 
     def __init__(self, searches: Sequence[FillingSearch]) -> None:
         self.searches = searches
-        self.ended: FillingSearch | None = None
+        self.ended: FillingSearch | None = None  # the search that has a filling or is exhausted
         self._current, self._turn_left = 0, SLICE
 
     @property
@@ -142,39 +136,32 @@ def fill(
     A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III.
     """
     request = Request(**fields)
-    count_all = request.count_all
-    if weight is None:
-        weight = COUNTING_WEIGHT if count_all else RACE
-    weights = tuple(WEIGHTS) if weight == RACE else (weight,) if isinstance(weight, str) else tuple(weight)
-    for name in weights:
-        check_weight(name)
-    racing = weight == RACE or not isinstance(weight, str)
-    if count_all and racing:
+    weight = weight or (COUNTING_WEIGHT if request.count_all else RACE)
+    weights = [*WEIGHTS] if weight == RACE else [weight] if isinstance(weight, str) else weight
+    if request.count_all and len(weights) > 1:
         raise InputError("a race ends at the first filling; expected one weight to count all")
-    clock = Clock(request)
-    options = 0
-    try:
-        model = build_model(grid, reduced=count_all, check=clock.check)
-        options = model.options
-        searches = [
-            FillingSearch(model, name, zones=zones, dead_ends=dead_ends) for name in each_after(clock.check, weights)
-        ]
-    except BuildingEnded:
-        return FillResult(SolveStatus.BUDGET_SPENT, 0, 0, clock.seconds, None, options)
-    search = WeightRace(searches) if racing else searches[0]
-    outcome = run_search(search, request, clock)
-    ended = search.ended
+    options, searches = 0, list[FillingSearch]()
+
+    def begin(check: Check) -> PausedSearch:
+        nonlocal options, searches
+        model = build_model(grid, reduced=request.count_all, check=check)
+        options, parts = model.options, {"zones": zones, "dead_ends": dead_ends}
+        searches = [FillingSearch(model, name, **parts) for name in each_after(check, weights)]
+        return WeightRace(searches) if len(searches) > 1 else searches[0]
+
+    outcome = build_and_run(begin, request)
+    ended = next((search for search in searches if search.ended), None)
     return FillResult(
         outcome.status,
         outcome.solutions,
-        search.nodes,
+        outcome.nodes,
         outcome.seconds,
         filling=None if ended is None else ended.first_filling(),
         options=options,
-        pruned=sum(each.pruned for each in searches),
+        pruned=sum(search.pruned for search in searches),
         weight="" if ended is None else ended.weight,
-        branches=sum(each.branches for each in searches),
-        deepest=max(each.deepest for each in searches),
+        branches=sum(search.branches for search in searches),
+        deepest=max((search.deepest for search in searches), default=0),
     )
 
 
@@ -190,26 +177,9 @@ def race(
 ) -> FillResult:
     """Find the first filling of a grid by several weights on several processes. The first search that ends decides.
 
-    Parameters
-    ----------
-    grid, zones, nodes, seconds, on_progress
-        As for `fill`; nodes and progress are those of all processes.
-    workers : int
-        Processes. Each has its share of the weights and searches with them in turn, as by `fill`.
-    weights : sequence of str
-        Keys of WEIGHTS.
-
-    Returns
-    -------
-    FillResult
-        Of the first search that ended; its nodes are those of all processes, as each last reported them.
-
-    Raises
-    ------
-    InputError
-        If there is no worker, or as by `fill`.
-    ChildProcessError
-        If a process crashes.
+    Each of the ``workers`` has its share of the ``weights`` and searches with them in turn. The other parameters are
+    those of `fill`; nodes and progress are those of all processes, as each last reported them. Raises InputError as
+    `fill`, and if there is no worker; ChildProcessError if a process crashes.
     """
     if workers < 1:
         raise InputError(f"{workers} workers; expected 1 or more")

@@ -90,7 +90,7 @@ def search(emit: Emit, puzzle: Puzzle, request: Request, name: str, restricted: 
         if conflicts := _spent(solver, "conflicts"):
             reporter.details["conflicts"] = conflicts
         if budget is not None:
-            reporter.details["budget_spent"] = reporter.budget_used = _spent(solver, budget[0]) or 0
+            reporter.details["budget_spent"] = _spent(solver, budget[0]) or 0
         reporter.report(_spent(solver, "decisions"), exhausted=answer is False)
 
 

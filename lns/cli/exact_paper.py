@@ -110,10 +110,6 @@ def _progress(line: LiveLine, planned: Sequence[str]) -> Callable[[ComparisonRow
 def paper(args: argparse.Namespace) -> int:
     from lns.exact import compare as comparison
 
-    if args.output is not None and args.output.suffix.lower() == ".png":
-        raise InputError(
-            "the plot is written beside the rows, as .png; expected another extension, like .csv", args.output
-        )
     if args.show and (args.output is None or not args.output.exists()):
         raise InputError("--show prints the tables of finished runs; expected -o with a file of them", args.output)
     if args.paper == "all":
@@ -121,16 +117,15 @@ def paper(args: argparse.Namespace) -> int:
     paper: Any = import_module(f"lns.exact.paper.{args.paper}")
     plan = _plan(args, paper)
 
-    def planned() -> list[PlannedRun]:
-        if found := list(paper.runs(plan)):
-            return found
+    planned: list[PlannedRun] = list(paper.runs(plan))
+    if not planned:
         known = f"the sizes {', '.join(map(str, paper.FULL.sizes))}"
         if args.colours is not None:
             known += f" and the colours {', '.join(map(str, paper.FULL.colours))}"
         raise InputError(f"{args.paper} has no run with these options; expected some of {known}")
 
     if args.show:
-        rows, left = comparison.finished_rows(planned(), args.output)
+        rows, left = comparison.finished_rows(paper.runs(plan), args.output)
         after, status = f"\n\n{_missing([(run.instance, run.solver) for run in left])}", out.DONE
         if others := len(comparison.read_rows(args.output)) - len(rows):
             after += f"\n{count_of(others, 'row')} of {args.output} not shown: expected the options of their runs"
@@ -138,14 +133,13 @@ def paper(args: argparse.Namespace) -> int:
         rows, status = [], out.DONE
         try:
             with live_line(None, quiet=False) as line:
-                found = planned()
-                tell = _progress(line, [f"{run.instance} by {run.solver}" for run in found])
-                for row in comparison.run_experiment(found, args.output):
+                tell = _progress(line, [f"{run.instance} by {run.solver}" for run in planned])
+                for row in comparison.run_experiment(paper.runs(plan), args.output):
                     rows.append(row)
                     tell(row)
         except KeyboardInterrupt:
             status = out.INTERRUPTED
-        after = _plot(paper, rows, args.output) if args.output is not None and rows else ""
+        after = _draw(paper, rows, args.output) if args.output is not None and rows else ""
     if rows or args.show:
         with table_width(out.terminal_width()):  # on a narrow terminal in blocks of columns
             out.print_wrapped(paper.tables(rows, plan) + after)
@@ -217,18 +211,15 @@ def _checked_solvers(args: argparse.Namespace, plan: Plan, paper: Any) -> tuple[
     return tuple(dict.fromkeys([*always, *args.solvers])) if is_benoist else tuple(args.solvers)
 
 
-def _plot(paper: Any, rows: list[ComparisonRow], csv: Path) -> str:
-    """Write the plots beside the CSV file. Returns lines that name the files; without matplotlib prints a warning."""
-    made: list[Path] = []
-    for name, draw in getattr(paper, "PICTURES", {}).items():
-        made.append(csv.with_name(f"{csv.stem}-{name}.svg"))
-        atomic_write(made[-1], draw(rows))
-    if hasattr(paper, "plot"):
-        try:
-            require("plot", "the plot")
-        except InputError as error:
-            out.print_error(f"lns: {error}")
-            return ""
-        made.append(csv.with_suffix(".png"))
-        paper.plot(rows, made[-1])
-    return "".join([f"\n\nrows   {csv}", *(f"\nplot   {path}" for path in made)]) if made else ""
+def _draw(paper: Any, rows: list[ComparisonRow], csv: Path) -> str:
+    """Write the pictures beside the CSV file. Returns lines that name them; without matplotlib prints a warning."""
+    pictures = {csv.with_name(f"{csv.stem}-{name}.svg"): draw for name, draw in getattr(paper, "PICTURES", {}).items()}
+    try:
+        if pictures:
+            require("plot", "the pictures")
+    except InputError as error:
+        out.print_error(f"lns: {error}")
+        return ""
+    for path, draw in pictures.items():
+        atomic_write(path, draw(rows))
+    return "".join([f"\n\nrows   {csv}", *(f"\nplot   {path}" for path in pictures)]) if pictures else ""

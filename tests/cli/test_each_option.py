@@ -138,11 +138,11 @@ def test_the_sat_solver_and_its_memory_are_chosen(typed: Typed) -> None:
 def test_compare_asks_what_its_options_say(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
     asked: list[tuple[str, Request]] = []
 
-    def run(self: object, instance: str, puzzle: object, solver: str, request: Request) -> ComparisonRow:
+    def run(instance: str, puzzle: object, solver: str, request: Request) -> ComparisonRow:
         asked.append((solver, request))
         return ComparisonRow(instance, solver, "solved", 1)
 
-    monkeypatch.setattr("lns.exact.compare.SolverProcesses.run", run)
+    monkeypatch.setattr("lns.exact.compare.run_solver", run)
     options = "--solvers dlx --count --time 3 --memory 900 --fix-corner --sat-solver minisat --seed 5"
     typed(f"exact compare p.json {options}")
     expected = {"seconds": 3.0, "memory": 900_000_000, "fix_corner": True, "sat_solver": "minisat", "seed": 5}

@@ -5,15 +5,14 @@ import io
 import json
 import os
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lns.cli.main import main
-from lns.exact import csv_records
-from lns.exact.compare import ComparisonRow, compare, read_rows, table
+from lns.exact.compare import ComparisonRow, append_row, compare, read_rows, table
 from lns.exact.execution import Request
 from lns.instances.errors import InputError
 from lns.instances.formats import load_board, load_puzzle
@@ -67,7 +66,7 @@ def test_compare_counts_refuses_and_reuses_rows(tmp_path: Path) -> None:
 
 def test_a_failed_write_leaves_the_file_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     csv, real = tmp_path / "rows.csv", Path.open
-    csv_records.append(csv, ComparisonRow("small", "rowscan", "solved", 1))
+    append_row(csv, asdict(ComparisonRow("small", "rowscan", "solved", 1)))
     before = csv.read_bytes()
 
     class Full(io.FileIO):
@@ -79,25 +78,25 @@ def test_a_failed_write_leaves_the_file_unchanged(tmp_path: Path, monkeypatch: p
     with monkeypatch.context() as patched:
         patched.setattr(Path, "open", lambda self, mode, buffering: Full(self, mode.replace("b", "")))
         with pytest.raises(OSError, match=re.escape(f"{os.strerror(errno.ENOSPC)}: '{csv}'")):
-            csv_records.append(csv, ComparisonRow("small", "dlx", "solved", 1))
+            append_row(csv, asdict(ComparisonRow("small", "dlx", "solved", 1)))
     assert csv.read_bytes() == before and Path.open is real
     csv.write_bytes(before.rstrip())  # as an editor may leave it
-    csv_records.append(csv, ComparisonRow("small", "dlx", "solved", 1))
-    assert [row.solver for row in csv_records.read(csv, ComparisonRow)] == ["rowscan", "dlx"]
+    append_row(csv, asdict(ComparisonRow("small", "dlx", "solved", 1)))
+    assert [solver for _, solver, _ in read_rows(csv)] == ["rowscan", "dlx"]
     csv.write_bytes(b"")
-    assert csv_records.read(csv, ComparisonRow) == []
-    csv_records.append(csv, ComparisonRow("small", "dlx", "solved", 1))
-    assert [row.solver for row in csv_records.read(csv, ComparisonRow)] == ["dlx"]
+    assert read_rows(csv) == {}
+    append_row(csv, asdict(ComparisonRow("small", "dlx", "solved", 1)))
+    assert [solver for _, solver, _ in read_rows(csv)] == ["dlx"]
 
 
 def test_rows_are_reused_only_for_the_same_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[tuple[str, Request]] = []
 
-    def run(self: object, instance: str, puzzle: Puzzle, solver: str, request: Request) -> ComparisonRow:
+    def run(instance: str, puzzle: Puzzle, solver: str, request: Request) -> ComparisonRow:
         made.append((puzzle.sha256, request))
         return ComparisonRow(instance, solver, "solved", len(made))
 
-    monkeypatch.setattr("lns.exact.compare.SolverProcesses.run", run)
+    monkeypatch.setattr("lns.exact.compare.run_solver", run)
     plain, csv = Request(seconds=60.0), tmp_path / "rows.csv"
     changes: list[dict[str, Any]] = [
         {}, {"count_all": True}, {"seconds": 600.0}, {"seconds": None}, {"memory": 500_000_000}, {"fix_corner": True},

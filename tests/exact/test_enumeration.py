@@ -31,7 +31,7 @@ def sorted_colours(puzzle: Puzzle, boards: list[Board]) -> list[tuple[tuple[int,
     return sorted(tuple(map(tuple, puzzle.oriented[board.placements].tolist())) for board in boards)
 
 
-@pytest.mark.parametrize("solver", ["colorpairs", "rowscan", "dlx", "dlx:binary", "xcc:counted", "blocks"])
+@pytest.mark.parametrize("solver", ["auto", "colorpairs", "rowscan", "dlx", "dlx:binary", "xcc:counted", "blocks"])
 def test_boards_of_brute_force(solver: str) -> None:
     several = 0
     for seed in range(80):

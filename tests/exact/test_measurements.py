@@ -74,14 +74,8 @@ def test_the_table_of_regions_is_printed_and_continued(boards: Collection) -> No
     rows = Path("rows.csv")
     best, before = boards.puzzle.max_score, verify(boards.puzzle, boards.damaged).score
     notes = [row.note.split("; ")[:2] for row in read_rows(rows).values()]
-    assert (
-        notes
-        == [
-            [f"{best} -> {best}, at most {best}", "optimal"],
-            [f"{before} -> {best}, at most {best}", "improved and optimal"],
-        ]
-        * 2
-    )
+    found = f"{best}, at most {best}"
+    assert notes == [[f"{best} -> {found}", "optimal"], [f"{before} -> {found}", "improved and optimal"]] * 2
     first = rows.read_text()
     assert boards.run("--shapes 2x6,3x6 -o rows.csv") == text and rows.read_text() == first, "nothing is left to do"
 
@@ -146,13 +140,11 @@ def test_regions_are_the_worst_windows_or_those_with_a_share_of_the_mismatches()
 
 INVALID = (
     ("", None, "boards.csv: no such file"),
-    ("", "", "boards.csv:1: there is no column 'score'; expected score, board_edges"),
-    ("", "score,edges\n470,abc\n", "boards.csv:1: there is no column 'board_edges'; expected score, board_edges"),
-    ("", "score,board_edges\n", "boards.csv: the file has no row with a board; expected 1 or more"),
-    ("", "score,board_edges\n\nmany,{edges}\n", "boards.csv:3: score is 'many'; expected a number"),
-    ("", "score,board_edges\n470\n", "boards.csv:2: the line is too short; expected score, board_edges"),
+    ("", "", "boards.csv: the file has no row with a board; expected 1 or more"),
+    ("", "score,edges\n470,abc\n", "boards.csv:2: no score and board; expected the columns score and board_edges"),
+    ("", "score,board_edges\nmany,{edges}\n", "boards.csv:2: no score and board"),
+    ("", "score,board_edges\n470\n", "boards.csv:2: no score and board"),
     ("", "score,board_edges\n470,{edges}\n470,abc\n", "boards.csv:3: board_edges has 3 letters"),
-    ("", 'score,board_edges\n470,"{edges}', "boards.csv: the file is not valid CSV: unexpected end of data"),
     ("--shapes 9x6", GOOD, "unknown shape '9x6'; expected HxW on a board of 6x6, touched, around or scatteredN"),
     ("--shapes far", GOOD, "unknown shape 'far'"),
     ("--orders urgent", GOOD, "expected one of auto, static, dynamic"),

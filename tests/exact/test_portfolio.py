@@ -2,11 +2,9 @@
 
 import pytest
 
-from lns.exact import count, solve
+from lns.exact import count
 from lns.exact.execution import Request
-from lns.exact.outcome import SolveStatus
 from lns.exact.portfolio import ENTRANTS, Portfolio
-from lns.instances.board import Board
 from lns.instances.generate import uniform
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
@@ -54,10 +52,3 @@ def test_counts_are_those_of_brute_force_whichever_search_ends_first(block: int)
         assert search.solutions == count_solutions(puzzle), seed
         winners.add(search.answered_by)
     assert {"rowscan", "colorpairs"} <= winners
-
-
-def test_each_board_is_listed_once() -> None:
-    boards: list[Board] = []
-    listed = solve(small(), solver="auto", on_solution=boards.append)
-    assert listed.status is SolveStatus.SOLVED
-    assert len({board.placements.tobytes() for board in boards}) == len(boards) == count(small()).solutions

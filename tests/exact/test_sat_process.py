@@ -65,7 +65,7 @@ def test_a_crash_raises_and_keeps_earlier_messages(what: str, error: type[Except
     assert messages == [what]
 
 
-def test_time_and_memory_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_and_memory_limits() -> None:
     messages: list[str] = []
     assert run_in_process(work, "allocate", receive=messages.append, memory=3_000_000_000).reason is ExitReason.MEMORY
     assert run_in_process(work, "burn", receive=messages.append, seconds=0.5, processor=True).reason is ExitReason.TIME
@@ -74,10 +74,8 @@ def test_time_and_memory_limits(monkeypatch: pytest.MonkeyPatch) -> None:
         run_in_process(work, "allocate", receive=print, memory=100_000_000)
     with pytest.raises(InputError, match="no such thing"):
         run_in_process(work, "refuse", receive=print, seconds=1e9)  # longer than a poll can wait
-    for poll in (86_400.0, 0.02):
-        monkeypatch.setattr("lns.exact.child_process._POLL_SECONDS", poll)
-        ended = run_in_process(work, "sleep", receive=messages.append, seconds=0.5)
-        assert ended.reason is ExitReason.TIME and 0.5 <= ended.seconds < 3.0
+    ended = run_in_process(work, "sleep", receive=messages.append, seconds=0.5)
+    assert ended.reason is ExitReason.TIME and 0.5 <= ended.seconds < 3.0
 
 
 @pytest.mark.slow
@@ -224,7 +222,7 @@ def test_a_budget_of_conflicts_counts_conflicts_not_decisions() -> None:
     budget = (conflicts := int(found.details["conflicts"])) + 1
     assert found.status is SolveStatus.SOLVED and found.nodes > budget
     found = last_message(search, puzzle, replace(asked, nodes=budget), "half-3")
-    assert found.status is SolveStatus.SOLVED and found.details["budget_spent"] == found.budget_used == conflicts
+    assert found.status is SolveStatus.SOLVED and found.details["budget_spent"] == conflicts
     outcome = count(puzzle, solver="sat:half-3", sat_solver="glucose", fix_corner=True, nodes=2 * budget)
     assert outcome.status is SolveStatus.SOLVED
     assert outcome.solutions == count(puzzle, solver="rowscan", fix_corner=True).solutions

@@ -19,14 +19,10 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_table_that_fits_is_one_block() -> None:
+def test_a_wider_table_is_broken_into_blocks_that_repeat_the_first_columns() -> None:
     whole = "grid  smallest  largest  mean  report\n5x11         1       22   3.5       4"
-    assert aligned(LINES) == whole
     with table_width(len(whole.splitlines()[0])):
         assert aligned(LINES) == whole
-
-
-def test_a_wider_table_is_broken_into_blocks_that_repeat_the_first_columns() -> None:
     with table_width(26):
         assert aligned(LINES) == (
             "grid  smallest  largest\n5x11         1       22\n\ngrid  mean  report\n5x11   3.5       4"

@@ -10,7 +10,7 @@ import pytest
 
 from lns.cli.main import main
 from lns.engines import make_engine
-from lns.exact.csv_records import append_row
+from lns.exact.compare import append_row
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.params import Params, from_dict, to_dict, to_toml
@@ -75,8 +75,8 @@ def test_a_run_reaches_what_it_says(tmp_path):
     row, table = row_of(one, one, note="test").values, tmp_path / "t.csv"
     assert row["best"] == row["worst"] == row["median"] == 40
     assert row["peak_mb"] == "" or 50 < row["peak_mb"] < 5000
-    append_row(table, benchmark.FIELDS, row)
-    append_row(table, benchmark.FIELDS, row)
+    append_row(table, row)
+    append_row(table, row)
     with table.open(newline="") as file:
         assert [line["best"] for line in csv.DictReader(file)] == ["40", "40"]
 
