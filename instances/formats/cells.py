@@ -50,20 +50,17 @@ _Notes = tuple[str, ...]
 
 
 class _Found(NamedTuple):
-    """What a text looks like, its readings or the colours in place, and notes."""
+    """What a text looks like, its readings or the colours in place, notes, and how many boards it holds."""
 
     form: str
     readings: Iterable[Reading] | Laid
     notes: _Notes = ()
-
-
-def count_of_boards(text: str) -> int:
-    """How many boards a text holds: more than one only with compass letters."""
-    return max(1, len(_COMPASS.findall(text)))
+    boards: int = 1
 
 
 def read(source: Source) -> Document:
-    form, readings, notes = _compass(source) or _pairs(source) or _letters(source) or _marked(source) or _rows(source)
+    readers = (_compass, _pairs, _letters, _marked, _rows)
+    form, readings, notes, boards = next(found for reader in readers if (found := reader(source)) is not None)
     if isinstance(readings, Laid):
         readings = in_place(readings, source.puzzle, source.name)
     wanted = _named(source)
@@ -75,7 +72,7 @@ def read(source: Source) -> Document:
         )
     reading = best(form, chosen, format=FORMAT.name, named=bool(wanted))
     first = f"{form}, read as {reading.name} (--format {FORMAT.name}:... names another convention)"
-    return Document(FORMAT.name, reading.puzzle, reading.board, (first, *notes, *_swap_helps(reading)))
+    return Document(FORMAT.name, reading.puzzle, reading.board, (first, *notes, *_swap_helps(reading)), boards=boards)
 
 
 def _named(source: Source) -> set[str]:
@@ -106,11 +103,10 @@ def _compass(source: Source) -> _Found | None:
         return None
     form = "pieces with compass letters"
     boards, where, left = found_in(source.text, _COMPASS, form)
-    at = min(max(source.number or 1, 1), len(boards)) - 1
+    at = source.place(len(boards))
     tokens = [token for token in boards[at][1].split(":") if token]
     pairs = [None if token == "." else (int(token[:-1]), "NESW".index(token[-1])) for token in tokens]
-    notes = (*shapes.one_of(len(boards), "boards", source.number), *left)
-    return _Found(form, by_cell(_known(source, form), pairs, [where[at]] * len(pairs)), notes)
+    return _Found(form, by_cell(_known(source, form), pairs, [where[at]] * len(pairs)), left, len(boards))
 
 
 def _pairs(source: Source) -> _Found | None:
@@ -133,8 +129,10 @@ def _letters(source: Source) -> _Found | None:
         return None
     found, where, left = found_in(source.text, _QUAD, "four letters")
     quads = [[*map(shapes.colour_of_letter, match[0])] for match in found]
+    written = {shapes.colour_of_letter(letter): letter for match in found for letter in match[0]}
+    names = tuple(written.get(colour, "") for colour in range(max(written) + 1))
     quads, where, twice = _once(quads, where, source.puzzle)
-    return _Found("letters in place", Laid(quads, width, where), left + twice)
+    return _Found("letters in place", Laid(quads, width, where, names=names), left + twice)
 
 
 def _marked(source: Source) -> _Found | None:

@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,7 +63,7 @@ def read(source: Source) -> Document:
     text = source.text if halves is None else halves.text
     listed = shapes.pieces_in(text) or _pieces_in_rows(shapes.rows_of(text))
     if halves is not None:
-        listed.mates, listed.names = halves.mates, halves.numbers
+        listed.halves, listed.mates, listed.names = True, halves.mates, halves.numbers
         listed.notes.insert(0, halves.note)
     whole = listed.usual_order == CLOCKWISE and math.prod(listed.shape or ()) == len(listed.quads)
     if whole or (blocks := shapes.halves(listed.quads)) is None:
@@ -136,8 +137,10 @@ def _pieces_in_rows(rows: Sequence[Row]) -> PieceList:
         if row.line > first and columns is not None and len(columns) != width:
             said = f"{count} entries; expected {width} columns as in the other lines"
             raise InputError(said, line=row.line)
-    listed.line, listed.letters = pieces[-1][0].line, not pieces[-1][0].tokens[-1].isdecimal()
-    listed.quads = [columns[-4:] for _, columns in pieces]
+    listed.line, listed.quads = pieces[-1][0].line, [columns[-4:] for _, columns in pieces]
+    written = ["".join(row.tokens)[-4:] for row, _ in pieces]
+    if all(re.fullmatch("[A-Za-z_]{4}", word) for word in written):
+        listed.names = dict(zip("".join(written), chain(*listed.quads), strict=True))
     labelled = any(_LABEL.fullmatch("".join(row.tokens[:2])) and len(row.tokens) == 6 for row, _ in pieces)
     named = _take_names(listed, [row for row in before if not row.only_numbers], width + labelled)
     said_of = {row for row in rows if _take_said(listed, row)}
@@ -278,7 +281,7 @@ def _puzzle(listed: PieceList, options: _Options, name: str) -> tuple[Puzzle, st
     try:
         puzzle, order = (_with_frame if framed else _without_frame)(listed, options, shape, name)
     except NoRimError:
-        if not (listed.mates or listed.names or (listed.letters and shape and GREY not in used)):
+        if not (listed.halves or (listed.names and shape and GREY not in used)):
             raise
         way = f"{_BY_NAME}rim=COLOUR names the colour of a rim, tetravex forbids turns"
         listed.notes.append(f"no colour is a rim by its count: without frame ({way})")
@@ -288,8 +291,10 @@ def _puzzle(listed: PieceList, options: _Options, name: str) -> tuple[Puzzle, st
 
 def _checked(listed: PieceList, order: str, shape: _Shape, name: str, **rules: Any) -> Puzzle:
     quads = np.array(clockwise(listed.quads, order), dtype=np.int32)
+    written = {colour: printable(name, 20) for name, colour in listed.names.items()}
+    names = tuple(written.get(colour, "") for colour in range(max(written, default=-1) + 1))
     try:
-        return Puzzle(quads, *shape, name=name, **rules)
+        return Puzzle(quads, *shape, name=name, names=names, **rules)
     except InputError as error:
         raise InputError(error.message, line=listed.line) from None
 
@@ -315,6 +320,7 @@ def _without_frame(listed: PieceList, options: _Options, shape: _Shape | None, n
         listed.notes.append("colours counted from 1 instead of 0, as 0 is no rim")
     rules = {"rim": _rim(listed, options), "mates": [(one + 1, other + 1) for one, other in listed.mates]}
     listed.quads = [[colour + 1 for colour in quad] for quad in listed.quads]
+    listed.names = {name: colour + 1 for name, colour in listed.names.items()}
     copies = (0,) * len(listed.quads) if shapes.ANY_NUMBER in listed.rules else ()
     puzzle = _checked(listed, order, shape, name, framed=False, turns=turns, copies=copies, **rules)
     return puzzle.with_clues(Clue(cell, cell, 0) for cell in listed.pinned), order
@@ -326,9 +332,7 @@ def _rim(listed: PieceList, options: _Options) -> int:
     written = options.rim or (said[1] if said else None)
     if written is None:
         return GREY
-    if (colour := listed.names.get(written)) is None:
-        letter = listed.letters and re.fullmatch("[A-Za-z_]", written)
-        colour = shapes.colour_of_letter(written) if letter else int(written) if written.isdecimal() else -1
+    colour = listed.names.get(written, int(written) if written.isdecimal() else -1)
     if not any(colour in quad for quad in listed.quads):
         raise InputError(f"no piece has the colour {quoted(written)} of the rim; expected one as the file writes it")
     return colour + 1
@@ -346,6 +350,7 @@ def _with_frame(listed: PieceList, options: _Options, shape: _Shape | None, name
     if border != GREY:
         listed.notes.append(f"colour {border} is the rim, by its count: it changes places with 0")
     listed.quads = [_swapped(quad, border) for quad in listed.quads]
+    listed.names = dict(zip(listed.names, _swapped([*listed.names.values()], border), strict=True))
     strip = min(width, height) == 1
     order, notes = orders.order_of_pieces(_pictures(listed), options.order, FORMAT.name, listed.order, strip=strip)
     puzzle = _checked(listed, order, (width, height), name, mates=listed.mates)

@@ -194,12 +194,6 @@ def left_out(lines: Iterable[tuple[int, str]]) -> tuple[str, ...]:
     return (f"left out: line{plural} {spans} ({such}{quoted(next(iter(shown.values())).strip())})",)
 
 
-def one_of(count: int, what: str, number: int | None) -> tuple[str, ...]:
-    """A note that a text holds several boards, of which one is read; none if it holds one."""
-    chosen = "only the first is read" if number is None else f"number {number} is read"
-    return (f"the text has {count} {what}; {chosen}",) if count > 1 else ()
-
-
 # -- groups of marks, pictures and words -------------------------------------------------------------------------------
 
 
@@ -337,9 +331,9 @@ class PieceList:
     count: int | None = None  # of the pieces, as stated
     placed: list[tuple[int, int, list[int]]] = field(default_factory=list)  # row, column, sides of tiles that lie
     rules: str = ""  # "without frame", "without turns", a rim and mates, of a list of our own or of words
-    letters: bool = False  # whether the sides are letters
-    mates: tuple[tuple[int, int], ...] = ()  # pairs of sides that are halves
-    names: dict[str, int] = field(default_factory=dict)  # the numbers of such sides as they are written
+    halves: bool = False  # whether the sides look like halves
+    mates: tuple[tuple[int, int], ...] = ()  # pairs of them that meet
+    names: dict[str, int] = field(default_factory=dict)  # the numbers of sides that are written as halves or letters
     pinned: list[int] = field(default_factory=list)  # pieces that stay where they are listed
     usual_order: str = CLOCKWISE  # of the sides of such texts, where nothing names or refutes it
     notes: list[str] = field(default_factory=list)

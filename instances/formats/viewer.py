@@ -27,7 +27,7 @@ from lns.instances.errors import InputError
 from lns.instances.eternity2 import mirror
 from lns.instances.formats.base import HAS_EDGES, Document, Format, Quad, Source, Target, holds_url, shipped_instances
 from lns.instances.formats.evidence import PieceIndex
-from lns.instances.formats.shapes import board_shape, left_out, one_of
+from lns.instances.formats.shapes import board_shape, left_out
 from lns.instances.layout import cell_label
 from lns.instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical, rotate
 from lns.instances.text import count_of, parse_integer, quoted
@@ -126,13 +126,21 @@ class Letters:
     order: str  # the stated motifs_order, or an empty text
 
 
-def parse(text: str, puzzle: Puzzle | None, notes: list[str], number: int | None = None) -> Letters:
-    """Parse the first or ``number``-th viewer URL in a text.
+def urls_in(text: str) -> list[str]:
+    """The viewer URLs in a text, as they are written. Raises InputError if there is none."""
+    urls = [word for word in re.split(r"""[\s"'`<>|\[\]()]+""", text) if HAS_EDGES.search(word)]
+    if not urls:
+        raise InputError("no viewer URL here; expected '…#puzzle=NAME&board_w=W&board_h=H&board_edges=LETTERS'")
+    return urls
+
+
+def parse(url: str, puzzle: Puzzle | None, notes: list[str]) -> Letters:
+    """Parse a viewer URL.
 
     The shape is that of ``puzzle`` if the URL has none; sentences on what was left out go to ``notes``. Raises
-    InputError if there is no viewer URL, or its parameters are malformed or contradict each other or the shape.
+    InputError if its parameters are malformed or contradict each other or the shape.
     """
-    values = _parameters(text, notes, number)
+    values = _parameters(url)
     edges = "".join("aaaa" if quad == "0000" else quad for quad in _in_parts(values["board_edges"], 4))
     width, height = _shape(values, len(edges), puzzle)
     cells = width * height
@@ -162,17 +170,8 @@ def _in_parts(text: str, length: int) -> list[str]:
     return [text[at : at + length] for at in range(0, len(text), length)]
 
 
-def _parameters(text: str, notes: list[str], number: int | None) -> dict[str, str]:
-    """The parameters of the first or ``number``-th URL, without quotes, shell escapes and percent codes."""
-    urls = [word for word in re.split(r"""[\s"'`<>|\[\]()]+""", text) if HAS_EDGES.search(word)]
-    if not urls:
-        raise InputError("no viewer URL here; expected '…#puzzle=NAME&board_w=W&board_h=H&board_edges=LETTERS'")
-    if not 1 <= (number or 1) <= len(urls):
-        raise InputError(f"the text has {len(urls)} URLs; expected a number from 1 to {len(urls)}")
-    notes += one_of(len(urls), "URLs", number)
-    url = urls[(number or 1) - 1]
-    rest = [(at, line.replace(url, " "), url in line) for at, line in enumerate(text.split("\n"), start=1)]
-    notes += left_out((at, line) for at, line, held in rest if re.search("[0-9]" if held else r"\w", line))
+def _parameters(url: str) -> dict[str, str]:
+    """The parameters of a URL, without quotes, shell escapes and percent codes."""
     url = url.strip(_AROUND).replace("\\u0026", "&").replace("\\", "").replace("&amp;", "&")
     for _ in range(3):  # the whole URL may be percent-encoded, even several times
         url = url if "board_edges=" in url else unquote(url)
@@ -237,8 +236,14 @@ def _table(order: str) -> list[int] | None:
 
 
 def read(source: Source) -> Document:
-    notes: list[str] = []
-    letters = parse(source.text, source.puzzle, notes, source.number)
+    urls = urls_in(source.text)
+    url = urls[source.place(len(urls))]
+    rest = [(at, line.replace(url, " "), url in line) for at, line in enumerate(source.text.split("\n"), start=1)]
+    notes = [*left_out((at, line) for at, line, held in rest if re.search("[0-9]" if held else r"\w", line))]
+    return replace(_read_letters(source, parse(url, source.puzzle, notes), notes), boards=len(urls))
+
+
+def _read_letters(source: Source, letters: Letters, notes: list[str]) -> Document:
     if source.option is not None:
         if source.option not in _DEFAULT_ORDERS and _table(source.option) is None:
             raise _unknown_order(source.option)

@@ -21,6 +21,7 @@ from lns.instances.board import Board
 from lns.instances.draw import palette, scene, svg, terminal
 from lns.instances.draw.palette import BACKGROUND, EMPTY, GREY, MISMATCH, MOTIFS, PALETTE, hex_code, inked, rgb, xterm
 from lns.instances.errors import InputError
+from lns.instances.formats import parse
 from lns.instances.generate import clue_cells, family, like_e2, uniform
 from lns.instances.pairing import describe, summarise
 from lns.instances.puzzle import Puzzle
@@ -270,6 +271,13 @@ def test_letters() -> None:
     assert terminal.render(puzzle, crossed) == "   0   1\n0  +d!c+\n  b!c b!d\n1  + e +\n"
     names = {0: "a", 1: "b", 25: "z", 26: "A", 51: "Z", 52: "aa", 53: "ab", 52 + 52**2: "aaa"}
     assert {colour: terminal.letter(colour) for colour in names} == names
+    halves = parse("R/T,G/B,R/B,W/T\nR/B,G/T,W/B,R/T\nG/B,W/T,R/T,W/B\nR/B,W/B,G/T,R/B\n").puzzle
+    assert halves is not None and terminal.render(halves, None).startswith("  R/T      R/B\nW/T+G/B  R/T+G/T\n")
+    framed = parse("_AB_ __CA\nBC__ C__C\n", format="cells:urdl,top")
+    assert framed.puzzle is not None
+    assert terminal.render(framed.puzzle, framed.board) == "  0   1\n0 + A +\n  B   C\n1 + C +\n"
+    holed, board = planted(1, 4, 1, 3, holes=(0,), framed=False)
+    assert terminal.render(holed, board).splitlines()[0].split() == ["0", "1", "2", "3"]
     puzzle, board = of_eternity(3, 3, clues=1)
     assert terminal.render(puzzle, board).splitlines()[3][6] == "#"
     turned = changed(board, {0: int(board.placements[0]) ^ 2})

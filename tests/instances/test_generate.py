@@ -163,6 +163,7 @@ def test_default_colours_are_those_of_eternity_ii_and_meta_2010() -> None:
     assert [default_like_e2(n, n) for n in (10, 14)] == [(4, 10), (5, 15)]  # as META 2010 has them
     assert default_like_e2(12, 12, inner_colours=12) == (4, 12)
     assert [default_colours(n, n) for n in (6, 10, 16)] == [4, 8, 15]
+    assert [default_colours(1, n) for n in (5, 12)] == [3, 8]  # 2! (n-2)! 2^(n-2) boards for n-1 inner edges
 
 
 @pytest.mark.parametrize("size", [(3, 3), (2, 2), (2, 7), (1, 5), (1, 12), (9, 4), (20, 20), (12, 20), (5, 40)])
