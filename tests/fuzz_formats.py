@@ -180,7 +180,7 @@ def _piece_dialect(puzzle: Puzzle, chance: random.Random) -> tuple[str, str]:
     order = chance.choice(["urdl", "urdl", "udlr", "ulrd", "dlur", "lurd", "ludr", "rudl"])
     border = chance.choice([0, 0, 0, 0, 65535, int(puzzle.pieces.max()) + 1])
     quads = [[border if c == 0 else c for c in quad] for quad in in_order(puzzle.pieces.tolist(), order)]
-    style = chance.choice(["plain", "id", "csv", "idtype", "python", "ini", "letters", "comment", "label"])
+    style = chance.choice(["plain", "id", "csv", "idtype", "python", "ini", "letters", "comment"])
     if style == "letters" and (border or puzzle.pieces.max() > 25):
         style = "plain"
     first = chance.choice([0, 1])
@@ -193,7 +193,6 @@ def _piece_dialect(puzzle: Puzzle, chance: random.Random) -> tuple[str, str]:
         "python": lambda _, q: f"  {q},",
         "ini": lambda i, q: f"{i + 1}=" + "-".join(map(str, q)),
         "letters": lambda i, q: f"- {i + 1} " + "".join(chr(97 + c) for c in q),
-        "label": lambda i, q: f"P{i + 1};" + ";".join(map(str, q)),
         "comment": lambda i, q: " ".join(map(str, q)) + f"  # piece {i}",
     }
     lines = list(map(write[style], range(len(quads)), quads))
@@ -319,7 +318,6 @@ def vanished(seed: int) -> str:
     if before is None or not re.search(r"\w", code) or re.match(r"\s*[;%c]\s", code):
         return ""
     digits = [place for place, letter in enumerate(code) if letter.isdigit()]
-    place = -1
     if ("board_edges" in text and not digits) or chance.random() < 0.5:
         changed = lines[:at] + lines[at + 1 :]
     elif "board_edges" in lines[at]:  # what stands around the letters may change
@@ -331,10 +329,8 @@ def vanished(seed: int) -> str:
     after = _outcome("\n".join(changed), puzzle)
     if after is None or after != before or at + 1 in _named_lines(before[-1]):
         return ""
-    notes = str(before[-1])
-    label = "labels of the pieces" in notes and place >= 0 and code[:place].isalnum()
     key = re.match(r'\s*"(\w+)"', code)  # of JSON
-    if label or (key and re.search(rf"left out: [^;]*\b{key[1]}\b[^;]* of the JSON", notes)):
+    if key and re.search(rf"left out: [^;]*\b{key[1]}\b[^;]* of the JSON", str(before[-1])):
         return ""
     return f"line {at + 1}, {lines[at][:60]!r}, of {text[:60]!r}"
 

@@ -37,7 +37,6 @@ _RULE = (
 )
 _RULES = re.compile(rf"sides up right down left, ((?:{_RULE})(?:, (?:{_RULE}))*)$")
 _SIDES = re.compile(r"sides ((?:up|right|down|left)(?: (?:up|right|down|left)){3})\b")
-_LABEL = re.compile(r"[A-Za-z]{1,3}[0-9]{1,4}")
 _SHORTEST_RIM = 8  # sides, of the smallest board with corners
 _SHOWN = 5  # missing ids that a sentence names
 _MOST_COLOURS = 4000
@@ -141,16 +140,13 @@ def _pieces_in_rows(rows: Sequence[Row]) -> PieceList:
     written = ["".join(row.tokens)[-4:] for row, _ in pieces]
     if all(re.fullmatch("[A-Za-z_]{4}", word) for word in written):
         listed.names = dict(zip("".join(written), chain(*listed.quads), strict=True))
-    labelled = any(_LABEL.fullmatch("".join(row.tokens[:2])) and len(row.tokens) == 6 for row, _ in pieces)
-    named = _take_names(listed, [row for row in before if not row.only_numbers], width + labelled)
+    named = _take_names(listed, [row for row in before if not row.only_numbers], width)
     said_of = {row for row in rows if _take_said(listed, row)}
     words = [row for row in rows if row.tokens and (row not in data if row.line >= first else not row.only_numbers)]
     unused = [(row.line, row.text) for row in words if row not in said_of and row.tokens not in named]
     listed.notes += shapes.left_out(unused)
     if width > 4:
         _take_ids(listed, pieces)
-    elif labelled:
-        listed.notes.append("the labels of the pieces are left out: they are numbered in the order of the lines")
     return listed
 
 
@@ -160,8 +156,6 @@ def _columns(row: Row) -> list[int] | None:
     if len(tokens) in (1, 2) and len(row.numbers) == len(tokens) - 1 and re.fullmatch("[A-Za-z_]{4}", tokens[-1]):
         tokens = (*tokens[:-1], *tokens[-1])
     head, sides = tokens[:-4], tokens[-4:]
-    if len(head) == 2 and _LABEL.fullmatch("".join(head)) and all(token.isdecimal() for token in sides):
-        head = ()  # a label such as A1
     if len(sides) < 4 or len(head) > 2 or not all(token.isdecimal() for token in head):
         return None
     if all(re.fullmatch("[A-Za-z_]", token) for token in sides):
