@@ -121,29 +121,30 @@ def broken_headers() -> Iterator[Case]:
 
 
 def broken_clues() -> Iterator[Case]:
-    """Impossible hints in the text of Benoist; the message names the line of the hint."""
+    """Impossible hints and clues in the text of Benoist and in quads; the message names the line."""
     inner = next(c for c, quad in enumerate(BOARD.colours(BARE).tolist()) if 0 not in quad)
     (piece, turns), (corner, corner_turns) = (divmod(int(BOARD.placements[cell]), 4) for cell in (inner, 0))
     row, column = divmod(inner, 5)
     right = f"{row + 1} {column + 1} {piece + 1} {turns + 1}"
     elsewhere = "2 2" if (row, column) == (2, 2) else f"{5 - row} {5 - column}"
     rows = render("benoist", BARE, None)[0].splitlines()
-    for name, hints, line in [
-        ("duplicate", [right, right], 5),
-        ("two-pieces-on-a-cell", [right, right.rpartition(" ")[0] + f" {(turns + 1) % 4 + 1}"], 5),
-        ("a-piece-on-two-cells", [right, f"{elsewhere} {piece + 1} 1"], 5),
-        ("corner-in-the-middle", [f"3 3 {corner + 1} 1"], 4),
-        ("inner-piece-in-the-corner", [f"1 1 {piece + 1} 1"], 4),
-        ("corner-turned-wrong", [f"1 1 {corner + 1} {(corner_turns + 1) % 4 + 1}"], 4),
-        ("row-0", [f"0 1 {piece + 1} 1"], 4),
-        ("column-6", [f"1 6 {piece + 1} 1"], 4),
-        ("piece-26", ["3 3 26 1"], 4),
-        ("rotation-5", [f"3 3 {piece + 1} 5"], 4),
-        ("rotation-0", [f"3 3 {piece + 1} 0"], 4),
-        ("good-then-bad", [right, f"1 1 {corner + 1} 9"], 5),
+    for name, *hints in [
+        ("duplicate", right, right),
+        ("two-pieces-on-a-cell", right, right.rpartition(" ")[0] + f" {(turns + 1) % 4 + 1}"),
+        ("a-piece-on-two-cells", right, f"{elsewhere} {piece + 1} 1"),
+        ("corner-in-the-middle", f"3 3 {corner + 1} 1"),
+        ("inner-piece-in-the-corner", f"1 1 {piece + 1} 1"),
+        ("corner-turned-wrong", f"1 1 {corner + 1} {(corner_turns + 1) % 4 + 1}"),
+        ("row-0", f"0 1 {piece + 1} 1"),
+        ("column-6", f"1 6 {piece + 1} 1"),
+        ("piece-26", "3 3 26 1"),
+        ("rotation-5", f"3 3 {piece + 1} 5"),
+        ("rotation-0", f"3 3 {piece + 1} 0"),
+        ("good-then-bad", right, f"1 1 {corner + 1} 9"),
     ]:
-        text = "\n".join([*rows[:2], str(len(hints)), *hints, *rows[3:]])
-        yield Case(f"clue-{name}", text.encode(), line=line)
+        for form, head in (("hint", [*rows[:2], str(len(hints))]), ("clue", [f"5 5 clues {len(hints)}"])):
+            text = "\n".join([*head, *hints, *rows[3:]])
+            yield Case(f"{form}-{name}", text.encode(), line=len(head) + len(hints))
     fields, one = json.loads(TEXTS["json"]), [inner, piece, turns]
     for clues in ([[25, 0, 0]], [[12, 25, 0]], [[12, 0, 4]], [[1, 2]], [None], [one, one]):
         says = "two clues" if len(clues) > 1 else "expected"

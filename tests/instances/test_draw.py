@@ -27,7 +27,6 @@ from lns.instances.pairing import describe, summarise
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from tests.instances.small_puzzles import boards, planted
-from tests.shared_data import published_boards
 
 NAMESPACE = {"s": "http://www.w3.org/2000/svg"}
 
@@ -111,28 +110,6 @@ def test_each_colour_has_its_motif_unless_flat_ones_are_chosen() -> None:
     assert len({(rgb(colour), palette.motif(colour)) for colour in range(1, 201)}) == 200
 
 
-@pytest.mark.parametrize("shape", [*MOTIFS, palette.SOCKET])
-def test_a_motif_is_its_own_mirror_image_on_its_side_of_the_joint(shape: str) -> None:
-    ends, x, y, start = [], 0.0, 0.0, (0.0, 0.0)
-    for command, text in re.findall("([a-z])([^a-z]*)", shape):
-        numbers = [float(number) for number in re.findall(r"-?[\d.]+", text)]
-        if command == "z":
-            x, y = start
-            continue
-        x, y = x + numbers[-2], y + numbers[-1]
-        start = (x, y) if command == "m" else start
-        ends.append((round(x, 6), round(y, 6)))
-    assert {(-x, y) for x, y in ends} == {*ends}
-    assert all(0 <= y <= 12 - abs(x) for x, y in ends)  # within the triangle of the upper side
-
-
-def test_both_halves_of_a_motif_begin_at_the_middle_of_their_joint() -> None:
-    puzzle, board = planted(1, 4, 3, 5)
-    paths = re.findall(r'<path fill="#[0f]{3}" d="([^"]*)"', svg.render(puzzle, board))
-    begins = Counter(middle for path in paths for middle in re.findall(r"M\d+ \d+", path))
-    assert [*begins.values()] == [2] * puzzle.max_score
-
-
 @settings(max_examples=80, deadline=None)
 @given(
     width=st.integers(1, 6),
@@ -161,17 +138,6 @@ def test_a_board_of_another_shape_is_refused() -> None:
     for draw in (svg.render, svg.tikz, terminal.render):
         with pytest.raises(InputError, match="expected 4 x 3"):
             draw(puzzle, other)  # type: ignore[operator]
-
-
-def test_published_boards_show_their_mismatches() -> None:
-    for score, _, edges in published_boards()[::12]:
-        quads = np.array([ord(letter) - ord("a") for letter in edges]).reshape(-1, 4)
-        puzzle, board = Puzzle(quads, 16, 16), Board(np.arange(256) * 4, 16, 16)
-        root = ET.fromstring(svg.render(puzzle, board))
-        assert len(re.findall("M", d_of(root, MISMATCH, "stroke"))) == 480 - score
-        letters = terminal.render(puzzle, board, width=80)
-        assert letters.count("!") == 480 - score
-        assert max(map(len, letters.splitlines())) <= 80
 
 
 def check_tikz(text: str) -> None:
@@ -512,8 +478,3 @@ def least_distance(colours: Sequence[tuple[int, int, int]], vision: str) -> floa
 def test_colours_under_one_pattern_are_told_apart(vision: str, least: float) -> None:
     for first in range(0, len(PALETTE), palette.GROUP_SIZE):
         assert least_distance(PALETTE[first : first + palette.GROUP_SIZE], vision) > least, first
-
-
-@pytest.mark.parametrize(("count", "least"), [(8, 14), (24, 6.4), (40, 6)])
-def test_normal_vision_tells_colours_apart_without_patterns(count: int, least: float) -> None:
-    assert least_distance(PALETTE[:count], "normal") > least
