@@ -139,19 +139,18 @@ def _marked(source: Source) -> _Found | None:
     """Colours in place as JSON of another program, words of Tetravex, a picture, or four numbers in brackets."""
     text = source.text
     if text.lstrip().startswith("{") and (listed := shapes.pieces_in(text)) is not None:
-        notes = tuple(note for note in listed.notes if note.startswith("left out"))
-        return _Found("tiles in place", Laid(listed.quads, (listed.shape or (0, 0))[0]), notes)
+        return _Found("tiles in place", Laid(listed.quads, (listed.shape or (0, 0))[0]), listed.left_out)
     if words := shapes.words_in(text):  # of two blocks of the same pieces either may be the board
-        orders = tuple(dict.fromkeys((shapes.WORD_ORDER, *ORDERS)))
-        blocks = shapes.halves(words.quads) or (words.quads,)
-        laid = [Laid(block, words.width, (), orders, framed=False) for block in blocks]
+        width, orders = (words.shape or (0, 0))[0], (shapes.WORD_ORDER, *ORDERS[:2])
+        laid = [Laid(block, width, (), orders, framed=False) for block in shapes.halves(words.quads) or (words.quads,)]
         return _Found("words of Tetravex", (each for one in laid for each in in_place(one, source.puzzle, source.name)))
     if (picture := shapes.picture_in(text)) is not None:
         quads, width, left = picture
         return _Found("a picture of a board", Laid(quads, width, orders=[CLOCKWISE]), left)
-    quads, where, left = shapes.bracketed_quads(text)
+    if (listed := shapes.bracketed(text)) is None:
+        return None
     width = groups_on_a_line(text, shapes.BRACKETED)
-    return _Found("colours in brackets", Laid(quads, width, where), left) if quads else None
+    return _Found("colours in brackets", Laid(listed.quads, width, listed.where), listed.left_out)
 
 
 def _rows(source: Source) -> _Found:

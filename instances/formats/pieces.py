@@ -136,7 +136,7 @@ def _pieces_in_rows(rows: Sequence[Row]) -> PieceList:
         if row.line > first and columns is not None and len(columns) != width:
             said = f"{count} entries; expected {width} columns as in the other lines"
             raise InputError(said, line=row.line)
-    listed.line, listed.quads = pieces[-1][0].line, [columns[-4:] for _, columns in pieces]
+    listed.where, listed.quads = [row.line for row, _ in pieces], [columns[-4:] for _, columns in pieces]
     written = ["".join(row.tokens)[-4:] for row, _ in pieces]
     if all(re.fullmatch("[A-Za-z_]{4}", word) for word in written):
         listed.names = dict(zip("".join(written), chain(*listed.quads), strict=True))
@@ -220,7 +220,7 @@ def _take_ids(listed: PieceList, pieces: Sequence[tuple[Row, list[int]]]) -> Non
             raise NearError(said, line=row.line)
     if len(set(ids)) != len(ids):
         said = f"two pieces have the id {Counter(ids).most_common(1)[0][0]}; expected each once"
-        raise InputError(said, line=listed.line)
+        raise InputError(said, line=listed.where[-1])
     if missing := sorted({*range(min(1, *ids), min(max(ids), 5000) + 1)} - {*ids}):
         shown = ", ".join(map(str, missing[:_SHOWN]))
         listed.gaps = f"; missing: id {shown}"
@@ -254,7 +254,7 @@ def _puzzle(listed: PieceList, options: _Options, name: str) -> tuple[Puzzle, st
     """The puzzle, the order of its sides and notes."""
     count = len(listed.quads)
     if count > MAX_CELLS:
-        raise InputError(f"{count} pieces; expected at most {MAX_CELLS}", line=listed.line)
+        raise InputError(f"{count} pieces; expected at most {MAX_CELLS}", line=listed.where[-1])
     used = {colour for quad in listed.quads for colour in quad}
     large = sorted(colour for colour in used if colour > _MOST_COLOURS)  # such as 65535 for grey
     unused = (number for number in range(len(used) + 1) if number not in used)
@@ -290,7 +290,7 @@ def _checked(listed: PieceList, order: str, shape: _Shape, name: str, **rules: A
     try:
         return Puzzle(quads, *shape, name=name, names=names, **rules)
     except InputError as error:
-        raise InputError(error.message, line=listed.line) from None
+        raise InputError(error.message, line=listed.where[-1]) from None
 
 
 def _without_frame(listed: PieceList, options: _Options, shape: _Shape | None, name: str) -> tuple[Puzzle, str]:
@@ -418,7 +418,7 @@ def _shape(listed: PieceList, options: _Options) -> _Shape | None:
         short = f"; {corners} corner pieces" if corners < 4 else ""
         kind = InputError if listed.count is None else NearError  # a count with its name is no header of another format
         said = f"{count} of {expected} pieces{listed.gaps}{short}; expected all {expected}"
-        raise kind(said, line=listed.line)
+        raise kind(said, line=listed.where[-1])
     return stated
 
 
@@ -442,11 +442,11 @@ def _border(listed: PieceList, options: _Options, shape: _Shape | None) -> tuple
             f"{count} pieces{listed.gaps}; no colour is on as many sides as a rim{size} has (0 is on {zeros}); "
             f"expected a frame, or the rules by name ({_BY_NAME}unframed or {FORMAT.name}:tetravex; with rim=COLOUR "
             "for MacMahon's squares, where that colour lies inside too)",
-            line=listed.line,
+            line=listed.where[-1],
         )
     if len(found) > 1:
         names = " or ".join(f"{_BY_NAME}border={colour},{w}x{h}" for colour, (w, h) in found[:3])
-        raise NearError(f"the pieces fit in several ways; expected one by name, {names}", line=listed.line)
+        raise NearError(f"the pieces fit in several ways; expected one by name, {names}", line=listed.where[-1])
     return found[0]
 
 

@@ -229,12 +229,13 @@ def groups_on_a_line(text: str, pattern: re.Pattern[str]) -> int:
     return counts.pop() if len(counts) == 1 else 0
 
 
-def bracketed_quads(text: str) -> tuple[list[list[int]], list[int], tuple[str, ...]]:
-    """Four numbers in brackets, as in JSON, Python or JavaScript and in printed boards: quads, their lines, notes."""
+def bracketed(text: str) -> PieceList | None:
+    """Four numbers in brackets, as in JSON, Python or JavaScript and in printed boards, or None."""
     if not BRACKETED.search(text):
-        return [], [], ()
+        return None
     found, where, notes = found_in(text, BRACKETED, "four numbers in brackets")
-    return [[int(token) for token in re.findall("[0-9]+", match[1])] for match in found], where, notes
+    quads = [[int(token) for token in re.findall("[0-9]+", match[1])] for match in found]
+    return PieceList(quads, where=where, notes=[f"{len(quads)} groups of four numbers in brackets", *notes])
 
 
 def colour_of_letter(letter: str) -> int:
@@ -267,15 +268,7 @@ def picture_in(text: str) -> tuple[list[list[int]], int, tuple[str, ...]] | None
     return quads, width, left_out(rest)
 
 
-class Words(NamedTuple):
-    """The words of four digits of a Tetravex, row by row."""
-
-    quads: list[list[int]]  # the digits of each, in the order of the file
-    width: int
-    pinned: list[int]  # the cells of words with @
-
-
-def words_in(text: str) -> Words | None:
+def words_in(text: str) -> PieceList | None:
     """The words of a Tetravex, a row of them for each row of the board or all on one line after the size, or None.
 
     Raises InputError if only few lines are none of that.
@@ -297,8 +290,11 @@ def words_in(text: str) -> Words | None:
             raise NearError(f"{quoted(odd)} among words of four digits; expected such a word", line=number)
         if len(row) != width:
             raise NearError(f"{len(row)} words; expected {width} as in the other rows", line=number)
-    quads = [[int(digit) for digit in word.strip("@")] for word in words]
-    return Words(quads, width, [cell for cell, word in enumerate(words) if "@" in word])
+    quads, height = [[int(digit) for digit in word.strip("@")] for word in words], len(words) // width
+    listed = PieceList(quads, shape=(width, height), where=[height], rules=f"{NO_FRAME}, {NO_TURNS}")
+    listed.pinned, listed.usual_order = [cell for cell, word in enumerate(words) if "@" in word], WORD_ORDER
+    listed.notes.append("words of four digits read as a Tetravex")
+    return listed
 
 
 def halves(quads: Quads) -> tuple[list[list[int]], list[list[int]]] | None:
@@ -326,7 +322,7 @@ class PieceList:
     header: list[tuple[int, ...]] = field(default_factory=list)  # rows of numbers before the first piece
     shape: tuple[int, int] | None = None  # columns and rows, stated by name, not only by place
     order: str | None = None  # of the sides, stated by names of columns
-    line: int = 1  # of the last piece
+    where: Sequence[int] = (1,)  # the lines of the pieces, or the last of them
     gaps: str = ""  # the ids that are left out, as a part of a sentence about the number of pieces
     count: int | None = None  # of the pieces, as stated
     placed: list[tuple[int, int, list[int]]] = field(default_factory=list)  # row, column, sides of tiles that lie
@@ -338,21 +334,18 @@ class PieceList:
     usual_order: str = CLOCKWISE  # of the sides of such texts, where nothing names or refutes it
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The notes on what is left out."""
+        return tuple(note for note in self.notes if note.startswith("left out"))
+
 
 def pieces_in(text: str) -> PieceList | None:
     """The pieces in JSON of another program, in brackets or in words; None for a text of plain rows."""
     if text.lstrip().startswith("{"):
         return _pieces_in_json(text)
-    quads, where, notes = bracketed_quads(text)
-    if len(quads) >= 4:
-        return PieceList(quads, line=where[-1], notes=[f"{len(quads)} groups of four numbers in brackets", *notes])
-    if (words := words_in(text)) is None:
-        return None
-    height, rules = len(words.quads) // words.width, f"{NO_FRAME}, {NO_TURNS}"
-    listed = PieceList(words.quads, shape=(words.width, height), line=height, rules=rules, pinned=words.pinned)
-    listed.usual_order = WORD_ORDER
-    listed.notes.append("words of four digits read as a Tetravex")
-    return listed
+    listed = bracketed(text)
+    return listed if listed is not None and len(listed.quads) >= 4 else words_in(text)
 
 
 def _pieces_in_json(text: str) -> PieceList:
