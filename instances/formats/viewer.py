@@ -316,7 +316,8 @@ def match_letters(
     """The one-to-one maps from letters to colours under which quads of letters are pieces, at most `MOST_MAPS`.
 
     Grey is grey. With ``numbers`` only maps under which every numbered cell shows its piece. Maps that use each piece
-    at most once come first. Raises InputError if the search takes too long.
+    at most once come first. The search goes depth first, to the quad with the fewest matching pieces. Raises InputError
+    if it takes too long.
     """
     needed = Counter(canonical(quad) for quad in quads if quad is not None)
     stated: dict[Quad, set[Quad]] = {}  # what a quad with a number may show
@@ -331,56 +332,43 @@ def match_letters(
     for shown in sorted(index.shown):
         for pattern in product(*((colour, None) for colour in shown)):
             oriented[pattern].append(shown)
-    supply = Counter({piece: len(pieces) for piece, pieces in index.by_colours.items()})
-    for most in (supply, None):
-        if maps := list(islice(_maps(needed, oriented, stated, most), MOST_MAPS)):
-            return maps
-    return []
+    left = 0
 
-
-def _maps(
-    needed: Counter[Quad],
-    oriented: dict[tuple[int | None, ...], list[Quad]],
-    stated: dict[Quad, set[Quad]],
-    supply: Counter[Quad] | None,
-) -> Iterator[dict[int, int]]:
-    """The maps in a fixed order, by a depth-first search over the quads with the fewest matching pieces first.
-
-    ``stated`` has what a quad may show; no piece may be used more often than ``supply`` has it, if given.
-    """
-    waiting, examined = [{GREY: GREY}], 0
-    while waiting:
-        assigned, used = waiting.pop(), Counter[Quad]()
-        examined += len(needed)
-        if examined > _MAX_QUADS:
+    def maps(assigned: dict[int, int], supply: Counter[Quad] | None) -> Iterator[dict[int, int]]:
+        """The maps with given letters, in a fixed order; no piece more often than ``supply`` has it, if given."""
+        nonlocal left
+        left -= len(needed)
+        if left < 0:
             raise InputError(
                 "the letters could not be matched to the colours in reasonable time; "
                 "expected default letters or a motifs_order"
             )
-        unknown: dict[Quad, list[Quad]] = {}  # what each quad with an unknown letter may show
+        used, unknown = Counter[Quad](), dict[Quad, list[Quad]]()  # what each quad with an unknown letter may show
         for quad, count in needed.items():
             pattern = tuple(map(assigned.get, quad))
             options = [each for each in oriented.get(pattern, ()) if quad not in stated or each in stated[quad]]
             if not options:
-                break
+                return
             if None in pattern:
                 unknown[quad] = options
             else:
                 used[canonical(options[0])] += count
-        else:
-            if supply is not None and not used <= supply:
-                continue
-            if not unknown:
-                yield assigned
-                continue
-            quad = min(unknown, key=lambda quad: len(unknown[quad]))
-            extended: dict[frozenset[tuple[int, int]], dict[int, int]] = {}
-            for colours in unknown[quad]:
-                pairs = frozenset(zip(quad, colours, strict=True))
-                both = assigned | dict(pairs)
-                if len({*both.values()}) == len(both) and all(both[letter] == colour for letter, colour in pairs):
-                    extended.setdefault(pairs, both)
-            waiting += reversed(extended.values())
+        if supply is not None and not used <= supply:
+            return
+        if not unknown:
+            yield assigned
+            return
+        quad = min(unknown, key=lambda quad: len(unknown[quad]))
+        for pairs in dict.fromkeys(frozenset(zip(quad, colours, strict=True)) for colours in unknown[quad]):
+            both = assigned | dict(pairs)
+            if len({*both.values()}) == len(both) and all(both[letter] == colour for letter, colour in pairs):
+                yield from maps(both, supply)
+
+    for supply in (Counter({piece: len(pieces) for piece, pieces in index.by_colours.items()}), None):
+        left = _MAX_QUADS
+        if found := list(islice(maps({GREY: GREY}, supply), MOST_MAPS)):
+            return found
+    return []
 
 
 def _no_piece(letters: Letters, index: PieceIndex) -> InputError:
