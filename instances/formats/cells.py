@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -112,13 +112,13 @@ def _compass(source: Source) -> _Found | None:
 def _pairs(source: Source) -> _Found | None:
     """``12/3``, ``12(3)`` or ``12:3`` for each cell."""
     form, puzzle, count = "piece and turn of each cell", source.puzzle, len(_PAIR.findall(source.text))
-    if count <= 8 and (puzzle is None or count not in (puzzle.cells, 2 * puzzle.cells)):
+    if count <= 8 and (puzzle is None or count != puzzle.cells):
         return None
     found, where, left = found_in(source.text, _PAIR, "piece/turn")
     if left and not groups_on_a_line(source.text, _PAIR):
         return None
-    pairs, where, twice = _once([(int(match[1]), int(match[2])) for match in found], where, puzzle)
-    return _Found(form, by_cell(_known(source, form), pairs, where), left + twice)
+    pairs = [(int(match[1]), int(match[2])) for match in found]
+    return _Found(form, by_cell(_known(source, form), pairs, where), left)
 
 
 def _letters(source: Source) -> _Found | None:
@@ -131,8 +131,7 @@ def _letters(source: Source) -> _Found | None:
     quads = [[*map(shapes.colour_of_letter, match[0])] for match in found]
     written = {shapes.colour_of_letter(letter): letter for match in found for letter in match[0]}
     names = tuple(written.get(colour, "") for colour in range(max(written) + 1))
-    quads, where, twice = _once(quads, where, source.puzzle)
-    return _Found("letters in place", Laid(quads, width, where, names=names), left + twice)
+    return _Found("letters in place", Laid(quads, width, where, names=names), left)
 
 
 def _marked(source: Source) -> _Found | None:
@@ -157,8 +156,7 @@ def _rows(source: Source) -> _Found:
     """Rows of numbers: two (piece, turn), three (x, y, turn of each piece), four (colours, or piece and place)."""
     puzzle = source.puzzle
     header, body, left = _table(source)
-    table, where, twice = _once([row.numbers for row in body], [row.line for row in body], puzzle)
-    left += twice
+    table, where = [row.numbers for row in body], [row.line for row in body]
     width, count = len(table[0]) if table else 0, len(table)
     if header is not None:
         if puzzle is not None and header.numbers not in (*_sizes(puzzle), (puzzle.piece_count,), (count,)):
@@ -226,14 +224,6 @@ def _sizes(puzzle: Puzzle) -> tuple[tuple[int, ...], ...]:
 
 def _known(source: Source, form: str) -> Puzzle:
     return source.known(f"{form}: the pieces are named")
-
-
-def _once(entries: Sequence[Any], where: Sequence[int], puzzle: Puzzle | None) -> tuple[list[Any], list[int], _Notes]:
-    """Entries of cells and their lines, once where they say the same twice, with a note."""
-    cells = len(entries) // 2
-    if puzzle is None or cells != puzzle.cells or list(entries[:cells]) != list(entries[cells:]):
-        return list(entries), list(where), ()
-    return list(entries[:cells]), list(where[:cells]), (f"the same board twice, from line {where[cells]} again",)
 
 
 def write(target: Target) -> str:

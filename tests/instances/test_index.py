@@ -306,14 +306,6 @@ def test_the_same_placements_twice_are_one_board() -> None:
     assert "2 sections that agree, 20 pieces each" in said and "line 44: the 16 pieces that are not placed" in said
 
 
-@pytest.mark.parametrize("lines", [CELLS, LAID_QUADS, CLUES, PAIRS])
-def test_a_board_said_twice_is_one_board(lines: list[str]) -> None:
-    document = parse(text(*lines, "", *lines), puzzle=LARGE)
-    assert document.board == LAID and re.search("twice|agree", "; ".join(document.notes))
-    with pytest.raises(InputError):
-        parse(text(*lines, "", *lines[:-1], lines[0]), puzzle=LARGE)
-
-
 def test_advice_is_what_can_be_typed(tmp_path: Path) -> None:
     (tmp_path / "p.txt").write_text(PIECES)
     (tmp_path / "clues.txt").write_text("1 0 1 1\n")
