@@ -354,18 +354,13 @@ def _pieces_in_json(text: str) -> PieceList:
         value = json.loads(text)
     except (ValueError, RecursionError):
         raise InputError("this is no JSON; expected an object with a list of pieces, four numbers each") from None
-    if not any(isinstance(entry, list) for entry in value.values()):  # the list may be one level deeper
-        inner = [entry for entry in value.values() if isinstance(entry, dict)]
-        value = {key: entry for key, entry in value.items() if not isinstance(entry, dict)}
-        value |= {key: entry for each in inner for key, entry in each.items()}
     lists = {key: entry for key, entry in value.items() if isinstance(entry, list) and entry}
-    pieces = {key: quads for key, entry in lists.items() if None not in (quads := [*map(_sides_of, entry)])}
+    pieces = {key: entry for key, entry in lists.items() if all(map(_is_sides, entry))}
     placed = {key: tiles for key, entry in lists.items() if None not in (tiles := [*map(_place_of, entry)])}
-    loose = [key for key in pieces if key not in placed] or list(pieces)
-    key = max(loose, key=lambda key: len(pieces[key]), default=None)
+    key = max(pieces, key=lambda key: len(pieces[key]), default=None)
     if key is None:
         raise InputError("this JSON has no list of pieces; expected one, four numbers each")
-    listed = PieceList([sides for sides in pieces[key] if sides])
+    listed = PieceList(pieces[key])
     counts = list(map(len, listed.quads))
     if set(counts) != {4}:
         usual = Counter(counts).most_common(1)[0][0]
@@ -382,7 +377,6 @@ def _pieces_in_json(text: str) -> PieceList:
         if width != height and len(sizes["width"]) == 1:
             way = f"(--puzzle-format pieces:{height}x{width} is the other way)"
             listed.notes.append(f"{sizes['height']} rows and {sizes['width']} columns {way}")
-    placed.pop(key, None)
     listed.placed = [tile for tiles in placed.values() for tile in tiles if tile]
     used = {key, *placed, *(sizes.values() if listed.shape else ())}
     if rest := [printable(name, 20) for name in value if name not in used]:
@@ -390,14 +384,9 @@ def _pieces_in_json(text: str) -> PieceList:
     return listed
 
 
-def _sides_of(entry: object) -> list[int] | None:
-    """The numbers of an entry, a list or an object that holds one or has a number for each side; None without any."""
-    if isinstance(entry, dict):
-        inner = next((each for each in entry.values() if isinstance(each, list)), None)
-        by_side = {SIDE_OF_LETTER.get(name[:1].lower()): each for name, each in entry.items() if _is_small(each)}
-        entry = inner if inner is not None else [by_side[side] for side in CLOCKWISE if side in by_side]
-    fits = isinstance(entry, list) and 3 <= len(entry) <= 6 and all(map(_is_small, entry))
-    return list(entry) if isinstance(entry, list) and fits else None
+def _is_sides(entry: object) -> bool:
+    """Whether an entry is a list of as many numbers as a piece may have sides."""
+    return isinstance(entry, list) and 3 <= len(entry) <= 6 and all(map(_is_small, entry))
 
 
 def _place_of(entry: object) -> tuple[int, int, list[int]] | None:
