@@ -383,9 +383,6 @@ def _without_repeats(text: str, table: list[Row]) -> tuple[Sequence[Row], _Notes
     for row in table:
         sections.setdefault(sum(line < row.line for line in comments), []).append(row)
     first, *others = sections.values()
-    half = len(table) // 2
-    if not others and {row.numbers for row in table[:half]} == {row.numbers for row in table[half:]}:
-        first, others = table[:half], [table[half:]]
     contents = [{row.numbers for row in section} for section in (first, *others)]
     if sum(map(len, contents)) == len(set().union(*contents)):
         return table, ()

@@ -73,7 +73,7 @@ def undecodable_files(name: str, text: str) -> Iterator[Case]:
     yield Case(f"{name}-gzip", b"\x1f\x8b\x08\x00" + data, board)
     if name != "tetravex":  # any number of rows is one
         yield Case(f"{name}-cut-in-half", data[:half].rpartition(b"\n")[0] + b"\n" or data[:half], board)
-        again = data[: data.rstrip().rindex(b"\n") + 1] if name == "clues" else data  # may be said twice
+        again = data[: data.rstrip().rindex(b"\n") + 1] if name == "clues" else data  # which may be said twice
         yield Case(f"{name}-twice", data + again if name != "url" else data.replace(b"board_edges=", b"x="), board)
     if name not in ("best", "quads", "pieces", "clues", "meta", "picture"):  # these are read in another way
         yield Case(f"{name}-first-byte-lost", data[1:] if name != "url" else data.replace(b"e", b"E"), board)
