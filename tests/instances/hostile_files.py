@@ -20,6 +20,7 @@ BARE = PUZZLE.with_clues([])
 URL = viewer_url(PUZZLE, BOARD)
 BEST = best_json(PUZZLE, BOARD, instance="p.json", seed=1, elapsed_s=2.5)
 UNUSED = ("max_score", "seed", "elapsed_s", "set_sha256", "numbering")  # fields that say nothing of the board
+RULES = {"holes": [], "framed": True, "turns": True, "mates": [], "rim": 0, "copies": []}  # the usual ones
 HOLDS_BOARD = [name for name, format in FORMATS.items() if format.holds == "board"]
 TETRAVEX = tetravex(5, 5, 8, seed=8)
 
@@ -55,7 +56,7 @@ def cases() -> Iterator[Case]:
     yield from broken_headers()
     yield from broken_clues()
     yield from shapes()
-    yield from broken_json("json", json.loads(TEXTS["json"]))
+    yield from broken_json("json", json.loads(TEXTS["json"]) | RULES)
     yield from broken_json("best", {name: value for name, value in BEST.items() if name not in UNUSED})
     yield from broken_best()
     yield from broken_urls()
@@ -186,7 +187,7 @@ def broken_json(name: str, good: dict[str, Any]) -> Iterator[Case]:
     wrong: list[Any] = [None, True, -1, 1.5, 10**30, "\x1b[2J", [], {}, [[[[]]]], "x" * 300_000]
     allowed = {("best", "instance"): ("\x1b[2J",), ("json", "name"): ("\x1b[2J",), ("json", "clues"): ([],)}
     for field, value in good.items():
-        if name == "best" or field not in ("schema", "name", "clues"):
+        if name == "best" or field not in ("schema", "name", "clues", *RULES):
             without = {key: other for key, other in good.items() if key != field}
             yield Case(f"{name}-without-{field}", json.dumps(without).encode(), board)
         for index, bad in enumerate(wrong):
