@@ -92,7 +92,7 @@ def canonical(quad: Sequence[int]) -> tuple[int, int, int, int]:
 class Puzzle(Layout, RichDisplay):
     """An immutable edge-matching puzzle on a rectangular board, which may have holes.
 
-    Two puzzles are equal if they have the same shape, pieces, clues and rules; the name does not count.
+    Two puzzles are equal if they have the same shape, pieces, clues and rules; names do not count.
 
     Parameters
     ----------
@@ -121,6 +121,8 @@ class Puzzle(Layout, RichDisplay):
         How often each piece may lie on a board without holes, 0 for any number, as of Wang tiles; pieces may be left
         over, and are all different. () is each once. If the numbers add up to the cells, so that none is left over, the
         copies become pieces of their own: `pieces` lists each as often, clues name them in turn, and `copies` is ().
+    names : tuple of str, optional
+        How the text that the puzzle was read from writes each colour, from 0; () if as numbers. They do not count.
 
     Raises
     ------
@@ -141,6 +143,7 @@ class Puzzle(Layout, RichDisplay):
     mates: tuple[tuple[int, int], ...] = ()
     rim: int = GREY
     copies: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         board = f"a board of {self.width} x {self.height}"
@@ -318,6 +321,7 @@ class Puzzle(Layout, RichDisplay):
             pieces=np.searchsorted(used, self.pieces).astype(np.int32),
             mates=tuple((number[one], number[other]) for one, other in self.mates if one in number),
             rim=number[self.rim],
+            names=tuple(self.names[colour] for colour in used if colour < len(self.names)),
         )
 
     def __repr__(self) -> str:

@@ -14,11 +14,8 @@ class RichDisplay:
 
     @staticmethod
     def drawing() -> Any:
-        """The module with svg_of, html_of and score_of."""
+        """The module with html_of and score_of."""
         return import_module("lns.instances.draw.svg")
-
-    def _repr_svg_(self) -> str:
-        return str(self.drawing().svg_of(self))
 
     def _repr_html_(self) -> str:
         return str(self.drawing().html_of(self))

@@ -7,7 +7,6 @@ reading must end in a puzzle, a board or one `InputError`, within bounds of time
 damaged must change what is read, be said in a note or be refused.
 """
 
-import contextlib
 import os
 import random
 import re
@@ -17,9 +16,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from timeit import repeat
 
 import numpy as np
 
@@ -180,7 +177,7 @@ def _piece_dialect(puzzle: Puzzle, chance: random.Random) -> tuple[str, str]:
     order = chance.choice(["urdl", "urdl", "udlr", "ulrd", "dlur", "lurd", "ludr", "rudl"])
     border = chance.choice([0, 0, 0, 0, 65535, int(puzzle.pieces.max()) + 1])
     quads = [[border if c == 0 else c for c in quad] for quad in in_order(puzzle.pieces.tolist(), order)]
-    style = chance.choice(["plain", "id", "csv", "idtype", "python", "ini", "letters", "comment", "label"])
+    style = chance.choice(["plain", "id", "csv", "idtype", "python", "ini", "letters", "comment"])
     if style == "letters" and (border or puzzle.pieces.max() > 25):
         style = "plain"
     first = chance.choice([0, 1])
@@ -193,7 +190,6 @@ def _piece_dialect(puzzle: Puzzle, chance: random.Random) -> tuple[str, str]:
         "python": lambda _, q: f"  {q},",
         "ini": lambda i, q: f"{i + 1}=" + "-".join(map(str, q)),
         "letters": lambda i, q: f"- {i + 1} " + "".join(chr(97 + c) for c in q),
-        "label": lambda i, q: f"P{i + 1};" + ";".join(map(str, q)),
         "comment": lambda i, q: " ".join(map(str, q)) + f"  # piece {i}",
     }
     lines = list(map(write[style], range(len(quads)), quads))
@@ -319,7 +315,6 @@ def vanished(seed: int) -> str:
     if before is None or not re.search(r"\w", code) or re.match(r"\s*[;%c]\s", code):
         return ""
     digits = [place for place, letter in enumerate(code) if letter.isdigit()]
-    place = -1
     if ("board_edges" in text and not digits) or chance.random() < 0.5:
         changed = lines[:at] + lines[at + 1 :]
     elif "board_edges" in lines[at]:  # what stands around the letters may change
@@ -331,10 +326,8 @@ def vanished(seed: int) -> str:
     after = _outcome("\n".join(changed), puzzle)
     if after is None or after != before or at + 1 in _named_lines(before[-1]):
         return ""
-    notes = str(before[-1])
-    label = "labels of the pieces" in notes and place >= 0 and code[:place].isalnum()
     key = re.match(r'\s*"(\w+)"', code)  # of JSON
-    if label or (key and re.search(rf"left out: [^;]*\b{key[1]}\b[^;]* of the JSON", notes)):
+    if key and re.search(rf"left out: [^;]*\b{key[1]}\b[^;]* of the JSON", str(before[-1])):
         return ""
     return f"line {at + 1}, {lines[at][:60]!r}, of {text[:60]!r}"
 
@@ -377,48 +370,27 @@ def _named_lines(notes: object) -> set[int]:
 # -- the report --------------------------------------------------------------------------------------------------------
 
 
-def _slowest() -> str:
-    """The public file that takes longest to read, the best of three, by processor time."""
-
-    def tried(path: Path) -> None:
-        with contextlib.suppress(InputError):
-            read(str(path))
-
-    paths = sorted((SHARED / "cases").glob("*.*"))
-    took = [min(repeat(partial(tried, each), timer=time.process_time, repeat=3, number=1)) for each in paths] or [0.0]
-    name = paths[took.index(max(took))].name if paths else "-"
-    return f"{len(paths)} public files read, each in {max(took) * 1000:.0f} ms at most ({name})"
-
-
 def main(rounds: int, guesses: int, mutations: int, seed: int) -> int:
-    """Run all three and print their figures; the number of wrong readings."""
-    trips = sum(round_trip(seed * 1_000_003 + number) for number in range(rounds))
+    """Run all four and print their figures; the number of wrong readings."""
+    first = seed * 1_000_003
+    trips = sum(map(round_trip, range(first, first + rounds)))
     print(f"{rounds} puzzles and boards, {trips} round trips: all equal, or told what is left out", flush=True)
-    told: Counter[str] = Counter()
-    asked: Counter[str] = Counter()
-    for number in range(guesses):
-        outcome = guess(seed * 1_000_003 + number)
-        told[outcome.partition(" ")[0]] += 1
-        if outcome.startswith("asked"):
-            asked[re.sub("[0-9]+", "N", outcome)[:110]] += 1
-        if outcome.startswith("wrong"):
-            print(f"  seed {seed * 1_000_003 + number}: {outcome}", flush=True)
-    print(*(f"  {count} {outcome}" for outcome, count in asked.most_common(12)), sep="\n", end="\n" if asked else "")
-    print(f"{guesses} random dialects: {told['right']} right, {told['asked']} asked, {told['wrong']} wrong", flush=True)
-    files, chance = originals(), random.Random(seed)
-    puzzle = load_puzzle("like-e2-16x16")
-    ended: Counter[str] = Counter()
+    outcomes = {number: guess(number) for number in range(first, first + guesses)}
+    told = Counter(outcome.partition(" ")[0] for outcome in outcomes.values())
+    asked = Counter(re.sub("[0-9]+", "N", text)[:110] for text in outcomes.values() if text.startswith("asked"))
+    wrong = [f"  seed {number}: {text}" for number, text in outcomes.items() if text.startswith("wrong")]
+    wrong += [f"  seed {number}: {what}" for number in range(seed, seed + mutations) if (what := vanished(number))]
+    print(*(f"  {count} {outcome}" for outcome, count in asked.most_common(12)), *wrong[:20], sep="\n")
+    print(f"{guesses} random dialects: {told['right']} right, {told['asked']} asked, {told['wrong']} wrong")
+    print(f"{mutations} lines deleted or damaged: {len(wrong) - told['wrong']} vanish", flush=True)
+    files, chance, puzzle = originals(), random.Random(seed), load_puzzle("like-e2-16x16")
     path = Path(tempfile.gettempdir()) / f"lns-damaged-{os.getpid()}.txt"  # is left there if it cannot be read
-    for _ in range(mutations):
-        ended[mutation(mutated(chance.choice(files), files, chance), path, puzzle)] += 1
+    ended = Counter(mutation(mutated(chance.choice(files), files, chance), path, puzzle) for _ in range(mutations))
     path.unlink(missing_ok=True)
-    gone = [f"  seed {number}: {what}" for number in range(seed, seed + mutations) if (what := vanished(number))]
-    print(*gone[:20], f"{mutations} lines deleted or damaged: {len(gone)} vanish", sep="\n", flush=True)
-    print(_slowest())
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(f"{mutations} damaged files: {ended['read']} read, {ended['refused']} refused; {memory / 2**20:.0f} MB")
     assert memory < MAX_MEMORY
-    return told["wrong"] + len(gone)
+    return len(wrong)
 
 
 if __name__ == "__main__":

@@ -41,6 +41,7 @@ class Scene:
     framed: bool = True
     rim: int = GREY  # colour of the outer edge of a board without frame, if it has one
     first_mate: Mapping[int, int] = field(default_factory=dict)  # the first mate of each second one of a pair
+    names: tuple[str, ...] = ()  # of the colours, as the text of the puzzle has them
 
     @property
     def ground(self) -> Rgb:
@@ -121,6 +122,7 @@ def scene(puzzle: Puzzle, board: Board | None) -> Scene:
         framed=puzzle.framed,
         rim=puzzle.rim,
         first_mate={second: first for first, second in puzzle.mates},
+        names=puzzle.names,
     )
 
 

@@ -48,27 +48,6 @@ def render(
     return sheet.document(scale, picture.caption, parts, picture.ground)
 
 
-def render_placements(board: Board, *, scale: float = 36.0) -> str:
-    """A board whose puzzle is not known, as a whole SVG document; ``scale`` is the side of a cell in pixels.
-
-    Pieces are numbered from 1; a wedge marks the side to which the piece's first side, its upper one in the file, is
-    turned.
-    """
-    sheet, placements = _Sheet(board.width, board.height, _CELL), board.placements.tolist()
-    filled = {cell: oriented for cell, oriented in enumerate(placements) if oriented >= 0}
-    parts = _empty(sheet, [cell for cell in range(len(placements)) if cell not in filled])
-    if filled:
-        wedges = sheet.triangles([(cell, oriented % 4) for cell, oriented in filled.items()], 4)
-        parts += [f'<path fill="#fff" stroke="#000" d="{sheet.squares(filled)}"/>', f'<path d="{wedges}"/>']
-        parts += _numbers(sheet, [None if oriented < 0 else oriented // 4 for oriented in placements])
-    return sheet.document(scale, placements_caption(board), parts, GREY)
-
-
-def placements_caption(board: Board) -> str:
-    """The caption of `render_placements`."""
-    return f"board of {board.width} x {board.height}, {board.placed} of {board.width * board.height} pieces"
-
-
 class _Sheet:
     """Where the cells of a drawing lie, ``pitch`` units apart, and what is drawn on them as path data."""
 
@@ -81,14 +60,14 @@ class _Sheet:
         size, places = _CELL - 2 * inset, (self.corners[cell] for cell in cells)
         return "".join(f"M{x + inset} {y + inset}h{size}v{size}h-{size}z" for x, y in places)
 
-    def triangles(self, sides: Iterable[tuple[int, int]], half: int = _CELL // 2) -> str:
-        """A triangle on the middle of each (cell, side): base ``2 * half``, height ``half``."""
-        start, base = _CELL // 2 - half, 2 * half
+    def triangles(self, sides: Iterable[tuple[int, int]]) -> str:
+        """A triangle from each (cell, side) to the middle of the cell."""
+        base, half = _CELL, _CELL // 2
         shapes = {
-            UP: (start, 0, f"h{base}l-{half} {half}z"),
-            RIGHT: (_CELL, start, f"v{base}l-{half}-{half}z"),
-            DOWN: (start, _CELL, f"h{base}l-{half}-{half}z"),
-            LEFT: (0, start, f"v{base}l{half}-{half}z"),
+            UP: (0, 0, f"h{base}l-{half} {half}z"),
+            RIGHT: (base, 0, f"v{base}l-{half}-{half}z"),
+            DOWN: (0, base, f"h{base}l-{half}-{half}z"),
+            LEFT: (0, 0, f"v{base}l{half}-{half}z"),
         }
         return self._drawn(sides, shapes)
 
@@ -266,24 +245,17 @@ def tikz(puzzle: Puzzle, board: Board | None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def svg_of(shown: Puzzle | Board) -> str:
-    """A picture no longer than `_LONGEST_SIDE` where that is legible."""
-    largest, smallest = _IN_NOTEBOOK
-    scale = max(smallest, min(largest, _LONGEST_SIDE / max(shown.width, shown.height)))
-    if isinstance(shown, Puzzle):
-        return render(shown, None, scale=scale)
-    if shown.puzzle is None:
-        return render_placements(shown, scale=scale)
-    return render(shown.puzzle, shown, scale=scale)
-
-
 def html_of(shown: Puzzle | Board) -> str:
-    """The picture and its caption."""
-    if isinstance(shown, Puzzle):
-        caption = scene(shown, None).caption
-    else:
-        caption = placements_caption(shown) if shown.puzzle is None else scene(shown.puzzle, shown).caption
-    return f'<figure style="margin: 0">{svg_of(shown)}<figcaption>{escape(caption)}</figcaption></figure>'
+    """A picture no longer than `_LONGEST_SIDE` where that is legible, and its caption.
+
+    A board that does not know its puzzle has none: its repr.
+    """
+    puzzle, board = (shown, None) if isinstance(shown, Puzzle) else (shown.puzzle, shown)
+    if puzzle is None:
+        return f"<code>{escape(repr(shown))}</code>"
+    largest, smallest = _IN_NOTEBOOK
+    drawn = render(puzzle, board, scale=max(smallest, min(largest, _LONGEST_SIDE / max(shown.width, shown.height))))
+    return f'<figure style="margin: 0">{drawn}<figcaption>{escape(scene(puzzle, board).caption)}</figcaption></figure>'
 
 
 def score_of(board: Board) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import string
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise, zip_longest
 from typing import IO, Any, Literal, NamedTuple
 
@@ -203,8 +203,13 @@ def escape_code(ground: int, value: Rgb, colour: Colour) -> str:
 # -- letters -----------------------------------------------------------------------------------------------------
 
 
-def letter(colour: int) -> str:
-    """The letters of a colour: a = 0 (grey), b = 1, ... as in viewer URLs; after z come A to Z, then aa, ab, ..."""
+def letter(colour: int, names: Sequence[str] = ()) -> str:
+    """The letters of a colour: a = 0 (grey), b = 1, ... as in viewer URLs; after z come A to Z, then aa, ab, ...
+
+    ``names`` are those that the text of a puzzle has for its first colours.
+    """
+    if colour < len(names) and names[colour]:
+        return names[colour]
     digits = ""
     while True:
         digits = _ALPHABET[colour % len(_ALPHABET)] + digits
@@ -229,7 +234,7 @@ def _letters(picture: Scene) -> _Form:
             signs = (_sign(picture, cell) for cell in here)
             lines.append("".join(f"{joint}{sign}" for joint, sign in zip_longest(beside, signs, fillvalue="")))
         above = here
-    margin = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
+    margin = min(2 * wide + 1, *(len(line) - len(line.lstrip()) for line in lines if line.strip()))
     lines = [line[margin:].rstrip() for line in lines]
     first = 0 if lines[0] else 1
     lines = lines[first : None if lines[-1] else -1]
@@ -238,7 +243,7 @@ def _letters(picture: Scene) -> _Form:
 
 def _blocks(picture: Scene) -> _Form:
     """The pieces of a puzzle, three lines each, apart from each other."""
-    quads = [[letter(colour) for colour in quad] for quad in picture.quads if quad is not None]
+    quads = [[letter(colour, picture.names) for colour in quad] for quad in picture.quads if quad is not None]
     wide = max(len(name) for quad in quads for name in quad)
     lines: list[str] = []
     for start in range(0, len(quads), picture.width):
@@ -253,7 +258,7 @@ def _joint(picture: Scene, cell: int | None, beyond: int | None, side: int, wide
     """The text between two neighbouring cells, ``2 * wide + 1`` columns; None: beyond the rim, or a hole."""
     quads = [None if at is None else picture.quads[at] for at in (cell, beyond)]
     first, second = (None if quad is None else quad[at] for quad, at in zip(quads, (side, side ^ 2), strict=True))
-    here, there = ("" if colour is None else letter(colour) for colour in (first, second))
+    here, there = ("" if colour is None else letter(colour, picture.names) for colour in (first, second))
     if ((beyond, side ^ 2) if cell is None else (cell, side)) in picture.wrong:
         return f"{here:>{wide}}!{there:<{wide}}"
     if (cell is None or beyond is None) and (first or second or GREY) == GREY:  # grey on the rim is left blank

@@ -116,10 +116,13 @@ def _document(source: Source, format: str | None) -> Document:
     else:
         form, option = by_name(format)
         document = form.read(replace(source, option=option))
-    boards = cells.count_of_boards(source.text) if document.format == "cells" else 1
-    if document.format != "url" and source.number is not None and not 1 <= source.number <= boards:
+    number, boards = source.number, document.boards
+    if number is not None and not 1 <= number <= boards:
         held = "one board or puzzle" if boards == 1 else f"{boards} boards"
-        raise InputError(f"there is no board {source.number}; expected a number up to {boards}, as this holds {held}")
+        raise InputError(f"there is no board {number}; expected a number up to {boards}, as this holds {held}")
+    if boards > 1:
+        chosen = "only the first is read" if number is None else f"number {number} is read"
+        document = replace(document, notes=(f"the text has {boards} boards; {chosen}", *document.notes))
     return with_facts(document, source.puzzle)
 
 

@@ -133,6 +133,8 @@ class Document:
         For a ``best.json``: where its puzzle was found, or what the file calls it.
     pinned : tuple of int
         Cells that are pinned on the page; of a link.
+    boards : int
+        How many boards the source holds, of which this is one.
     """
 
     format: str
@@ -141,6 +143,7 @@ class Document:
     notes: tuple[str, ...] = ()
     instance: str | None = None
     pinned: tuple[int, ...] = ()
+    boards: int = 1
 
     def __post_init__(self) -> None:
         if self.puzzle is not None and self.board is not None:
@@ -164,6 +167,10 @@ class Source:
         if self.puzzle is None:
             raise NeedsPuzzleError(f"{what} by number; expected the puzzle with it (--puzzle INSTANCE)")
         return self.puzzle
+
+    def place(self, boards: int) -> int:
+        """The place, from 0, of the board that is read among so many; the last for a number that is refused later."""
+        return min(max(self.number or 1, 1), boards) - 1
 
     def words(self) -> set[str]:
         """The parts of the option, which commas separate."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -50,20 +50,17 @@ _Notes = tuple[str, ...]
 
 
 class _Found(NamedTuple):
-    """What a text looks like, its readings or the colours in place, and notes."""
+    """What a text looks like, its readings or the colours in place, notes, and how many boards it holds."""
 
     form: str
     readings: Iterable[Reading] | Laid
     notes: _Notes = ()
-
-
-def count_of_boards(text: str) -> int:
-    """How many boards a text holds: more than one only with compass letters."""
-    return max(1, len(_COMPASS.findall(text)))
+    boards: int = 1
 
 
 def read(source: Source) -> Document:
-    form, readings, notes = _compass(source) or _pairs(source) or _letters(source) or _marked(source) or _rows(source)
+    readers = (_compass, _pairs, _letters, _marked, _rows)
+    form, readings, notes, boards = next(found for reader in readers if (found := reader(source)) is not None)
     if isinstance(readings, Laid):
         readings = in_place(readings, source.puzzle, source.name)
     wanted = _named(source)
@@ -75,7 +72,7 @@ def read(source: Source) -> Document:
         )
     reading = best(form, chosen, format=FORMAT.name, named=bool(wanted))
     first = f"{form}, read as {reading.name} (--format {FORMAT.name}:... names another convention)"
-    return Document(FORMAT.name, reading.puzzle, reading.board, (first, *notes, *_swap_helps(reading)))
+    return Document(FORMAT.name, reading.puzzle, reading.board, (first, *notes, *_swap_helps(reading)), boards=boards)
 
 
 def _named(source: Source) -> set[str]:
@@ -106,23 +103,22 @@ def _compass(source: Source) -> _Found | None:
         return None
     form = "pieces with compass letters"
     boards, where, left = found_in(source.text, _COMPASS, form)
-    at = min(max(source.number or 1, 1), len(boards)) - 1
+    at = source.place(len(boards))
     tokens = [token for token in boards[at][1].split(":") if token]
     pairs = [None if token == "." else (int(token[:-1]), "NESW".index(token[-1])) for token in tokens]
-    notes = (*shapes.one_of(len(boards), "boards", source.number), *left)
-    return _Found(form, by_cell(_known(source, form), pairs, [where[at]] * len(pairs)), notes)
+    return _Found(form, by_cell(_known(source, form), pairs, [where[at]] * len(pairs)), left, len(boards))
 
 
 def _pairs(source: Source) -> _Found | None:
     """``12/3``, ``12(3)`` or ``12:3`` for each cell."""
     form, puzzle, count = "piece and turn of each cell", source.puzzle, len(_PAIR.findall(source.text))
-    if count <= 8 and (puzzle is None or count not in (puzzle.cells, 2 * puzzle.cells)):
+    if count <= 8 and (puzzle is None or count != puzzle.cells):
         return None
     found, where, left = found_in(source.text, _PAIR, "piece/turn")
     if left and not groups_on_a_line(source.text, _PAIR):
         return None
-    pairs, where, twice = _once([(int(match[1]), int(match[2])) for match in found], where, puzzle)
-    return _Found(form, by_cell(_known(source, form), pairs, where), left + twice)
+    pairs = [(int(match[1]), int(match[2])) for match in found]
+    return _Found(form, by_cell(_known(source, form), pairs, where), left)
 
 
 def _letters(source: Source) -> _Found | None:
@@ -133,35 +129,34 @@ def _letters(source: Source) -> _Found | None:
         return None
     found, where, left = found_in(source.text, _QUAD, "four letters")
     quads = [[*map(shapes.colour_of_letter, match[0])] for match in found]
-    quads, where, twice = _once(quads, where, source.puzzle)
-    return _Found("letters in place", Laid(quads, width, where), left + twice)
+    written = {shapes.colour_of_letter(letter): letter for match in found for letter in match[0]}
+    names = tuple(written.get(colour, "") for colour in range(max(written) + 1))
+    return _Found("letters in place", Laid(quads, width, where, names=names), left)
 
 
 def _marked(source: Source) -> _Found | None:
     """Colours in place as JSON of another program, words of Tetravex, a picture, or four numbers in brackets."""
     text = source.text
     if text.lstrip().startswith("{") and (listed := shapes.pieces_in(text)) is not None:
-        notes = tuple(note for note in listed.notes if note.startswith("left out"))
-        return _Found("tiles in place", Laid(listed.quads, (listed.shape or (0, 0))[0]), notes)
+        return _Found("tiles in place", Laid(listed.quads, (listed.shape or (0, 0))[0]), listed.left_out)
     if words := shapes.words_in(text):  # of two blocks of the same pieces either may be the board
-        orders = tuple(dict.fromkeys((shapes.WORD_ORDER, *ORDERS)))
-        blocks = shapes.halves(words.quads) or (words.quads,)
-        laid = [Laid(block, words.width, (), orders, framed=False) for block in blocks]
+        width, orders = (words.shape or (0, 0))[0], (shapes.WORD_ORDER, *ORDERS[:2])
+        laid = [Laid(block, width, (), orders, framed=False) for block in shapes.halves(words.quads) or (words.quads,)]
         return _Found("words of Tetravex", (each for one in laid for each in in_place(one, source.puzzle, source.name)))
     if (picture := shapes.picture_in(text)) is not None:
         quads, width, left = picture
         return _Found("a picture of a board", Laid(quads, width, orders=[CLOCKWISE]), left)
-    quads, where, left = shapes.bracketed_quads(text)
+    if (listed := shapes.bracketed(text)) is None:
+        return None
     width = groups_on_a_line(text, shapes.BRACKETED)
-    return _Found("colours in brackets", Laid(quads, width, where), left) if quads else None
+    return _Found("colours in brackets", Laid(listed.quads, width, listed.where), listed.left_out)
 
 
 def _rows(source: Source) -> _Found:
     """Rows of numbers: two (piece, turn), three (x, y, turn of each piece), four (colours, or piece and place)."""
     puzzle = source.puzzle
     header, body, left = _table(source)
-    table, where, twice = _once([row.numbers for row in body], [row.line for row in body], puzzle)
-    left += twice
+    table, where = [row.numbers for row in body], [row.line for row in body]
     width, count = len(table[0]) if table else 0, len(table)
     if header is not None:
         if puzzle is not None and header.numbers not in (*_sizes(puzzle), (puzzle.piece_count,), (count,)):
@@ -229,14 +224,6 @@ def _sizes(puzzle: Puzzle) -> tuple[tuple[int, ...], ...]:
 
 def _known(source: Source, form: str) -> Puzzle:
     return source.known(f"{form}: the pieces are named")
-
-
-def _once(entries: Sequence[Any], where: Sequence[int], puzzle: Puzzle | None) -> tuple[list[Any], list[int], _Notes]:
-    """Entries of cells and their lines, once where they say the same twice, with a note."""
-    cells = len(entries) // 2
-    if puzzle is None or cells != puzzle.cells or list(entries[:cells]) != list(entries[cells:]):
-        return list(entries), list(where), ()
-    return list(entries[:cells]), list(where[:cells]), (f"the same board twice, from line {where[cells]} again",)
 
 
 def write(target: Target) -> str:
@@ -396,9 +383,6 @@ def _without_repeats(text: str, table: list[Row]) -> tuple[Sequence[Row], _Notes
     for row in table:
         sections.setdefault(sum(line < row.line for line in comments), []).append(row)
     first, *others = sections.values()
-    half = len(table) // 2
-    if not others and {row.numbers for row in table[:half]} == {row.numbers for row in table[half:]}:
-        first, others = table[:half], [table[half:]]
     contents = [{row.numbers for row in section} for section in (first, *others)]
     if sum(map(len, contents)) == len(set().union(*contents)):
         return table, ()

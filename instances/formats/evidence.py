@@ -271,6 +271,7 @@ class Laid(NamedTuple):
     where: Sequence[int] = ()  # the line of each cell
     orders: Sequence[str] = ALL_ORDERS  # of the sides, that are tried
     framed: bool = True  # a full board may define a puzzle with a frame
+    names: tuple[str, ...] = ()  # of the colours, as the text has them
 
 
 def in_place(laid: Laid, puzzle: Puzzle | None, name: str) -> Iterator[Reading]:
@@ -290,7 +291,7 @@ def in_place(laid: Laid, puzzle: Puzzle | None, name: str) -> Iterator[Reading]:
         board = Board(4 * np.arange(width * height, dtype=np.int32), width, height)
         for convention, each in arrays.items():
             near = seams[convention] >= NEAR * max(seams.values())
-            if near and (own := _own_puzzle(each, name, laid.framed)) is not None:
+            if near and (own := _own_puzzle(each, name, laid)) is not None:
                 yield Reading(convention, own, board)
         return
     if (puzzle.width, puzzle.height) != (width, height):
@@ -311,19 +312,22 @@ def in_place(laid: Laid, puzzle: Puzzle | None, name: str) -> Iterator[Reading]:
             yield Reading(convention, puzzle, board, odd)
 
 
-def _own_puzzle(shown: IntArray, name: str, framed: bool) -> Puzzle | None:
+def _own_puzzle(shown: IntArray, name: str, laid: Laid) -> Puzzle | None:
     """The puzzle that a full board defines: with a frame if its rim is one colour, else without, if its seams match."""
     height, width, _ = shown.shape
     border, *others = set(_rim(shown).tolist())
-    if framed and not others:
+    names = dict(enumerate(laid.names))
+    if laid.framed and not others:
+        names |= {GREY: names.get(border, ""), border: names.get(GREY, "")}
         swapped = np.where(shown == border, GREY, np.where(shown == GREY, border, shown))
         try:
-            return Puzzle(swapped.reshape(-1, 4), width, height, name=name)
+            return Puzzle(swapped.reshape(-1, 4), width, height, name=name, names=tuple(names.values()))
         except InputError:
             return None
     if _seams(shown) < width * (height - 1) + height * (width - 1):
         return None
-    return Puzzle(shown.reshape(-1, 4) + 1, width, height, name=name, framed=False, turns=False)
+    named = ("", *laid.names)
+    return Puzzle(shown.reshape(-1, 4) + 1, width, height, name=name, framed=False, turns=False, names=named)
 
 
 def _rim(shown: IntArray) -> IntArray:

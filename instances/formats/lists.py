@@ -18,7 +18,7 @@ pieces that were read as ``quads``.
 ``top,right,bottom,left`` as 16 binary digits; the rim is sixteen ones. Colours count from 0 in the file
 (``0000000000000000`` is a colour), so 1 is added to each. A row may go on with ``hint,x,y`` (x = column, y = row,
 counted from 0): hint = 1 places the piece on that cell, unturned; or with ``x,y,rotation`` (clockwise), where ``0,0,0``
-is no hint. ``csv16:hxy`` and ``csv16:xyr`` name the form. All further columns are ignored.
+is no hint. ``csv16:hxy`` and ``csv16:xyr`` name the form.
 
 A word of a Tetravex is four digits, up left right down; ``@`` before it pins the piece to its place. There is a line
 for each row of the board. A picture has three lines for each row: the upper colours, left and right of each piece, the
@@ -131,8 +131,7 @@ def _read(form: str, source: Source) -> Document:
     lines.end(f"{pieces_count} pieces")
     order, notes = _META_ORDER, list[str]()
     if form != "meta" and heads:  # a strip has no corner pieces, by which another order would show
-        named = CLOCKWISE if 1 in (width, height) and option is None and form == "quads" else option
-        order, notes = orders.order_of(columns, named, form, clues=bool(clues))
+        order = orders.order_of(columns, CLOCKWISE if 1 in (width, height) and option is None else option, form)
     elif not heads:
         order, notes = orders.order_of_pieces(columns, option, form)
     if form == "quads" and width != height and "clues" not in head:
@@ -198,17 +197,16 @@ _Tail = tuple[int, int, Sequence[str]]  # line, piece, the three columns after i
 def _read_csv16(source: Source) -> Document:
     lines = Lines(source.text)
     _, [size] = lines.numbers([(1, MAX_SIDE)], "the size of the board")
-    count, most = size * size, 0
+    count = size * size
     quads: list[list[int]] = []
     tails: list[_Tail] = []
     for index in range(count):
         line, row = lines.take(f"piece {index + 1} of {count} (top,right,bottom,left)")
         columns = [cell.strip() for cell in row.split(",")]
-        if len(columns) != 4 and not 7 <= len(columns) <= 16:
+        if len(columns) not in (4, 7):
             said = f"piece {index + 1} of {count} has {len(columns)} columns"
             raise InputError(f"{said}; expected top,right,bottom,left and perhaps hint,x,y", line=line)
         quads.append([_colour(word, line) for word in columns[:4]])
-        most = max(most, len(columns))
         tails += [(line, index, columns[4:7])] * (len(columns) > 4)
     lines.end(f"{count} pieces")
     puzzle = Puzzle(np.array(quads, dtype=np.int32), size, size, name=source.name)
@@ -216,8 +214,6 @@ def _read_csv16(source: Source) -> Document:
     notes = ["colours counted from 1 instead of 0"]
     if clued.clues:
         notes.append(f"columns 5 to 7 read as {_FORMS[form]} ({CSV16.name}:hxy or {CSV16.name}:xyr names the form)")
-    if most > 7:
-        notes.append("columns after the seventh ignored")
     return Document(CSV16.name, clued, None, tuple(notes))
 
 

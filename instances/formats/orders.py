@@ -80,30 +80,17 @@ def order_of_pieces(
     return orders[0], [*notes, f"side order {in_words(orders[0])}, {found}"]
 
 
-def order_of(columns: Quads, option: str | None, format: str, *, clues: bool = False) -> tuple[str, list[str]]:
-    """The side order of a format that is clockwise by its definition, as other programs may have written it; and notes.
+def order_of(columns: Quads, option: str | None, format: str) -> str:
+    """The side order of a format that is clockwise by its definition, unless ``option`` names another.
 
-    It is as named by ``option``; else clockwise, unless only another order has legal corners and a balanced rim. Where
-    ``clues`` turn pieces from their first column, the order is needed in full. Raises InputError if ``option`` is no
-    order, or an order must be named.
+    Raises InputError if ``option`` is no order, or clockwise has no legal corners or a rim without balance, and another
+    order has.
     """
-    if option is not None:
-        return checked_order(option, format), []
-    if not _differ(columns, ORDERS):
-        return CLOCKWISE, []
-    orders = _possible(columns)
-    if CLOCKWISE in orders:
-        others = " or ".join(f"{format}:{order}" for order in orders if order != CLOCKWISE)
-        note = f"sides read clockwise from the top, as the format is defined; {others} is possible too"
-        return CLOCKWISE, [note] if others else []
-    if clues or len(orders) > 1:
-        names = " or ".join(f"--puzzle-format {format}:{order}" for order in orders)
-        raise InputError(
-            f"the sides are not clockwise from the top{', and clues turn pieces from their first side' * clues}; "
-            f"expected the side order by name, such as {names}"
-        )
-    note = f"side order {in_words(orders[0])}, as clockwise from the top makes no board ({format}:ORDER names another)"
-    return orders[0], [note]
+    order = CLOCKWISE if option is None else checked_order(option, format)
+    if option is None and CLOCKWISE not in (orders := _possible(columns)):
+        names = " or ".join(f"--puzzle-format {format}:{each}" for each in orders)
+        raise InputError(f"the sides are not clockwise from the top; expected the side order by name, such as {names}")
+    return order
 
 
 def _tests(columns: Quads, order: str) -> tuple[bool, bool, bool]:

@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +37,6 @@ _RULE = (
 )
 _RULES = re.compile(rf"sides up right down left, ((?:{_RULE})(?:, (?:{_RULE}))*)$")
 _SIDES = re.compile(r"sides ((?:up|right|down|left)(?: (?:up|right|down|left)){3})\b")
-_LABEL = re.compile(r"[A-Za-z]{1,3}[0-9]{1,4}")
 _SHORTEST_RIM = 8  # sides, of the smallest board with corners
 _SHOWN = 5  # missing ids that a sentence names
 _MOST_COLOURS = 4000
@@ -62,7 +62,7 @@ def read(source: Source) -> Document:
     text = source.text if halves is None else halves.text
     listed = shapes.pieces_in(text) or _pieces_in_rows(shapes.rows_of(text))
     if halves is not None:
-        listed.mates, listed.names = halves.mates, halves.numbers
+        listed.halves, listed.mates, listed.names = True, halves.mates, halves.numbers
         listed.notes.insert(0, halves.note)
     whole = listed.usual_order == CLOCKWISE and math.prod(listed.shape or ()) == len(listed.quads)
     if whole or (blocks := shapes.halves(listed.quads)) is None:
@@ -136,18 +136,17 @@ def _pieces_in_rows(rows: Sequence[Row]) -> PieceList:
         if row.line > first and columns is not None and len(columns) != width:
             said = f"{count} entries; expected {width} columns as in the other lines"
             raise InputError(said, line=row.line)
-    listed.line, listed.letters = pieces[-1][0].line, not pieces[-1][0].tokens[-1].isdecimal()
-    listed.quads = [columns[-4:] for _, columns in pieces]
-    labelled = any(_LABEL.fullmatch("".join(row.tokens[:2])) and len(row.tokens) == 6 for row, _ in pieces)
-    named = _take_names(listed, [row for row in before if not row.only_numbers], width + labelled)
+    listed.where, listed.quads = [row.line for row, _ in pieces], [columns[-4:] for _, columns in pieces]
+    written = ["".join(row.tokens)[-4:] for row, _ in pieces]
+    if all(re.fullmatch("[A-Za-z_]{4}", word) for word in written):
+        listed.names = dict(zip("".join(written), chain(*listed.quads), strict=True))
+    named = _take_names(listed, [row for row in before if not row.only_numbers], width)
     said_of = {row for row in rows if _take_said(listed, row)}
     words = [row for row in rows if row.tokens and (row not in data if row.line >= first else not row.only_numbers)]
     unused = [(row.line, row.text) for row in words if row not in said_of and row.tokens not in named]
     listed.notes += shapes.left_out(unused)
     if width > 4:
         _take_ids(listed, pieces)
-    elif labelled:
-        listed.notes.append("the labels of the pieces are left out: they are numbered in the order of the lines")
     return listed
 
 
@@ -157,8 +156,6 @@ def _columns(row: Row) -> list[int] | None:
     if len(tokens) in (1, 2) and len(row.numbers) == len(tokens) - 1 and re.fullmatch("[A-Za-z_]{4}", tokens[-1]):
         tokens = (*tokens[:-1], *tokens[-1])
     head, sides = tokens[:-4], tokens[-4:]
-    if len(head) == 2 and _LABEL.fullmatch("".join(head)) and all(token.isdecimal() for token in sides):
-        head = ()  # a label such as A1
     if len(sides) < 4 or len(head) > 2 or not all(token.isdecimal() for token in head):
         return None
     if all(re.fullmatch("[A-Za-z_]", token) for token in sides):
@@ -223,7 +220,7 @@ def _take_ids(listed: PieceList, pieces: Sequence[tuple[Row, list[int]]]) -> Non
             raise NearError(said, line=row.line)
     if len(set(ids)) != len(ids):
         said = f"two pieces have the id {Counter(ids).most_common(1)[0][0]}; expected each once"
-        raise InputError(said, line=listed.line)
+        raise InputError(said, line=listed.where[-1])
     if missing := sorted({*range(min(1, *ids), min(max(ids), 5000) + 1)} - {*ids}):
         shown = ", ".join(map(str, missing[:_SHOWN]))
         listed.gaps = f"; missing: id {shown}"
@@ -257,7 +254,7 @@ def _puzzle(listed: PieceList, options: _Options, name: str) -> tuple[Puzzle, st
     """The puzzle, the order of its sides and notes."""
     count = len(listed.quads)
     if count > MAX_CELLS:
-        raise InputError(f"{count} pieces; expected at most {MAX_CELLS}", line=listed.line)
+        raise InputError(f"{count} pieces; expected at most {MAX_CELLS}", line=listed.where[-1])
     used = {colour for quad in listed.quads for colour in quad}
     large = sorted(colour for colour in used if colour > _MOST_COLOURS)  # such as 65535 for grey
     unused = (number for number in range(len(used) + 1) if number not in used)
@@ -278,7 +275,7 @@ def _puzzle(listed: PieceList, options: _Options, name: str) -> tuple[Puzzle, st
     try:
         puzzle, order = (_with_frame if framed else _without_frame)(listed, options, shape, name)
     except NoRimError:
-        if not (listed.mates or listed.names or (listed.letters and shape and GREY not in used)):
+        if not (listed.halves or (listed.names and shape and GREY not in used)):
             raise
         way = f"{_BY_NAME}rim=COLOUR names the colour of a rim, tetravex forbids turns"
         listed.notes.append(f"no colour is a rim by its count: without frame ({way})")
@@ -288,10 +285,12 @@ def _puzzle(listed: PieceList, options: _Options, name: str) -> tuple[Puzzle, st
 
 def _checked(listed: PieceList, order: str, shape: _Shape, name: str, **rules: Any) -> Puzzle:
     quads = np.array(clockwise(listed.quads, order), dtype=np.int32)
+    written = {colour: printable(name, 20) for name, colour in listed.names.items()}
+    names = tuple(written.get(colour, "") for colour in range(max(written, default=-1) + 1))
     try:
-        return Puzzle(quads, *shape, name=name, **rules)
+        return Puzzle(quads, *shape, name=name, names=names, **rules)
     except InputError as error:
-        raise InputError(error.message, line=listed.line) from None
+        raise InputError(error.message, line=listed.where[-1]) from None
 
 
 def _without_frame(listed: PieceList, options: _Options, shape: _Shape | None, name: str) -> tuple[Puzzle, str]:
@@ -315,6 +314,7 @@ def _without_frame(listed: PieceList, options: _Options, shape: _Shape | None, n
         listed.notes.append("colours counted from 1 instead of 0, as 0 is no rim")
     rules = {"rim": _rim(listed, options), "mates": [(one + 1, other + 1) for one, other in listed.mates]}
     listed.quads = [[colour + 1 for colour in quad] for quad in listed.quads]
+    listed.names = {name: colour + 1 for name, colour in listed.names.items()}
     copies = (0,) * len(listed.quads) if shapes.ANY_NUMBER in listed.rules else ()
     puzzle = _checked(listed, order, shape, name, framed=False, turns=turns, copies=copies, **rules)
     return puzzle.with_clues(Clue(cell, cell, 0) for cell in listed.pinned), order
@@ -326,9 +326,7 @@ def _rim(listed: PieceList, options: _Options) -> int:
     written = options.rim or (said[1] if said else None)
     if written is None:
         return GREY
-    if (colour := listed.names.get(written)) is None:
-        letter = listed.letters and re.fullmatch("[A-Za-z_]", written)
-        colour = shapes.colour_of_letter(written) if letter else int(written) if written.isdecimal() else -1
+    colour = listed.names.get(written, int(written) if written.isdecimal() else -1)
     if not any(colour in quad for quad in listed.quads):
         raise InputError(f"no piece has the colour {quoted(written)} of the rim; expected one as the file writes it")
     return colour + 1
@@ -346,6 +344,7 @@ def _with_frame(listed: PieceList, options: _Options, shape: _Shape | None, name
     if border != GREY:
         listed.notes.append(f"colour {border} is the rim, by its count: it changes places with 0")
     listed.quads = [_swapped(quad, border) for quad in listed.quads]
+    listed.names = dict(zip(listed.names, _swapped([*listed.names.values()], border), strict=True))
     strip = min(width, height) == 1
     order, notes = orders.order_of_pieces(_pictures(listed), options.order, FORMAT.name, listed.order, strip=strip)
     puzzle = _checked(listed, order, (width, height), name, mates=listed.mates)
@@ -419,7 +418,7 @@ def _shape(listed: PieceList, options: _Options) -> _Shape | None:
         short = f"; {corners} corner pieces" if corners < 4 else ""
         kind = InputError if listed.count is None else NearError  # a count with its name is no header of another format
         said = f"{count} of {expected} pieces{listed.gaps}{short}; expected all {expected}"
-        raise kind(said, line=listed.line)
+        raise kind(said, line=listed.where[-1])
     return stated
 
 
@@ -443,11 +442,11 @@ def _border(listed: PieceList, options: _Options, shape: _Shape | None) -> tuple
             f"{count} pieces{listed.gaps}; no colour is on as many sides as a rim{size} has (0 is on {zeros}); "
             f"expected a frame, or the rules by name ({_BY_NAME}unframed or {FORMAT.name}:tetravex; with rim=COLOUR "
             "for MacMahon's squares, where that colour lies inside too)",
-            line=listed.line,
+            line=listed.where[-1],
         )
     if len(found) > 1:
         names = " or ".join(f"{_BY_NAME}border={colour},{w}x{h}" for colour, (w, h) in found[:3])
-        raise NearError(f"the pieces fit in several ways; expected one by name, {names}", line=listed.line)
+        raise NearError(f"the pieces fit in several ways; expected one by name, {names}", line=listed.where[-1])
     return found[0]
 
 

@@ -194,12 +194,6 @@ def left_out(lines: Iterable[tuple[int, str]]) -> tuple[str, ...]:
     return (f"left out: line{plural} {spans} ({such}{quoted(next(iter(shown.values())).strip())})",)
 
 
-def one_of(count: int, what: str, number: int | None) -> tuple[str, ...]:
-    """A note that a text holds several boards, of which one is read; none if it holds one."""
-    chosen = "only the first is read" if number is None else f"number {number} is read"
-    return (f"the text has {count} {what}; {chosen}",) if count > 1 else ()
-
-
 # -- groups of marks, pictures and words -------------------------------------------------------------------------------
 
 
@@ -235,12 +229,13 @@ def groups_on_a_line(text: str, pattern: re.Pattern[str]) -> int:
     return counts.pop() if len(counts) == 1 else 0
 
 
-def bracketed_quads(text: str) -> tuple[list[list[int]], list[int], tuple[str, ...]]:
-    """Four numbers in brackets, as in JSON, Python or JavaScript and in printed boards: quads, their lines, notes."""
+def bracketed(text: str) -> PieceList | None:
+    """Four numbers in brackets, as in JSON, Python or JavaScript and in printed boards, or None."""
     if not BRACKETED.search(text):
-        return [], [], ()
+        return None
     found, where, notes = found_in(text, BRACKETED, "four numbers in brackets")
-    return [[int(token) for token in re.findall("[0-9]+", match[1])] for match in found], where, notes
+    quads = [[int(token) for token in re.findall("[0-9]+", match[1])] for match in found]
+    return PieceList(quads, where=where, notes=[f"{len(quads)} groups of four numbers in brackets", *notes])
 
 
 def colour_of_letter(letter: str) -> int:
@@ -273,15 +268,7 @@ def picture_in(text: str) -> tuple[list[list[int]], int, tuple[str, ...]] | None
     return quads, width, left_out(rest)
 
 
-class Words(NamedTuple):
-    """The words of four digits of a Tetravex, row by row."""
-
-    quads: list[list[int]]  # the digits of each, in the order of the file
-    width: int
-    pinned: list[int]  # the cells of words with @
-
-
-def words_in(text: str) -> Words | None:
+def words_in(text: str) -> PieceList | None:
     """The words of a Tetravex, a row of them for each row of the board or all on one line after the size, or None.
 
     Raises InputError if only few lines are none of that.
@@ -303,8 +290,11 @@ def words_in(text: str) -> Words | None:
             raise NearError(f"{quoted(odd)} among words of four digits; expected such a word", line=number)
         if len(row) != width:
             raise NearError(f"{len(row)} words; expected {width} as in the other rows", line=number)
-    quads = [[int(digit) for digit in word.strip("@")] for word in words]
-    return Words(quads, width, [cell for cell, word in enumerate(words) if "@" in word])
+    quads, height = [[int(digit) for digit in word.strip("@")] for word in words], len(words) // width
+    listed = PieceList(quads, shape=(width, height), where=[height], rules=f"{NO_FRAME}, {NO_TURNS}")
+    listed.pinned, listed.usual_order = [cell for cell, word in enumerate(words) if "@" in word], WORD_ORDER
+    listed.notes.append("words of four digits read as a Tetravex")
+    return listed
 
 
 def halves(quads: Quads) -> tuple[list[list[int]], list[list[int]]] | None:
@@ -332,33 +322,30 @@ class PieceList:
     header: list[tuple[int, ...]] = field(default_factory=list)  # rows of numbers before the first piece
     shape: tuple[int, int] | None = None  # columns and rows, stated by name, not only by place
     order: str | None = None  # of the sides, stated by names of columns
-    line: int = 1  # of the last piece
+    where: Sequence[int] = (1,)  # the lines of the pieces, or the last of them
     gaps: str = ""  # the ids that are left out, as a part of a sentence about the number of pieces
     count: int | None = None  # of the pieces, as stated
     placed: list[tuple[int, int, list[int]]] = field(default_factory=list)  # row, column, sides of tiles that lie
     rules: str = ""  # "without frame", "without turns", a rim and mates, of a list of our own or of words
-    letters: bool = False  # whether the sides are letters
-    mates: tuple[tuple[int, int], ...] = ()  # pairs of sides that are halves
-    names: dict[str, int] = field(default_factory=dict)  # the numbers of such sides as they are written
+    halves: bool = False  # whether the sides look like halves
+    mates: tuple[tuple[int, int], ...] = ()  # pairs of them that meet
+    names: dict[str, int] = field(default_factory=dict)  # the numbers of sides that are written as halves or letters
     pinned: list[int] = field(default_factory=list)  # pieces that stay where they are listed
     usual_order: str = CLOCKWISE  # of the sides of such texts, where nothing names or refutes it
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The notes on what is left out."""
+        return tuple(note for note in self.notes if note.startswith("left out"))
 
 
 def pieces_in(text: str) -> PieceList | None:
     """The pieces in JSON of another program, in brackets or in words; None for a text of plain rows."""
     if text.lstrip().startswith("{"):
         return _pieces_in_json(text)
-    quads, where, notes = bracketed_quads(text)
-    if len(quads) >= 4:
-        return PieceList(quads, line=where[-1], notes=[f"{len(quads)} groups of four numbers in brackets", *notes])
-    if (words := words_in(text)) is None:
-        return None
-    height, rules = len(words.quads) // words.width, f"{NO_FRAME}, {NO_TURNS}"
-    listed = PieceList(words.quads, shape=(words.width, height), line=height, rules=rules, pinned=words.pinned)
-    listed.usual_order = WORD_ORDER
-    listed.notes.append("words of four digits read as a Tetravex")
-    return listed
+    listed = bracketed(text)
+    return listed if listed is not None and len(listed.quads) >= 4 else words_in(text)
 
 
 def _pieces_in_json(text: str) -> PieceList:
@@ -367,18 +354,13 @@ def _pieces_in_json(text: str) -> PieceList:
         value = json.loads(text)
     except (ValueError, RecursionError):
         raise InputError("this is no JSON; expected an object with a list of pieces, four numbers each") from None
-    if not any(isinstance(entry, list) for entry in value.values()):  # the list may be one level deeper
-        inner = [entry for entry in value.values() if isinstance(entry, dict)]
-        value = {key: entry for key, entry in value.items() if not isinstance(entry, dict)}
-        value |= {key: entry for each in inner for key, entry in each.items()}
     lists = {key: entry for key, entry in value.items() if isinstance(entry, list) and entry}
-    pieces = {key: quads for key, entry in lists.items() if None not in (quads := [*map(_sides_of, entry)])}
+    pieces = {key: entry for key, entry in lists.items() if all(map(_is_sides, entry))}
     placed = {key: tiles for key, entry in lists.items() if None not in (tiles := [*map(_place_of, entry)])}
-    loose = [key for key in pieces if key not in placed] or list(pieces)
-    key = max(loose, key=lambda key: len(pieces[key]), default=None)
+    key = max(pieces, key=lambda key: len(pieces[key]), default=None)
     if key is None:
         raise InputError("this JSON has no list of pieces; expected one, four numbers each")
-    listed = PieceList([sides for sides in pieces[key] if sides])
+    listed = PieceList(pieces[key])
     counts = list(map(len, listed.quads))
     if set(counts) != {4}:
         usual = Counter(counts).most_common(1)[0][0]
@@ -395,7 +377,6 @@ def _pieces_in_json(text: str) -> PieceList:
         if width != height and len(sizes["width"]) == 1:
             way = f"(--puzzle-format pieces:{height}x{width} is the other way)"
             listed.notes.append(f"{sizes['height']} rows and {sizes['width']} columns {way}")
-    placed.pop(key, None)
     listed.placed = [tile for tiles in placed.values() for tile in tiles if tile]
     used = {key, *placed, *(sizes.values() if listed.shape else ())}
     if rest := [printable(name, 20) for name in value if name not in used]:
@@ -403,14 +384,9 @@ def _pieces_in_json(text: str) -> PieceList:
     return listed
 
 
-def _sides_of(entry: object) -> list[int] | None:
-    """The numbers of an entry, a list or an object that holds one or has a number for each side; None without any."""
-    if isinstance(entry, dict):
-        inner = next((each for each in entry.values() if isinstance(each, list)), None)
-        by_side = {SIDE_OF_LETTER.get(name[:1].lower()): each for name, each in entry.items() if _is_small(each)}
-        entry = inner if inner is not None else [by_side[side] for side in CLOCKWISE if side in by_side]
-    fits = isinstance(entry, list) and 3 <= len(entry) <= 6 and all(map(_is_small, entry))
-    return list(entry) if isinstance(entry, list) and fits else None
+def _is_sides(entry: object) -> bool:
+    """Whether an entry is a list of as many numbers as a piece may have sides."""
+    return isinstance(entry, list) and 3 <= len(entry) <= 6 and all(map(_is_small, entry))
 
 
 def _place_of(entry: object) -> tuple[int, int, list[int]] | None:

@@ -27,7 +27,7 @@ from lns.instances.errors import InputError
 from lns.instances.eternity2 import mirror
 from lns.instances.formats.base import HAS_EDGES, Document, Format, Quad, Source, Target, holds_url, shipped_instances
 from lns.instances.formats.evidence import PieceIndex
-from lns.instances.formats.shapes import board_shape, left_out, one_of
+from lns.instances.formats.shapes import board_shape, left_out
 from lns.instances.layout import cell_label
 from lns.instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical, rotate
 from lns.instances.text import count_of, parse_integer, quoted
@@ -126,13 +126,21 @@ class Letters:
     order: str  # the stated motifs_order, or an empty text
 
 
-def parse(text: str, puzzle: Puzzle | None, notes: list[str], number: int | None = None) -> Letters:
-    """Parse the first or ``number``-th viewer URL in a text.
+def urls_in(text: str) -> list[str]:
+    """The viewer URLs in a text, as they are written. Raises InputError if there is none."""
+    urls = [word for word in re.split(r"""[\s"'`<>|\[\]()]+""", text) if HAS_EDGES.search(word)]
+    if not urls:
+        raise InputError("no viewer URL here; expected '…#puzzle=NAME&board_w=W&board_h=H&board_edges=LETTERS'")
+    return urls
+
+
+def parse(url: str, puzzle: Puzzle | None, notes: list[str]) -> Letters:
+    """Parse a viewer URL.
 
     The shape is that of ``puzzle`` if the URL has none; sentences on what was left out go to ``notes``. Raises
-    InputError if there is no viewer URL, or its parameters are malformed or contradict each other or the shape.
+    InputError if its parameters are malformed or contradict each other or the shape.
     """
-    values = _parameters(text, notes, number)
+    values = _parameters(url)
     edges = "".join("aaaa" if quad == "0000" else quad for quad in _in_parts(values["board_edges"], 4))
     width, height = _shape(values, len(edges), puzzle)
     cells = width * height
@@ -162,17 +170,8 @@ def _in_parts(text: str, length: int) -> list[str]:
     return [text[at : at + length] for at in range(0, len(text), length)]
 
 
-def _parameters(text: str, notes: list[str], number: int | None) -> dict[str, str]:
-    """The parameters of the first or ``number``-th URL, without quotes, shell escapes and percent codes."""
-    urls = [word for word in re.split(r"""[\s"'`<>|\[\]()]+""", text) if HAS_EDGES.search(word)]
-    if not urls:
-        raise InputError("no viewer URL here; expected '…#puzzle=NAME&board_w=W&board_h=H&board_edges=LETTERS'")
-    if not 1 <= (number or 1) <= len(urls):
-        raise InputError(f"the text has {len(urls)} URLs; expected a number from 1 to {len(urls)}")
-    notes += one_of(len(urls), "URLs", number)
-    url = urls[(number or 1) - 1]
-    rest = [(at, line.replace(url, " "), url in line) for at, line in enumerate(text.split("\n"), start=1)]
-    notes += left_out((at, line) for at, line, held in rest if re.search("[0-9]" if held else r"\w", line))
+def _parameters(url: str) -> dict[str, str]:
+    """The parameters of a URL, without quotes, shell escapes and percent codes."""
     url = url.strip(_AROUND).replace("\\u0026", "&").replace("\\", "").replace("&amp;", "&")
     for _ in range(3):  # the whole URL may be percent-encoded, even several times
         url = url if "board_edges=" in url else unquote(url)
@@ -237,8 +236,14 @@ def _table(order: str) -> list[int] | None:
 
 
 def read(source: Source) -> Document:
-    notes: list[str] = []
-    letters = parse(source.text, source.puzzle, notes, source.number)
+    urls = urls_in(source.text)
+    url = urls[source.place(len(urls))]
+    rest = [(at, line.replace(url, " "), url in line) for at, line in enumerate(source.text.split("\n"), start=1)]
+    notes = [*left_out((at, line) for at, line, held in rest if re.search("[0-9]" if held else r"\w", line))]
+    return replace(_read_letters(source, parse(url, source.puzzle, notes), notes), boards=len(urls))
+
+
+def _read_letters(source: Source, letters: Letters, notes: list[str]) -> Document:
     if source.option is not None:
         if source.option not in _DEFAULT_ORDERS and _table(source.option) is None:
             raise _unknown_order(source.option)
@@ -311,7 +316,8 @@ def match_letters(
     """The one-to-one maps from letters to colours under which quads of letters are pieces, at most `MOST_MAPS`.
 
     Grey is grey. With ``numbers`` only maps under which every numbered cell shows its piece. Maps that use each piece
-    at most once come first. Raises InputError if the search takes too long.
+    at most once come first. The search goes depth first, to the quad with the fewest matching pieces. Raises InputError
+    if it takes too long.
     """
     needed = Counter(canonical(quad) for quad in quads if quad is not None)
     stated: dict[Quad, set[Quad]] = {}  # what a quad with a number may show
@@ -326,56 +332,43 @@ def match_letters(
     for shown in sorted(index.shown):
         for pattern in product(*((colour, None) for colour in shown)):
             oriented[pattern].append(shown)
-    supply = Counter({piece: len(pieces) for piece, pieces in index.by_colours.items()})
-    for most in (supply, None):
-        if maps := list(islice(_maps(needed, oriented, stated, most), MOST_MAPS)):
-            return maps
-    return []
+    left = 0
 
-
-def _maps(
-    needed: Counter[Quad],
-    oriented: dict[tuple[int | None, ...], list[Quad]],
-    stated: dict[Quad, set[Quad]],
-    supply: Counter[Quad] | None,
-) -> Iterator[dict[int, int]]:
-    """The maps in a fixed order, by a depth-first search over the quads with the fewest matching pieces first.
-
-    ``stated`` has what a quad may show; no piece may be used more often than ``supply`` has it, if given.
-    """
-    waiting, examined = [{GREY: GREY}], 0
-    while waiting:
-        assigned, used = waiting.pop(), Counter[Quad]()
-        examined += len(needed)
-        if examined > _MAX_QUADS:
+    def maps(assigned: dict[int, int], supply: Counter[Quad] | None) -> Iterator[dict[int, int]]:
+        """The maps with given letters, in a fixed order; no piece more often than ``supply`` has it, if given."""
+        nonlocal left
+        left -= len(needed)
+        if left < 0:
             raise InputError(
                 "the letters could not be matched to the colours in reasonable time; "
                 "expected default letters or a motifs_order"
             )
-        unknown: dict[Quad, list[Quad]] = {}  # what each quad with an unknown letter may show
+        used, unknown = Counter[Quad](), dict[Quad, list[Quad]]()  # what each quad with an unknown letter may show
         for quad, count in needed.items():
             pattern = tuple(map(assigned.get, quad))
             options = [each for each in oriented.get(pattern, ()) if quad not in stated or each in stated[quad]]
             if not options:
-                break
+                return
             if None in pattern:
                 unknown[quad] = options
             else:
                 used[canonical(options[0])] += count
-        else:
-            if supply is not None and not used <= supply:
-                continue
-            if not unknown:
-                yield assigned
-                continue
-            quad = min(unknown, key=lambda quad: len(unknown[quad]))
-            extended: dict[frozenset[tuple[int, int]], dict[int, int]] = {}
-            for colours in unknown[quad]:
-                pairs = frozenset(zip(quad, colours, strict=True))
-                both = assigned | dict(pairs)
-                if len({*both.values()}) == len(both) and all(both[letter] == colour for letter, colour in pairs):
-                    extended.setdefault(pairs, both)
-            waiting += reversed(extended.values())
+        if supply is not None and not used <= supply:
+            return
+        if not unknown:
+            yield assigned
+            return
+        quad = min(unknown, key=lambda quad: len(unknown[quad]))
+        for pairs in dict.fromkeys(frozenset(zip(quad, colours, strict=True)) for colours in unknown[quad]):
+            both = assigned | dict(pairs)
+            if len({*both.values()}) == len(both) and all(both[letter] == colour for letter, colour in pairs):
+                yield from maps(both, supply)
+
+    for supply in (Counter({piece: len(pieces) for piece, pieces in index.by_colours.items()}), None):
+        left = _MAX_QUADS
+        if found := list(islice(maps({GREY: GREY}, supply), MOST_MAPS)):
+            return found
+    return []
 
 
 def _no_piece(letters: Letters, index: PieceIndex) -> InputError:

@@ -120,7 +120,7 @@ def other_rules(kind: str, width: int, height: int, colours: int | None = None, 
     rim = 0 if rules.get("framed", True) else rules.get("rim")
     if colours is None:
         board, outer = core.cut(width, height, lambda *_: 1, holes, rim=rim), 2 * (width + height) if rim else 0
-        usual = default_colours_of(board, width, rules.get("turns", True), outer)
+        usual = default_colours_of(board, width, turns=rules.get("turns", True), outer=outer)
         colours = 3 if (kind, size) == ("macmahon", "6x4") else usual
     core.check_colours(colours)
     limit, random, drawn = colours, PortableRandom(seed), map(int, _MACMAHON)

@@ -14,7 +14,16 @@ from itertools import pairwise
 from math import lgamma, log
 
 from lns.instances.errors import InputError
-from lns.instances.generate.planted import Planted, PortableRandom, Quad, check_shape, clue_cells, even_colours, plant
+from lns.instances.generate.planted import (
+    Planted,
+    PortableRandom,
+    Quad,
+    check_shape,
+    clue_cells,
+    cut,
+    even_colours,
+    plant,
+)
 from lns.instances.puzzle import GREY, canonical, rotate
 
 _EXCHANGES = 50_000  # attempts before a new colouring is drawn
@@ -170,30 +179,19 @@ def default_colours(width: int, height: int) -> int:
 
     It is the one for which the expected number of solutions is nearest to 1: 4 for 6x6, 8 for 10x10, 15 for 16x16.
     """
-    return _nearest(_log_arrangements(width, height), sum(joints_by_class(width, height)))
+    return default_colours_of(cut(width, height, lambda *_: 1), width)
 
 
-def default_colours_of(quads: Sequence[Quad | None], width: int, turns: bool, outer: int = 0) -> int:
+def default_colours_of(quads: Sequence[Quad | None], width: int, *, turns: bool = True, outer: int = 0) -> int:
     """The number of colours for which the expected number of solutions of a random puzzle is nearest to 1.
 
     ``quads`` is the board with one colour, which tells the inner edges and the grey sides of each cell; ``outer`` is
     the number of sides that must have one other colour.
     """
-    across = sum(
-        here is not None and there is not None and (cell + 1) % width > 0
-        for cell, (here, there) in enumerate(pairwise(quads))
-    )
-    down = sum(here is not None and there is not None for here, there in zip(quads, quads[width:], strict=False))
-    grey = [tuple(colour == GREY for colour in quad) for quad in quads if quad is not None]
-    alike = Counter(canonical(sides) if turns else sides for sides in grey)
-    log_boards = sum(lgamma(count + 1) for count in alike.values())
-    if turns:
-        log_boards += sum(log(sum(rotate(sides, turn) == sides for turn in range(4))) for sides in grey)
-    return _nearest(log_boards, across + down + outer)
-
-
-def _nearest(log_boards: float, joints: int) -> int:
-    """The number of colours with which that many boards have one on which all joints match, on average."""
+    laid = [quad is not None for quad in quads]
+    across = sum(here and there and (cell + 1) % width > 0 for cell, (here, there) in enumerate(pairwise(laid)))
+    joints = across + sum(here and there for here, there in zip(laid, laid[width:], strict=False)) + outer
+    log_boards = _log_arrangements(quads, turns=turns)
     return min(range(1, max(1, joints) + 1), key=lambda colours: abs(log_boards - joints * log(colours)))
 
 
@@ -217,7 +215,7 @@ def default_like_e2(
         enough = [i for i in range(1, inner_joints + 1) if not _too_few(width, height, rim, i)]
         candidates = enough or range(1, inner_joints + 1)
         # the number of arrangements, times the probability that a random pairing joins only equal colours
-        log_boards = _log_arrangements(width, height) + _log_pairing_probability(rim_joints, rim)
+        log_boards = _log_arrangements(cut(width, height, lambda *_: 1)) + _log_pairing_probability(rim_joints, rim)
         expected = {inner: log_boards + _log_pairing_probability(inner_joints, inner) for inner in candidates}
         inner_colours = min(expected, key=lambda inner: abs(expected[inner]), default=0)
     return rim_colours, inner_colours
@@ -241,11 +239,14 @@ def _too_few(width: int, height: int, rim: int, inner: int) -> list[tuple[str, i
     return [(name, needed, exist) for name, needed, exist in classes if exist < needed]
 
 
-def _log_arrangements(width: int, height: int) -> float:
-    """Logarithm of the number of boards with grey exactly on the rim; all rotations of a square board are counted."""
-    edges = 2 * (max(0, width - 2) + max(0, height - 2))
-    inner = max(0, width - 2) * max(0, height - 2)
-    return lgamma(5) + lgamma(edges + 1) + lgamma(inner + 1) + inner * log(4)
+def _log_arrangements(quads: Sequence[Quad | None], *, turns: bool = True) -> float:
+    """Logarithm of the number of boards with grey exactly where ``quads`` have it; all turns of a board are counted."""
+    grey = [tuple(colour == GREY for colour in quad) for quad in quads if quad is not None]
+    alike = Counter(canonical(sides) if turns else sides for sides in grey)
+    log_boards = sum(lgamma(count + 1) for count in alike.values())
+    if turns:
+        log_boards += sum(log(sum(rotate(sides, turn) == sides for turn in range(4))) for sides in grey)
+    return log_boards
 
 
 def _log_pairing_probability(joints: int, colours: int) -> float:

@@ -59,7 +59,7 @@ def test_the_format_and_the_clues_of_a_puzzle_can_be_named(command: str, typed: 
 def test_the_format_and_the_number_of_a_board_can_be_named(command: str, prefix: str, typed: Typed) -> None:
     assert "b.url:1: 1 lines; expected 16" in typed.refused(f"{command} {prefix}format solution")
     refused = typed.refused(f"{command} {prefix}number 7")
-    assert "b.url: the text has 1 URLs; expected a number from 1 to 1" in refused
+    assert "b.url: there is no board 7; expected a number up to 1, as this holds one board or puzzle" in refused
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ BARE = PUZZLE.with_clues([])
 URL = viewer_url(PUZZLE, BOARD)
 BEST = best_json(PUZZLE, BOARD, instance="p.json", seed=1, elapsed_s=2.5)
 UNUSED = ("max_score", "seed", "elapsed_s", "set_sha256", "numbering")  # fields that say nothing of the board
+RULES = {"holes": [], "framed": True, "turns": True, "mates": [], "rim": 0, "copies": []}  # the usual ones
 HOLDS_BOARD = [name for name, format in FORMATS.items() if format.holds == "board"]
 TETRAVEX = tetravex(5, 5, 8, seed=8)
-SAID_TWICE = ("solution", "cells", "clues", "meta-board")  # the same board twice is one board, unless a line differs
 
 
 def text_in(name: str) -> str:
@@ -56,7 +56,7 @@ def cases() -> Iterator[Case]:
     yield from broken_headers()
     yield from broken_clues()
     yield from shapes()
-    yield from broken_json("json", json.loads(TEXTS["json"]))
+    yield from broken_json("json", json.loads(TEXTS["json"]) | RULES)
     yield from broken_json("best", {name: value for name, value in BEST.items() if name not in UNUSED})
     yield from broken_best()
     yield from broken_urls()
@@ -74,7 +74,7 @@ def undecodable_files(name: str, text: str) -> Iterator[Case]:
     yield Case(f"{name}-gzip", b"\x1f\x8b\x08\x00" + data, board)
     if name != "tetravex":  # any number of rows is one
         yield Case(f"{name}-cut-in-half", data[:half].rpartition(b"\n")[0] + b"\n" or data[:half], board)
-        again = data[: data.rstrip().rindex(b"\n") + 1] if name in SAID_TWICE else data
+        again = data[: data.rstrip().rindex(b"\n") + 1] if name == "clues" else data  # which may be said twice
         yield Case(f"{name}-twice", data + again if name != "url" else data.replace(b"board_edges=", b"x="), board)
     if name not in ("best", "quads", "pieces", "clues", "meta", "picture"):  # these are read in another way
         yield Case(f"{name}-first-byte-lost", data[1:] if name != "url" else data.replace(b"e", b"E"), board)
@@ -121,29 +121,30 @@ def broken_headers() -> Iterator[Case]:
 
 
 def broken_clues() -> Iterator[Case]:
-    """Impossible hints in the text of Benoist; the message names the line of the hint."""
+    """Impossible hints and clues in the text of Benoist and in quads; the message names the line."""
     inner = next(c for c, quad in enumerate(BOARD.colours(BARE).tolist()) if 0 not in quad)
     (piece, turns), (corner, corner_turns) = (divmod(int(BOARD.placements[cell]), 4) for cell in (inner, 0))
     row, column = divmod(inner, 5)
     right = f"{row + 1} {column + 1} {piece + 1} {turns + 1}"
     elsewhere = "2 2" if (row, column) == (2, 2) else f"{5 - row} {5 - column}"
     rows = render("benoist", BARE, None)[0].splitlines()
-    for name, hints, line in [
-        ("duplicate", [right, right], 5),
-        ("two-pieces-on-a-cell", [right, right.rpartition(" ")[0] + f" {(turns + 1) % 4 + 1}"], 5),
-        ("a-piece-on-two-cells", [right, f"{elsewhere} {piece + 1} 1"], 5),
-        ("corner-in-the-middle", [f"3 3 {corner + 1} 1"], 4),
-        ("inner-piece-in-the-corner", [f"1 1 {piece + 1} 1"], 4),
-        ("corner-turned-wrong", [f"1 1 {corner + 1} {(corner_turns + 1) % 4 + 1}"], 4),
-        ("row-0", [f"0 1 {piece + 1} 1"], 4),
-        ("column-6", [f"1 6 {piece + 1} 1"], 4),
-        ("piece-26", ["3 3 26 1"], 4),
-        ("rotation-5", [f"3 3 {piece + 1} 5"], 4),
-        ("rotation-0", [f"3 3 {piece + 1} 0"], 4),
-        ("good-then-bad", [right, f"1 1 {corner + 1} 9"], 5),
+    for name, *hints in [
+        ("duplicate", right, right),
+        ("two-pieces-on-a-cell", right, right.rpartition(" ")[0] + f" {(turns + 1) % 4 + 1}"),
+        ("a-piece-on-two-cells", right, f"{elsewhere} {piece + 1} 1"),
+        ("corner-in-the-middle", f"3 3 {corner + 1} 1"),
+        ("inner-piece-in-the-corner", f"1 1 {piece + 1} 1"),
+        ("corner-turned-wrong", f"1 1 {corner + 1} {(corner_turns + 1) % 4 + 1}"),
+        ("row-0", f"0 1 {piece + 1} 1"),
+        ("column-6", f"1 6 {piece + 1} 1"),
+        ("piece-26", "3 3 26 1"),
+        ("rotation-5", f"3 3 {piece + 1} 5"),
+        ("rotation-0", f"3 3 {piece + 1} 0"),
+        ("good-then-bad", right, f"1 1 {corner + 1} 9"),
     ]:
-        text = "\n".join([*rows[:2], str(len(hints)), *hints, *rows[3:]])
-        yield Case(f"clue-{name}", text.encode(), line=line)
+        for form, head in (("hint", [*rows[:2], str(len(hints))]), ("clue", [f"5 5 clues {len(hints)}"])):
+            text = "\n".join([*head, *hints, *rows[3:]])
+            yield Case(f"{form}-{name}", text.encode(), line=len(head) + len(hints))
     fields, one = json.loads(TEXTS["json"]), [inner, piece, turns]
     for clues in ([[25, 0, 0]], [[12, 25, 0]], [[12, 0, 4]], [[1, 2]], [None], [one, one]):
         says = "two clues" if len(clues) > 1 else "expected"
@@ -186,7 +187,7 @@ def broken_json(name: str, good: dict[str, Any]) -> Iterator[Case]:
     wrong: list[Any] = [None, True, -1, 1.5, 10**30, "\x1b[2J", [], {}, [[[[]]]], "x" * 300_000]
     allowed = {("best", "instance"): ("\x1b[2J",), ("json", "name"): ("\x1b[2J",), ("json", "clues"): ([],)}
     for field, value in good.items():
-        if name == "best" or field not in ("schema", "name", "clues"):
+        if name == "best" or field not in ("schema", "name", "clues", *RULES):
             without = {key: other for key, other in good.items() if key != field}
             yield Case(f"{name}-without-{field}", json.dumps(without).encode(), board)
         for index, bad in enumerate(wrong):

@@ -13,7 +13,7 @@ import lns
 from lns.cli.main import main
 from lns.instances.board import EMPTY, Board
 from lns.instances.errors import InputError
-from lns.instances.formats import load_board, load_puzzle, parse, read
+from lns.instances.formats import load_board, load_puzzle, parse, read, render
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from tests.instances.small_puzzles import planted
@@ -28,10 +28,7 @@ def link_of(text: str | bytes) -> str:
 
 def fields(puzzle: Puzzle, board: Board) -> dict[str, Any]:
     """The fields of a link with two pins."""
-    names = {name: getattr(puzzle, name) for name in ("name", "width", "height")}
-    clues = [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues]
-    pieces = puzzle.pieces[: puzzle.piece_count].tolist()
-    packed = {"schema": 1, **names, "pieces": pieces, "clues": clues, **puzzle.unusual_fields()}
+    packed = json.loads(render("json", puzzle, None)[0])
     return {"puzzle": packed, "board": board.without_blanks(puzzle).placements.tolist(), "pinned": [7, 2]}
 
 

@@ -80,6 +80,11 @@ def test_solution_lists_are_solutions(size: int, tmp_path: Path) -> None:
 def test_the_47_boards_have_their_stated_scores_and_clues() -> None:
     plain, starter, five = instance("eternity2"), instance("eternity2_clue1"), instance("eternity2_clue5")
     assert len(published()) == 47
+    path = str(shared("boards", "eternity2_boards.csv"))
+    assert read(path).notes[0] == "the text has 47 boards; only the first is read"
+    assert read(path, number=47).board is not None
+    with pytest.raises(InputError, match="there is no board 48; expected a number up to 47, as this holds 47 boards"):
+        read(path, number=48)
     for score, clues, edges in published():
         document = read(url_of(edges), puzzle=plain)
         assert document.board is not None and document.notes[0] == "default letters"

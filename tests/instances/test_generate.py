@@ -25,7 +25,7 @@ from lns.instances.generate import (
     uniform,
     wang,
 )
-from lns.instances.generate.planted import PortableRandom
+from lns.instances.generate.planted import PortableRandom, even_colours
 from lns.instances.pairing import summarise
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
@@ -89,16 +89,9 @@ def test_like_e2_on_tight_and_large_boards(width: int, height: int, rim: int, in
     assert_like_e2(planted.puzzle, rim, inner)
 
 
-def test_balanced_torus_uses_every_colour_equally_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before the cut each of m colours has floor(2n²/m) of the 2n² joints, or one more (Bailleux 2025)."""
-    joints: list[int] = []
-
-    def keep(right: list[int], down: list[int], *rest: object) -> None:
-        joints.extend([*right, *down])
-
-    monkeypatch.setattr("lns.instances.generate.plant", keep)
-    balanced_torus(7, 9, 3)
-    assert len(joints) == 98
+def test_colours_are_drawn_equally_often() -> None:
+    """On a balanced torus each of m colours has floor(2n²/m) of the 2n² joints, or one more (Bailleux 2025)."""
+    joints = even_colours(range(1, 10), 2 * 7 * 7, PortableRandom(3))
     assert sorted(Counter(joints).values()) == [10] * 1 + [11] * 8
 
 
@@ -132,15 +125,6 @@ def test_seeds_differ_and_negative_ones_are_refused() -> None:
         uniform(3, 3, 3, -7)
 
 
-def test_random_numbers_are_the_documented_sequence() -> None:
-    """`random.Random(int).random()` is promised by Python; these are its first random for seed 1."""
-    random = PortableRandom(1)
-    assert [random.below(1000) for _ in range(5)] == [134, 847, 763, 255, 495]
-    items = list(range(10))
-    random.shuffle(items)
-    assert sorted(items) == list(range(10)) != items
-
-
 def test_clues_lie_on_the_cells_of_eternity_ii() -> None:
     assert clue_cells(16, 16, 1) == [135]
     assert sorted(clue_cells(16, 16, 5)) == [34, 45, 135, 210, 221]
@@ -163,6 +147,7 @@ def test_default_colours_are_those_of_eternity_ii_and_meta_2010() -> None:
     assert [default_like_e2(n, n) for n in (10, 14)] == [(4, 10), (5, 15)]  # as META 2010 has them
     assert default_like_e2(12, 12, inner_colours=12) == (4, 12)
     assert [default_colours(n, n) for n in (6, 10, 16)] == [4, 8, 15]
+    assert [default_colours(1, n) for n in (5, 12)] == [3, 8]  # 2! (n-2)! 2^(n-2) boards for n-1 inner edges
 
 
 @pytest.mark.parametrize("size", [(3, 3), (2, 2), (2, 7), (1, 5), (1, 12), (9, 4), (20, 20), (12, 20), (5, 40)])

@@ -176,15 +176,6 @@ SMALL_PUZZLES = {
     "MiniZinc": ("n = 2;\nm = 2;\nTiles = [| 0,2,1,0\n | 0,0,1,2\n | 1,3,0,0\n | 1,0,0,3 |];\n", ""),
     "a list of a program": ("const tiles = [[0,2,1,0],\n[0,0,1,2],\n[1,3,0,0],\n[1,0,0,3]]\n", "line 1 ('const"),
     "JSON by its content": ('{"k": [[0,2,1,0],[0,0,1,2],[1,3,0,0],[1,0,0,3]], "by": "me"}', "left out: by of the JSON"),
-    "JSON with an inner object": (
-        '{"by": 1, "puzzle": {"n": 2, "m": 2, "tiles": [[0,2,1,0],[0,0,1,2],[1,3,0,0],[1,0,0,3]]}}',
-        "left out: by of the JSON",
-    ),
-    "JSON with objects": (
-        '{"a": 2, "list": [{"n":0,"e":2,"s":1,"w":0}, {"n":0,"e":0,"s":1,"w":2}, {"n":1,"e":3,"s":0,"w":0}, '
-        '{"n":1,"e":0,"s":0,"w":3}]}',
-        "left out: a of the JSON",
-    ),
     "a header that is the side": ("2\n" + PIECES, "a header of 2: the side of the board"),
     "a line of words": ("Pieces\n" + PIECES, "left out: line 1 ('Pieces')"),
     "a gap in the ids": (PIECES.replace("4 1", "9 1"), "no piece has the id 4, 5, 6, 7, 8, up to 9"),
@@ -304,14 +295,6 @@ def test_the_same_placements_twice_are_one_board() -> None:
     assert document.board is not None and document.board.placements.tolist()[:20] == LAID.placements.tolist()[:20]
     said = "; ".join(document.notes)
     assert "2 sections that agree, 20 pieces each" in said and "line 44: the 16 pieces that are not placed" in said
-
-
-@pytest.mark.parametrize("lines", [CELLS, LAID_QUADS, CLUES, PAIRS])
-def test_a_board_said_twice_is_one_board(lines: list[str]) -> None:
-    document = parse(text(*lines, "", *lines), puzzle=LARGE)
-    assert document.board == LAID and re.search("twice|agree", "; ".join(document.notes))
-    with pytest.raises(InputError):
-        parse(text(*lines, "", *lines[:-1], lines[0]), puzzle=LARGE)
 
 
 def test_advice_is_what_can_be_typed(tmp_path: Path) -> None:

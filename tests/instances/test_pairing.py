@@ -80,21 +80,6 @@ def test_json_needs_width_height_and_pieces_only() -> None:
         lns.load_puzzle('{"schema": 7, "width": 1, "height": 2, "pieces": [[0, 0, 1, 0], [1, 0, 0, 0]]}')
 
 
-def test_rectangles_with_clues_have_a_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    target = tmp_path / "p.txt"
-    arguments = ["generate", "like-e2", "--width", "5", "--height", "4", "--clues", "2", "--seed", "3"]
-    assert main([*arguments, "-o", str(target)]) == 0
-    assert target.read_text().startswith("5 4 clues 2\n")
-    made = lns.generate("like-e2", width=5, height=4, seed=3, clues=2).puzzle
-    assert lns.load_puzzle(target) == made and len(made.clues) == 2
-    capsys.readouterr()
-    assert main(arguments) == 0
-    assert lns.load_puzzle(capsys.readouterr().out) == made
-    target.write_text(target.read_text().replace("clues 2\n", "clues 2\n9 9 9 9\n", 1))
-    with pytest.raises(lns.InputError, match=r"p\.txt:2: clue 1 of 2"):
-        lns.load_puzzle(target)
-
-
 def test_the_shipped_instances_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["instances"]) == 0
     lines = capsys.readouterr().out.splitlines()
