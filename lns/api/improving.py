@@ -1,11 +1,10 @@
-"""What is proven of a puzzle or a board: the best refill of a region, and all perfect solutions counted."""
+"""`improve`: the best refill of a region, with a proof."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from lns.api.files import BoardSource, PuzzleSource, known_puzzle, load_board, load_puzzle
 from lns.exact.optional_deps import require
@@ -20,10 +19,6 @@ from lns.instances.board import Board
 from lns.instances.errors import BoardError, InputError
 from lns.instances.puzzle import Puzzle, refuse_copies
 from lns.instances.verify import Verification, verify
-
-if TYPE_CHECKING:
-    from lns.exact.colorpairs.options import ColorPairsOptions
-    from lns.exact.outcome import Outcome
 
 log = logging.getLogger("lns")
 
@@ -208,48 +203,3 @@ def _checked(puzzle: Puzzle, given: Board, result: RegionResult, seconds: float)
     score = verify(puzzle, found.board).score
     status = RegionStatus.IMPROVED if score > result.score_before else RegionStatus.BUDGET_SPENT
     return replace(result, status=status, board=found.board, score=score, bound=puzzle.max_score, legal=True)
-
-
-@checked
-def count(
-    puzzle: PuzzleSource,
-    solver: str = "colorpairs",
-    *,
-    time: float | None = None,
-    nodes: int | None = None,
-    options: ColorPairsOptions | None = None,
-    fix_corner: bool = False,
-) -> Outcome:
-    """Count the perfect solutions of a puzzle by any of the exact solvers.
-
-    Parameters
-    ----------
-    puzzle : Puzzle, str or path-like
-        Puzzle, or what `load_puzzle` reads.
-    solver : str
-        Name of an exact solver; ``lns exact solvers`` lists them.
-    time : float, optional
-        Seconds at most.
-    nodes : int, optional
-        Nodes at most, in the unit of the solver: the same answer on every machine.
-    options : ColorPairsOptions, optional
-        Parts of ColorPairs to switch on or off.
-    fix_corner : bool
-        Whether rotated copies of a solution count once.
-
-    Returns
-    -------
-    Outcome
-        ``solutions``, ``status``, ``nodes``, ``seconds``, ``board`` (the first solution). The count is exact if the
-        status is ``solved`` or ``infeasible``, and a lower bound otherwise.
-
-    Raises
-    ------
-    InputError
-        Unknown solver, missing package, or a puzzle that the solver cannot take.
-    """
-    from lns.exact import solvers
-
-    known = load_puzzle(puzzle)
-    found = solvers.count(known, solver, seconds=time, nodes=nodes, options=options, fix_corner=fix_corner)
-    return found if found.board is None else replace(found, board=found.board.of(known))

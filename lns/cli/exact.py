@@ -9,8 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from lns.api.formulas import cnf as make_cnf
-from lns.api.formulas import decode as read_model
+from lns.api import exact as api
 from lns.exact.colorpairs.options import Heuristic, Options
 from lns.exact.driver import Progress
 from lns.exact.execution import Request
@@ -312,7 +311,7 @@ def cnf(args: argparse.Namespace) -> int:
         raise InputError("--json and the formula both go to stdout; expected -o FILE or --sizes")
     opt.check_files(args.force, args.output)
     [puzzle] = read_puzzles(args, [args.instance], named=False)
-    formula = make_cnf(puzzle, args.encoding, None if args.sizes else args.output)
+    formula = api.cnf(puzzle, args.encoding, None if args.sizes else args.output)
     if args.output is None and not args.sizes:
         formula.write(sys.stdout)
         return out.DONE
@@ -335,7 +334,7 @@ def decode(args: argparse.Namespace) -> int:
     [puzzle] = read_puzzles(args, [args.instance], named=False)
     check_board_file(args.output, puzzle, args.force)
     answer = sys.stdin.buffer.read().decode("latin-1") + "\n" if args.answer == "-" else args.answer
-    found = read_model(answer, puzzle, args.encoding)
+    found = api.decode(answer, puzzle, args.encoding)
     perfect, verdict = found.status == "solved", found.verification
     lines = ["the solver says that there is no solution"]
     if verdict is not None and found.board is not None:
