@@ -278,12 +278,12 @@ def _everywhere(args: argparse.Namespace, puzzle: Puzzle, board: Board, write: C
     windows.check_shape(puzzle, height, width)
     with live_line(None, quiet=args.quiet or args.json):
         improving.prepare(args.order)
-    judged = verify(puzzle, board)
-    given, _ = improving.legal_refill(puzzle, board, judged, range(puzzle.cells))
+    found = verify(puzzle, board)
+    given, _ = improving.legal_refill(puzzle, board, found, range(puzzle.cells))
     before, began = verify(puzzle, given).score, time.perf_counter()
     if given != board and not args.quiet:
         out.print_error(
-            f"lns: the given board broke {count_of(len(judged.violations), 'rule')} ({judged.seams} by seams); the "
+            f"lns: the given board broke {count_of(len(found.violations), 'rule')} ({found.seams} by seams); the "
             f"windows begin with a legal refill of score {before}"
         )
     grid = [[""] * (puzzle.width - width + 1) for _ in range(puzzle.height - height + 1)]  # by the upper left cell

@@ -222,7 +222,7 @@ class Bar:
     def set_description_str(self, line: str, refresh: bool = True) -> None:
         Bar.shown.append(line)
 
-    def refresh(self) -> None: ...
+    def refresh(self, nolock: bool) -> None: ...
 
     def close(self) -> None:
         Bar.shown.append("closed")
