@@ -68,6 +68,8 @@ def test_solvers_are_compared_and_a_file_is_continued(tmp_path: Path) -> None:
     assert refused["nodes"] is found.rows[1].nodes is None
     assert lns.compare({"mine": PUZZLE}, ["rowscan", "sls:adaptg2wsat"], **asked) == found and len(told) == 4
     assert "rowscan" in found.summary() and not found.interrupted
+    other = lns.Puzzle(lns.generate("like-e2", width=4, seed=2).puzzle.pieces, 4, 4, name=PUZZLE.name)
+    assert len(lns.compare([PUZZLE, other], "rowscan").rows) == 2
     with pytest.raises(lns.InputError, match="did you mean 'rowscan'"):
         lns.compare(PUZZLE, "rowscn")
 
@@ -78,11 +80,6 @@ def test_an_interrupted_comparison_keeps_its_rows() -> None:
 
     found = lns.compare(PUZZLE, ("rowscan", "dlx"), on_row=interrupt)
     assert [row.solver for row in found.rows] == ["rowscan"] and found.interrupted
-
-
-def test_puzzles_of_one_name_are_compared_each() -> None:
-    other = lns.Puzzle(lns.generate("like-e2", width=4, seed=2).puzzle.pieces, 4, 4, name=PUZZLE.name)
-    assert len(lns.compare([PUZZLE, other], "rowscan").rows) == 2
 
 
 def test_puzzles_and_boards_are_converted(tmp_path: Path) -> None:

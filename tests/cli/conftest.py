@@ -9,24 +9,15 @@ from typing import Any, NamedTuple
 import pytest
 
 from lns.cli.main import main
-
-QUICK = """
-[construct]
-tail = 8
-tail_nodes = 2000
-[tabu]
-steps = 50
-patience = 400
-[engine]
-step_nodes = 20000
-"""
+from lns.params import to_toml
+from tests.lns.run_parts import QUICK
 
 
 @pytest.fixture
 def params(tmp_path: Path) -> str:
-    """A file of parameters with which a step takes a moment."""
+    """The file quick.toml of parameters with which a step takes a moment."""
     path = tmp_path / "quick.toml"
-    path.write_text(QUICK)
+    path.write_text(to_toml(QUICK))
     return str(path)
 
 

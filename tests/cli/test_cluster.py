@@ -31,20 +31,13 @@ def steps(run: Path) -> int:
         return 0
 
 
-@pytest.mark.parametrize(
-    ("address", "sentence"),
-    [
-        ("http://host:80", "no address of a cluster: http://host:80; expected tcp://HOST:PORT"),
-        ("tcp://127.0.0.1:9", "no Dask scheduler answers at tcp://127.0.0.1:9 ("),
-        ("tls://127.0.0.1:9", "no Dask scheduler answers at tls://127.0.0.1:9 ("),
-    ],
-)
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "tls://127.0.0.1:9"])
 def test_a_cluster_that_cannot_be_is_one_sentence(
-    address: str, sentence: str, here: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed
+    address: str, here: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:
     monkeypatch.setattr("lns.cluster.ANSWER_S", 1.0)
-    assert sentence in typed.refused(f"solve like-e2-4x4 --run-dir run --cluster {address}")
-    assert not Path("run").exists()
+    refused = typed.refused(f"solve like-e2-4x4 --run-dir run --cluster {address}")
+    assert f"no Dask scheduler answers at {address} (" in refused and not Path("run").exists()
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,8 @@ import re
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from lns.api.files import generate
 from lns.cli.main import main
 from lns.exact.outcome import Outcome, SolveStatus
 from lns.instances.formats import load_board, load_puzzle, viewer_url, write
@@ -134,28 +132,15 @@ def test_a_number_above_those_of_the_boards_is_refused(board: str, typed: Typed)
     assert "p.json: there is no board 2" in typed.refused("convert p.json - --to benoist --number 2")
 
 
-@pytest.mark.parametrize("kind", ["diamond", "triangle"])
-@pytest.mark.parametrize("format", ["cells", "cells:ccw,turn1", "picture"])
-def test_boards_with_holes_are_read_back(kind: str, format: str, typed: Typed) -> None:
-    puzzle, board = generate(kind, side=4, seed=1)
-    write("holes.json", None, puzzle, None)
-    write("laid", format, puzzle, board)
-    typed("convert laid back.json --puzzle holes.json --to best")
-    assert np.array_equal(load_board("back.json", puzzle)[1].colours(puzzle), board.colours(puzzle))
-
-
 def test_the_list_of_formats_is_one_json_object(typed: Typed) -> None:
     listed = typed.facts("convert --list")
     assert [form["name"] for form in listed["formats"]] == list(FORMATS)
     assert {"option", "holds", "about", "example"} < {*listed["formats"][0]} and listed["dialects"][0]["example"]
 
 
-def test_to_the_screen(typed: Typed) -> None:
+def test_a_puzzle_on_the_screen_and_puzzle_and_solution_in_files(typed: Typed) -> None:
     lines = typed("generate like-e2 --width 4 --seed 3").out.splitlines()
     assert lines[:3] == ["4", "6", "0"] and len(lines) == 3 + 16
-
-
-def test_puzzle_and_solution_apart(typed: Typed) -> None:
     said = typed("generate uniform --width 7 --colours 5 --fix-corners --clues 1 -o p.txt --solution p.solution.txt")
     assert said.out == "p.txt: uniform-7x7-c5-s0, 49 pieces, 5 colours, 5 clues\n"
     puzzle, board = load_board("p.solution.txt", load_puzzle("p.txt"))

@@ -7,10 +7,8 @@ import pytest
 
 from lns.instances.board import Board
 from lns.instances.formats import write
-from lns.params import to_toml
 from tests.cli.conftest import Typed
 from tests.instances.small_puzzles import planted
-from tests.lns.run_parts import QUICK
 
 PUZZLE, SOLUTION = planted(8, 7, 6, 6, clues=2)
 # the beginning of a command -> (what is typed behind it, what the sentence says)
@@ -27,6 +25,10 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("--help --nosuch", "unknown option '--nosuch'; expected a command first (see 'lns --help')"),
         ("--time 60 solve p", "'--time' before 'solve'; options of a command belong behind it (see 'lns solve --help"),
         ("exact --json count", "'--json' before 'count'; options of a job belong behind it (see 'lns exact count --he"),
+    ],
+    "solve": [
+        (f"{name}", f"lns: {name}: no such file, and the pieces of Eternity II are not shipped; ")
+        for name in ("eternity2", "Eternity-II", "eternity2_clue5", "e2.txt")
     ],
     "solve like-e2-16x16 --run-dir run": [
         ("--time 0", "'0' is no duration"),
@@ -56,7 +58,10 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("nothing.json", "nothing.json"),
         ("best.json --free r9", "names row 9, off the board"),
         ("best.json --time -1", "--time"),
+        ("empty.json --puzzle p.json", "the board is empty; expected one to polish"),
     ],
+    "report": [("run --every 5", "--every is the time between two pages of --follow; expected --follow with it")],
+    "estimate one.json --time 0.1": [("", "has no inner edge, so no score to estimate")],
     "improve b.url --puzzle p.json": [
         ("--cells 3,999", "cell 999, off the board"),
         ("--cells 9-3", "no list of cells"),
@@ -189,7 +194,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
 
 
 @pytest.fixture(autouse=True)
-def files(here: Path) -> None:
+def files(here: Path, params: str) -> None:
     """A puzzle, and boards of it: two inner pieces exchanged, and one with an empty cell and others turned."""
     clues = {clue.cell for clue in PUZZLE.clues}
     placements = SOLUTION.placements.copy()
@@ -203,7 +208,8 @@ def files(here: Path) -> None:
     part[inner] = np.roll(part[inner], 3)
     part[41] = -1
     write("part.json", None, PUZZLE, Board(part, 7, 6))
-    Path("quick.toml").write_text(to_toml(QUICK))
+    write("empty.json", None, PUZZLE, Board.empty(PUZZLE))
+    write("one.json", "json", planted(1, 1, 1, 1)[0], None)
     Path("wrong.toml").write_text("[construct]\ntial = 13\n")
     Path("small.txt").write_text("....\n....\n\nAAA\n\nBB\nB.\n\nCC\n")
     graphs = {"g3": "a b c\n", "loop": "\na a\n", "odd": "# one piece\n0 2 3 4\n", "half": "0 2 3 1\n"}

@@ -93,11 +93,6 @@ def test_json_of_a_board_that_is_certain_has_no_infinity(typed: Typed) -> None:
     assert json.loads(said, parse_constant=refuse)["rows"][0]["seen"] == 1
 
 
-def test_a_board_without_inner_edges_has_no_score_to_estimate(typed: Typed) -> None:
-    write("p.json", "json", planted(1, 1, 1, 1)[0], None)
-    assert "no inner edge" in typed.refused("estimate p.json --time 0.1 --quiet")
-
-
 def test_without_verbose_there_is_a_sentence_a_score(typed: Typed) -> None:
     lines = typed(QUESTION).out.splitlines()
     rows = [line for line in lines if line.startswith("  ")]

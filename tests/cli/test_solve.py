@@ -16,7 +16,7 @@ import lns
 from lns.cli.main import main
 from lns.instances.formats import load_board, load_puzzle, viewer_url
 from lns.instances.verify import verify
-from lns.params import Params, load, to_dict, to_toml
+from lns.params import Params, load, to_dict
 from lns.runs import recorder
 from lns.runs.directory import digest, take_run_directory
 from lns.runs.files import seal, utc_now
@@ -24,7 +24,7 @@ from lns.runs.lock import Lock
 from lns.runs.run_summary import load_summary
 from tests.cli.conftest import Typed
 from tests.cli.run_program import ROOT
-from tests.lns.run_parts import QUICK, best_of, finished_run, log_of, new_directory
+from tests.lns.run_parts import best_of, finished_run, log_of, new_directory
 
 DATA = ROOT / "instances" / "data"
 FIELDS = ["schema", "instance", "instance_sha256", "width", "height", "score", "max_score", "placements", "seed",
@@ -183,14 +183,10 @@ def test_a_run_of_an_earlier_version_goes_on_and_says_what_is_new(
     assert "params.toml is of another version, without tabu.kicks: its defaults" in caplog.text
 
 
-def test_a_resume_without_time_left_is_refused(typed: Typed) -> None:
-    finished_run(Path("run"), name="like-e2-8x8", engine="tabu")
+def test_a_resume_without_time_left_or_saved_is_refused(typed: Typed) -> None:
+    path = finished_run(Path("run"), name="like-e2-8x8", engine="tabu")
     typed("resume run --time 0.3 --quiet")
     assert "its time is used up" in typed("resume run --quiet", 2).err
-
-
-def test_a_run_that_saved_nothing_does_not_know_its_time(typed: Typed) -> None:
-    path = finished_run(Path("run"), name="like-e2-8x8", engine="tabu")
     for name in ("checkpoint.npz", "checkpoint.previous.npz", "status.json"):
         (path / name).unlink(missing_ok=True)
     said = typed("resume run --quiet", 2).err
@@ -238,10 +234,9 @@ def test_the_printed_parameters_can_be_read_again(typed: Typed) -> None:
 
 
 @pytest.mark.slow
-def test_the_sums_are_those_of_the_run_and_resume_adds_to_them(typed: Typed) -> None:
-    Path("quick.toml").write_text(to_toml(QUICK))
+def test_the_sums_are_those_of_the_run_and_resume_adds_to_them(params: str, typed: Typed) -> None:
     common = "--steps 4 --quiet --stats"
-    solve = f"solve like-e2-8x8 --seed 1 --target 112 --params quick.toml --workers 2 --run-dir run {common}"
+    solve = f"solve like-e2-8x8 --seed 1 --target 112 --params {params} --workers 2 --run-dir run {common}"
     first, second = typed.facts(solve, 1), typed.facts(f"resume run {common}", 1)
     for told in (first, second):
         stats = told["stats"]
@@ -254,9 +249,8 @@ def test_the_sums_are_those_of_the_run_and_resume_adds_to_them(typed: Typed) -> 
     assert second["stats"]["work"] > first["stats"]["work"]
 
 
-def test_without_json_there_is_a_table(typed: Typed) -> None:
-    Path("quick.toml").write_text(to_toml(QUICK))
-    options = "--params quick.toml --engine tabu --steps 2 --quiet --stats --workers 1 --seed 1 --run-dir run"
+def test_without_json_there_is_a_table(params: str, typed: Typed) -> None:
+    options = f"--params {params} --engine tabu --steps 2 --quiet --stats --workers 1 --seed 1 --run-dir run"
     lines = typed(f"solve like-e2-6x6 {options}").out.splitlines()
     head = next(number for number, line in enumerate(lines) if line.startswith("part"))
     assert "~M nodes" in lines[head] and lines[head + 1].startswith("tabu") and "100.0%" in lines[head + 1]
