@@ -76,20 +76,13 @@ def _row_range(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[3]) + (match[2] == "-")
 
 
-def _shape(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"([0-9]{1,4})[xX×]([0-9]{1,4})", text)
-    if not match:
-        raise argparse.ArgumentTypeError(f"'{text}' is no shape; expected rows x columns, like 2x16")
-    return int(match[1]), int(match[2])
-
-
 @opt.command(
     opt.BOARD, opt.PUZZLE, *opt.BOARD_OPTIONS, *opt.PUZZLE_OPTIONS,
     *opt.grouped(
         "region",
         opt.value("--rows", "A-B", _row_range, "free the rows A to B, from 0, both included; 8 is row 8 alone"),
         opt.value("--cells", "LIST", opt.cell_list, "free these cells, such as 3,4,10-20; r3 is the whole row 3"),
-        opt.value("--window", "HxW", _shape, "shape of the windows of --everywhere: 2x16 is 2 rows, 16 columns"),
+        opt.value("--window", "HxW", opt.size, "shape of the windows of --everywhere: 2x16 is 2 rows, 16 columns"),
         opt.flag("--everywhere", "re-solve all windows of the shape of --window, one after the other"),
         opt.flag("--around-mismatches", "free the cells around the mismatches (default)"),
         opt.value("--donors", "K", opt.whole_number, "also free K cells elsewhere whose pieces fit the region "

@@ -134,7 +134,7 @@ def screen_log(*, quiet: bool) -> contextlib.AbstractContextManager[None]:
 
 
 @contextlib.contextmanager
-def live_line(seconds: float | None, *, quiet: bool, kernels: int = 0) -> Iterator[LiveLine]:
+def live_line(seconds: float | None, *, quiet: bool) -> Iterator[LiveLine]:
     """A `LiveLine` with the log on stderr, for commands that keep no run directory."""
-    with screen_log(quiet=quiet), LiveLine(seconds, quiet=quiet, kernels=kernels) as line:
+    with screen_log(quiet=quiet), LiveLine(seconds, quiet=quiet) as line:
         yield line

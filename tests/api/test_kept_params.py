@@ -1,7 +1,6 @@
 """What a study proved is used by `lns solve`, for what it was proved for and for nothing else."""
 
 import json
-import logging
 import os
 import shutil
 from dataclasses import replace
@@ -138,20 +137,15 @@ def test_a_resumed_run_goes_on_with_what_it_began_with(tmp_path: Path) -> None:
     assert from_dict(read_sealed(tmp_path / "parts" / "run.json").get("params")) == QUICK
 
 
-def test_python_and_the_estimate_choose_alike_and_a_damaged_file_warns(
+def test_the_estimate_chooses_alike_and_a_damaged_file_warns(
     caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = keep(FOUND, "auto", SMALL, family=False)
-    options: dict[str, Any] = {"seed": 1, "workers": 1, "steps": 1, "progress": None}
-    with caplog.at_level(logging.INFO, "lns"):
-        lns.solve(SMALL, **options)
-    assert "parameters of /home/a/runs/tune-mine: +0.40 edges" in caplog.text
     keep(FOUND, "auto", lns.load_puzzle("like-e2-8x8"), family=False)
     assert main(["estimate", "like-e2-8x8", "--time", "1", "--seed", "1"]) == 0
     assert "parameters of /home/a/runs/tune-mine" in capsys.readouterr().err
-    path.write_text("")
+    keep(FOUND, "auto", SMALL, family=False).write_text("")
     for more in ({}, {"params": "default"}, {"params": Params()}, {"params": {}}):
         caplog.clear()
-        lns.solve(SMALL, **options, **more)
+        lns.solve(SMALL, seed=1, workers=1, steps=1, progress=None, **more)  # type: ignore[arg-type]
         said = [record.levelname for record in caplog.records if "so the defaults are used" in record.message]
         assert said == ([] if more else ["WARNING"])

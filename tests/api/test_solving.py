@@ -54,21 +54,6 @@ def test_a_result_holds_the_best_board_and_how_it_came(tmp_path: Path, monkeypat
     assert lns.load_board(tmp_path / "best.json", puzzle) == result.board
 
 
-@pytest.mark.usefixtures("worker_processes")
-@pytest.mark.slow
-def test_the_command_line_makes_the_same_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lns.save(lns.load_puzzle("like-e2-6x6"), tmp_path / "p.txt")
-    (tmp_path / "quick.toml").write_text(to_toml(QUICK))
-    common = f"--params {tmp_path}/quick.toml --steps 4 --seed 3 --workers 1 --json --quiet".split()
-    assert main(["solve", str(tmp_path / "p.txt"), "--run-dir", str(tmp_path / "typed"), *common]) == 0
-    typed = json.loads(capsys.readouterr().out)
-    called = quick(tmp_path / "p.txt", run_dir=tmp_path / "called")
-    for name in ("placements", "score", "instance", "instance_sha256", "seed", "url"):
-        assert typed[name] == called.record[name] == json.loads((tmp_path / "called" / "best.json").read_text())[name]
-    names = [{path.name for path in (tmp_path / run).iterdir()} for run in ("typed", "called")]
-    assert names[0] == names[1]
-
-
 def test_the_same_seed_makes_the_same_search_and_a_resume_changes_nothing(tmp_path: Path) -> None:
     whole = quick("like-e2-8x8", engine="tabu", steps=10)
     again = quick("like-e2-8x8", engine="tabu", stop=lns.MaxSteps(10) | lns.MaxTime(600), steps=None)
@@ -77,6 +62,10 @@ def test_the_same_seed_makes_the_same_search_and_a_resume_changes_nothing(tmp_pa
     parts = lns.resume(tmp_path / "run", steps=6, progress=None)
     assert whole.board == again.board == parts.board and whole.score == parts.score
     assert whole.statistics == again.statistics == parts.statistics
+    (tmp_path / "quick.toml").write_text(to_toml(QUICK))
+    words = f"--steps 10 --seed 3 --workers 1 --params {tmp_path}/quick.toml --run-dir {tmp_path}/typed --quiet"
+    assert main(["solve", "like-e2-8x8", "--engine", "tabu", *words.split()]) == 0
+    assert lns.load_board(tmp_path / "typed") == whole.board, "the command makes the same search"
     assert parts.islands[0].steps == 10 and len(parts.history.sessions) == 2
 
 
@@ -100,14 +89,6 @@ def test_runs_with_mates_or_a_rim_go_on_and_are_merged_and_polished(text: str, t
     assert merged_best is not None
     polished = lns.polish(puzzle, merged_best.board, steps=5, workers=1, progress=None)
     assert polished.board is not None and lns.verify(puzzle, polished.board).score == polished.score >= merged.score
-
-
-@pytest.mark.slow
-def test_a_rule_or_a_target_ends_the_search() -> None:
-    assert quick(steps=None, stop=lns.TargetScore(20)).score >= 20
-    assert quick(steps=None, target=20, time=60).why == "target reached"
-    idle = quick("like-e2-8x8", steps=None, stop=lns.NoImprovement(0.3))
-    assert idle.why == "no improvement in 0.3 s" and idle.board is not None
 
 
 @pytest.mark.slow

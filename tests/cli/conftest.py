@@ -51,7 +51,7 @@ class Typed:
     def facts(self, command: str | Sequence[str], status: int = 0) -> dict[str, Any]:
         """What a command says with ``--json``."""
         words = shlex.split(command) if isinstance(command, str) else [*command]
-        found: dict[str, Any] = json.loads(self([*words, "--json"], status).out)
+        found: dict[str, Any] = json.loads(self([*words, "--json"], status).out, parse_constant=pytest.fail)  # no NaN
         return found
 
     def refused(self, command: str | Sequence[str]) -> str:

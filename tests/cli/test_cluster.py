@@ -85,15 +85,6 @@ def test_a_killed_worker_is_replaced_and_ctrl_c_saves(cluster: Cluster, tmp_path
 
 
 @pytest.mark.slow
-def test_a_worker_of_another_version_is_named(tmp_path: Path, typed: Typed) -> None:
-    with dask_cluster(tmp_path) as cluster:
-        cluster.add(preload="import lns.version\nlns.version.__version__ = '0.0.9'\n")
-        errors = typed(f"solve like-e2-4x4 --cluster {cluster.address} --run-dir {tmp_path / 'run'}", 2).err
-    said = errors.splitlines()[-1]
-    assert "worker tcp://127.0.0.1:" in said and "has lns 0.0.9; expected lns " in said
-
-
-@pytest.mark.slow
 def test_the_loss_of_the_scheduler_ends_the_run_saved(tmp_path: Path, params: str) -> None:
     run = tmp_path / "run"
     with dask_cluster(tmp_path, workers=1) as cluster:

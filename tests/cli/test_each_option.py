@@ -22,7 +22,7 @@ from lns.tuning import benchmark
 from tests.cli.conftest import Typed
 from tests.lns.run_parts import best_of, finished_run, new_directory, run_for, small_puzzle
 
-PUZZLE, BOARD = lns.generate("like-e2", width=4, seed=1)
+PUZZLE, SOLUTION = lns.generate("like-e2", width=4, seed=1)
 DESIGN = "exact design hard --width 2 --height 3 --colours 2 --trees 2 --nodes 1000"
 IMPROVE = "improve b.url --puzzle p.json --window 2x2 --everywhere --nodes 1000"
 
@@ -30,7 +30,9 @@ IMPROVE = "improve b.url --puzzle p.json --window 2x2 --everywhere --nodes 1000"
 @pytest.fixture(autouse=True)
 def files(here: Path) -> None:
     write("p.json", None, PUZZLE, None)
-    write("b.url", None, PUZZLE, BOARD)
+    placements = SOLUTION.placements.copy()
+    placements[[5, 6]] = placements[[6, 5]]
+    write("b.url", None, PUZZLE, lns.Board(placements, 4, 4))
     Path("answer").write_text("s UNSATISFIABLE\n")
     Path("graph.txt").write_text("x y\ny z\n")
 
@@ -83,12 +85,15 @@ def test_a_file_that_exists_is_overwritten_by_force_only(command: str, target: s
     if command.startswith("report"):
         finished_run(Path("run"), name="like-e2-4x4", engine="tabu", steps=1)
     os.mkfifo("pipe")
+    link = Path(f"link-{target}")
+    link.symlink_to(target)
+    assert f"{link}: this exists already" in typed.refused(f"{command} {link}"), "although it leads nowhere"
     Path(target).write_text("mine")
     assert f"{target}: this exists already" in typed.refused(f"{command} {target}")
     assert Path(target).read_text() == "mine"
     assert "pipe: this is a pipe or a device" in typed.refused(f"{command} pipe --force")
-    typed(f"{command} {target} --force")
-    assert Path(target).read_text() != "mine"
+    typed(f"{command} {link} --force")
+    assert link.is_symlink() and Path(target).read_text() != "mine", "the link stays, the file behind it is written"
 
 
 def test_a_checkpoint_is_due_after_the_seconds_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

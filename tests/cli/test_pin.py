@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import lns
-from lns import cells as cell_lists
 from lns.engines import ENGINES
 from lns.instances.board import Board
 from lns.instances.formats import load_board, write
@@ -15,7 +14,6 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from lns.runs.board_log import BoardLogReader
 from lns.runs.directory import read_run
-from lns.terminal.options import cell_list
 from tests.cli.conftest import Typed
 from tests.instances.small_puzzles import planted
 from tests.shared_data import shared
@@ -76,10 +74,6 @@ def test_a_pin_that_contradicts_a_clue_yet_to_be_laid_is_refused(typed: Typed) -
     placements[beside] = right
     write("b.json", None, PUZZLE, Board(placements, 7, 6))
     typed(solve)
-
-
-def test_lists_of_cells() -> None:
-    assert cell_lists.parse(cell_list("3, 10-12,r1"), PUZZLE) == [3, 10, 11, 12, 7, 8, 9, 10, 11, 12, 13]
 
 
 WHOLE, SOLVED = planted(3, 8, 8, 6, clues=2)

@@ -138,7 +138,6 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("solve p.json --solver sat:half-2 --seed 0", "--seed has no effect on solver 'sat:half-2'"),
         ("cnf p.json --encoding half-2 -o . --force", ".: this is a directory; expected"),
         ("solve p.json -o x.txt", "x.txt: format quads carries no board"),
-        ("count p.json --solver cp --memory 9e17", "MB are too many; expected at most 9,000,000,"),
         ("count p.json --start-number 2", "--start-number is about the board of --start; expected --start"),
         ("trace p.json --start-format url", "--start-format is about the board of --start"),
         ("trace small --solver polyomino --clues c.txt", "--clues is for puzzles; expected none with"),
@@ -176,7 +175,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("--steps s.json --weight race", "--steps records one search"),
         ("small.txt --cut 9x5", "FILE does nothing with --cut"),
         ("--cut 9x5 --solver xcover", "--solver xcover does nothing with --cut"),
-        ("--cut 9by5", "'9by5' is no size; expected width and height, like 16x10"),
+        ("--cut 9by5", "'9by5' is no size; expected two numbers, like 16x10"),
         ("-o small.txt", "small.txt: this exists already"),
     ],
     "tune --study s": [

@@ -216,22 +216,6 @@ def test_the_report_has_no_external_resources(copy: Path, typed: Typed) -> None:
     typed("report copy")
 
 
-def test_best_boards_follow_a_growing_log(run: Path, tmp_path: Path) -> None:
-    puzzle = load_puzzle("like-e2-8x8")
-    whole = BestBoards(run, puzzle, 3).update()
-    lines = (run / "boards.jsonl").read_bytes().splitlines(keepends=True)
-    growing, log = BestBoards(tmp_path, puzzle, 3), tmp_path / "boards.jsonl"
-    log.write_bytes(b"")
-    for number, line in enumerate(lines):
-        log.write_bytes(log.read_bytes() + line[:50])
-        growing.update()
-        log.write_bytes(b"".join(lines[: number + 1]))
-        growing.update()
-    assert growing.top == whole and len(whole) == 3
-    assert [entry.score for entry in whole] == sorted((score for score, _ in log_of(run)), reverse=True)[:3]
-    assert whole[0].board.distance(whole[0].board) == 0 < whole[0].board.distance(whole[1].board)
-
-
 def test_a_folder_means_the_runs_in_it(folder: Path, here: Path, typed: Typed) -> None:
     runs = [folder / "more" / "two", folder / "one", folder / "other"]
     assert run_directories([folder]) == runs

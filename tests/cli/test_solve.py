@@ -97,15 +97,6 @@ def test_runs_begun_at_once_without_a_name_get_one_each(monkeypatch: pytest.Monk
     typed("solve like-e2-4x4 --quiet", 2)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("search_floor", [300, 9000])
-def test_a_min_score_above_every_score_keeps_a_run_readable(search_floor: int, params: str, typed: Typed) -> None:
-    Path("high.toml").write_text(f"{Path(params).read_text()}search_floor = {search_floor}\n")
-    typed(f"solve like-e2-4x4 --params high.toml --run-dir run --steps 1 {ONE}")
-    one = load_summary(Path("run"))
-    assert not one.notes and one.settings.min_score == one.heartbeat.min_score == one.puzzle.max_score
-
-
 def test_directories_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
     full, kept, solve = Path("full"), Path("kept"), "solve like-e2-4x4 --run-dir"
     full.mkdir()
