@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
-from lns.api.files import BoardSource, PuzzleSource, known_puzzle, load_board, load_puzzle
+from lns.api.files import BoardSource, PuzzleSource, known_puzzle, load_board
 from lns.exact.optional_deps import require
 from lns.exact.region import windows
 from lns.exact.region.options import RegionOptions
@@ -105,16 +105,18 @@ def improve(
     for name, value in (("time", time), ("nodes", nodes), ("donors", donors), ("target", target)):
         if value is not None and not value >= 0:
             raise InputError(f"{name} is {value}; expected 0 or more")
-    known = None if puzzle is None else load_puzzle(puzzle)
-    given = load_board(board, known)
-    known = known_puzzle(given, known)
+    given = load_board(board, puzzle)
+    known = known_puzzle(given)
     refuse_copies(known, "improve")
     if check:
         require("sat", "the check")
     if target is not None and target > known.max_score:
         raise InputError(f"target {target} is more than a board of {known.name} can have: {known.max_score}")
     before = verify(known, given)
-    region = _default_region(known, given, before) if cells is None else checked_cells(known, cells)
+    if cells is not None:
+        region = checked_cells(known, cells)
+    else:
+        region = sorted({*windows.around_mismatches(known, given)} | {*before.faulty} - {*known.holes})
     if not region and cells is None:
         if not before.complete:
             raise BoardError("the board has no mismatch; expected cells to free")
@@ -170,12 +172,6 @@ def legal_refill(
         if result.legal:
             board = result.board
     return board, spent
-
-
-def _default_region(puzzle: Puzzle, board: Board, before: Verification) -> list[int]:
-    """The cells around the mismatches, and those that break a rule."""
-    region = {*windows.around_mismatches(puzzle, board)}
-    return sorted(region | {*before.faulty} - {*puzzle.holes})
 
 
 def _compared_with_given(result: RegionResult, score_before: int, spent: int) -> RegionResult:

@@ -256,6 +256,13 @@ def test_a_study_is_asked_for_what_the_options_say(monkeypatch: pytest.MonkeyPat
     assert (asked[0]["time"], asked[0]["workers"], request.family) == (3600, 3, "like-e2:6x6")
     assert (request.engine, request.sampler, request.run_seconds) == ("tabu", "random", 4)
     assert (request.pairs, request.held_out, request.seed) == (5, 30, 9)
+    Path("p.txt").write_text("1002 1120\n0030 2034\n")  # without an option, up left right down
+    Path("clues.txt").write_text("# 1 clues: piece from 1, row column from 0, clockwise turns\n2 0 1 0\n")
+    tune = "tune p.txt --study s --puzzle-format pieces:tetravex,urdl"
+    assert "lns: p.txt: clues: 1 clue, read as" in typed(f"{tune} --clues clues.txt", 2).err
+    [puzzle] = asked[1]["request"].instances
+    assert puzzle.pieces[0].tolist() == [2, 1, 1, 3] and puzzle.clues == (lns.Clue(1, 1, 0),)
+    assert typed(f"{tune} --quiet", 2).err == "lns: that is all\n"
 
 
 def test_a_benchmark_runs_what_its_options_say(params: str, monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:

@@ -56,16 +56,13 @@ def test_pictures_in_files(typed: Typed) -> None:
     assert "--flat is for the SVG picture" in typed.refused("show best.json --flat")
 
 
-def test_url(typed: Typed) -> None:
-    assert typed("show best.json --url").out.strip() == viewer_url(*load_board("best.json"))
-
-
-def test_json(typed: Typed) -> None:
+def test_json_and_url(typed: Typed) -> None:
     facts = typed.facts("show best.json")
     assert (facts["width"], facts["height"], facts["placed"], facts["valid"]) == (4, 4, 16, True)
     assert facts["score"] + facts["mismatches"] == facts["max_score"] == 24
     assert facts["pieces"] == {"corners": 4, "edges": 8, "inner": 4}
     assert (facts["svg"], facts["url"]) == (None, None)
+    assert typed("show best.json --url").out.strip() == viewer_url(*load_board("best.json"))
 
 
 def test_an_instance_shows_its_pieces_and_counts(typed: Typed) -> None:
