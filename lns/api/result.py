@@ -62,8 +62,7 @@ def progress_view(choice: str | bool | ProgressView | None, seconds: float | Non
 
 def origin_in_words(origin: str) -> str:
     """The part of the engine that made a board; what it did there, where its name does not say that."""
-    found = ": a window around the mismatches, to be proven, had a better refill"
-    return origin + found * (origin == "certificate")
+    return f"{origin}: a better refill of a window that was to be proven" if origin == "certificate" else origin
 
 
 @dataclass(frozen=True)

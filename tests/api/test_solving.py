@@ -16,7 +16,7 @@ from lns.api.solving import resumed_workers
 from lns.cli.main import main
 from lns.cores import available_cores, max_workers
 from lns.params import to_toml
-from lns.runs.history import RunHistory, SessionRecord
+from lns.runs.history import Improvement, RunHistory, SessionRecord
 from lns.runs.run_summary import load_summary
 from tests.cli.run_program import ended
 from tests.lns.loop_parts import of_rules
@@ -50,6 +50,8 @@ def test_a_result_holds_the_best_board_and_how_it_came(tmp_path: Path, monkeypat
     assert f"{result.score} of 60" in result.summary() and "steps made" in result.summary()
     assert len(repr(result).splitlines()) == 1 and "<svg" in result._repr_html_()
     assert list(tmp_path.iterdir()) == [], "without a run directory nothing is written"
+    result.history.improve(Improvement(60, 9.0, "", "certificate"))
+    assert "60 after 9.0 s (certificate: a better refill of a window that was to be proven)" in result.summary()
     result.save(tmp_path / "best.json")
     assert lns.load_board(tmp_path / "best.json", puzzle) == result.board
 

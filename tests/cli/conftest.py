@@ -2,15 +2,41 @@
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 from lns.cli.main import main
+from lns.instances.board import Board
 from lns.params import to_toml
+from tests.instances.small_puzzles import planted
 from tests.lns.run_parts import QUICK
+
+PUZZLE, SOLUTION = planted(8, 7, 6, 6, clues=2)
+
+
+def inner(cells: Iterable[int]) -> list[int]:
+    """Those of these cells of `PUZZLE` that have no clue."""
+    return [cell for cell in cells if cell not in {clue.cell for clue in PUZZLE.clues}]
+
+
+def swapped() -> Board:
+    """The solution of `PUZZLE` with two inner pieces that are no clues exchanged."""
+    one, other = inner((8, 9, 10, 15, 16, 17))[:2]
+    placements = SOLUTION.placements.copy()
+    placements[[one, other]] = placements[[other, one]]
+    return Board(placements, 7, 6)
+
+
+def begun() -> Board:
+    """The solution of `PUZZLE` with the inner pieces of lower rows exchanged, and one cell of the last row empty."""
+    placements, lower = SOLUTION.placements.copy(), inner((*range(22, 27), *range(29, 34)))
+    placements[lower] = np.roll(placements[lower], 3)
+    placements[41] = -1
+    return Board(placements, 7, 6)
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from lns.cli.main import main
 from lns.runs.directory import read_best, read_run
 from lns.runs.run_summary import load_summary
 from tests.cli.conftest import Typed
-from tests.cli.run_program import ROOT, program, wait_for
-from tests.dask_processes import PAGES, Cluster, dask_cluster
+from tests.cli.run_program import program, wait_for
+from tests.dask_processes import Cluster, dask_cluster
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed: it comes with the extra 'cluster'")
 
@@ -44,21 +44,6 @@ def test_a_cluster_that_cannot_be_is_one_sentence(
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with dask_cluster(tmp_path_factory.mktemp("cluster"), workers=2) as cluster:
         yield cluster
-
-
-@pytest.mark.slow
-def test_a_cluster_by_the_options_of_the_docs_listens_on_this_machine_only(cluster: Cluster) -> None:
-    page = (ROOT / "docs" / "how-to" / "cluster.md").read_text()
-    assert page.count("--dashboard-address 127.0.0.1:0") == 2 and PAGES == "127.0.0.1:0"
-    with distributed.Client(cluster.address, set_as_default=False) as client:
-        client.wait_for_workers(2, timeout=60)
-    for process in (cluster.scheduler, *cluster.workers):
-        own = {str(file.readlink()) for file in Path(f"/proc/{process.pid}/fd").iterdir() if file.is_symlink()}
-        lines = [
-            line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()
-        ]
-        listening = [fields[1] for fields in lines[1:] if fields[3] == "0A" and f"socket:[{fields[9]}]" in own]
-        assert listening and all(place.startswith("0100007F:") for place in listening), listening
 
 
 @pytest.mark.slow

@@ -23,21 +23,11 @@ from lns.instances.board import Board
 from lns.instances.formats import load_board, viewer_url, write
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.verify import verify
-from tests.cli.conftest import Typed
+from tests.cli.conftest import PUZZLE, SOLUTION, Typed, swapped
 from tests.cli.run_program import in_shell, program, wait_for
 from tests.instances.small_puzzles import planted
 
-PUZZLE, SOLUTION = planted(8, 7, 6, 6, clues=2)
 BETTER = "improve b.url --puzzle p.json"
-
-
-def swapped() -> Board:
-    """The solution with two inner pieces that are no clues exchanged."""
-    clues = {clue.cell for clue in PUZZLE.clues}
-    one, other = [cell for cell in (8, 9, 10, 15, 16, 17) if cell not in clues][:2]
-    placements = SOLUTION.placements.copy()
-    placements[[one, other]] = placements[[other, one]]
-    return Board(placements, 7, 6)
 
 
 @pytest.fixture(autouse=True)

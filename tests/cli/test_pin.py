@@ -14,25 +14,18 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from lns.runs.board_log import BoardLogReader
 from lns.runs.directory import read_run
-from tests.cli.conftest import Typed
+from tests.cli.conftest import PUZZLE, SOLUTION, Typed, begun
 from tests.instances.small_puzzles import planted
 from tests.shared_data import shared
 
-PUZZLE, SOLUTION = planted(8, 7, 6, 6, clues=2)
 ROWS = list(range(7, 21))
 SOLVE = "solve p.json --start b.json --params quick.toml --workers 1 --seed 1 --quiet --run-dir"
 
 
 @pytest.fixture(autouse=True)
 def files(here: Path, params: str) -> None:
-    """A start: the solution with the inner pieces of lower rows turned upside down, and one cell of the last empty."""
-    placements = SOLUTION.placements.copy()
-    clues = {clue.cell for clue in PUZZLE.clues}
-    inner = [cell for cell in (22, 23, 24, 25, 26, 29, 30, 31, 32, 33) if cell not in clues]
-    placements[inner] = np.roll(placements[inner], 3)
-    placements[41] = -1
     write("p.json", None, PUZZLE, None)
-    write("b.json", None, PUZZLE, Board(placements, 7, 6))
+    write("b.json", None, PUZZLE, begun())
 
 
 @pytest.mark.slow
