@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from lns.cli.main import main
-from lns.exact.outcome import Outcome, SolveStatus
 from lns.instances.formats import load_board, load_puzzle, viewer_url, write
 from lns.instances.formats.registry import FORMATS
-from lns.instances.generate.planted import PortableRandom, plant
 from lns.instances.verify import verify
 from tests.cli.conftest import Typed
 from tests.instances.small_puzzles import planted
@@ -128,38 +126,7 @@ def test_json(typed: Typed) -> None:
     assert facts == expected | {"solution": None, "text": None}
 
 
-@pytest.mark.parametrize(
-    ("right", "status"),
-    [
-        ([1, 2, 3, 1], 0),  # both ends equal, so that the board and its rotated copy are both counted
-        ([1, 2, 2, 1], 0),  # its own rotated copy
-        ([1, 1, 2, 2, 1, 1], 2),  # the piece 1-1 may lie elsewhere
-    ],
-)
-def test_a_single_solution_is_recognised_if_every_corner_piece_has_an_identical_one(
-    right: list[int], status: int, monkeypatch: pytest.MonkeyPatch, typed: Typed
-) -> None:
-    cells = len(right) + 1
-    row = plant([*right, 0], [0] * cells, cells, 1, PortableRandom(1), "row")
-    monkeypatch.setattr("lns.instances.generate.unique", lambda *arguments: row)
-    typed("generate --unique max --width 9 -o row.json", status)
-
-
 def test_the_proofs_of_the_largest_board_end_with_their_time(typed: Typed) -> None:
     began = time.monotonic()
     assert "was proven unique in" in typed("generate --unique max --width 64 -o p.txt --time 1", 2).err
     assert not Path("p.txt").exists() and time.monotonic() - began < 20.0, "the machine may be busy"
-
-
-@pytest.mark.parametrize("stopped_at", [1, 2])  # while ColorPairs is compiled, and in the first proof
-def test_an_interrupted_proof_ends_the_command(stopped_at: int, monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    asked: list[object] = []
-
-    def interrupted(puzzle: object, **options: object) -> Outcome:
-        asked.append(puzzle)
-        status = SolveStatus.INTERRUPTED if len(asked) == stopped_at else SolveStatus.SOLVED
-        return Outcome(status, 0, 0, 0.0)
-
-    monkeypatch.setattr("lns.exact.solvers.count", interrupted)
-    typed("generate --unique max --width 5 -o p.txt", 130)
-    assert len(asked) == stopped_at and not Path("p.txt").exists()

@@ -105,15 +105,13 @@ def test_a_board_of_too_many_colours_for_a_url_is_printed_as_placements(typed: T
     placements[[7, 8]] = placements[[8, 7]]
     write("many.json", None, puzzle, None)
     write("b.json", None, puzzle, Board(placements, 6, 5))
-    for region in ("--cells 7-8", "--window 1x3 --everywhere"):
-        question = f"improve b.json --puzzle many.json {region}"
-        answer = typed.facts(question)
-        assert answer["url"] == "" and answer["placements"] == solved.pairs()
-        lines = typed(question).out.splitlines()
-        assert lines[0].startswith("url         - (a viewer URL has no letter"), "the answer comes last"
-        assert lines[1] == f"placements  {json.dumps(solved.pairs())}"
-        assert "more colours than URLs have letters" in typed.refused(f"{question} -o out.url")
-    assert not Path("out.url").exists(), "refused before the search"
+    question = "improve b.json --puzzle many.json --cells 7-8"
+    answer = typed.facts(question)
+    assert answer["url"] == "" and answer["placements"] == solved.pairs()
+    lines = typed(question).out.splitlines()
+    assert lines[0].startswith("url         - (a viewer URL has no letter"), "the answer comes last"
+    assert lines[1] == f"placements  {json.dumps(solved.pairs())}"
+    assert "more colours than URLs have letters" in typed.refused(f"{question} -o out.url")
 
 
 def test_without_a_region_the_cells_around_the_mismatches_are_freed(typed: Typed) -> None:
