@@ -148,11 +148,9 @@ def resume(spec: ResumeSpec) -> Result:
         history, settings, best = recovered.history, directory.settings, recovered.best
         seconds = history.remaining_s if spec.time is None else spec.seconds
         if seconds <= 0:
-            used = (
-                f"its time is used up ({format_duration(history.elapsed_s)})"
-                if history.budget_s
-                else ("nothing of it was saved, nor how long it was to last")
-            )
+            used = f"its time is used up ({format_duration(history.elapsed_s)})"
+            if not history.budget_s:
+                used = "nothing of it was saved, nor how long it was to last"
             raise InputError(f"{used}; say how much longer with --time", spec.run_dir)
         spec.check_workers()
         executor = _executor(stack, spec)

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lns.api import exact as api
 from lns.exact.colorpairs.options import Heuristic, Options
 from lns.exact.driver import Progress
 from lns.exact.execution import Request
@@ -289,12 +288,14 @@ def solvers(args: argparse.Namespace) -> int:
     interruptible=True,
 )  # fmt: skip
 def cnf(args: argparse.Namespace) -> int:
+    from lns.api.exact import cnf
+
     if args.json and args.output is None and not args.sizes:
         raise InputError("--json and the formula both go to stdout; expected -o FILE or --sizes")
     opt.check_files(args.force, args.output)
     puzzle, notes = read_puzzle(args, args.instance)
     print_notes(notes)
-    formula = api.cnf(puzzle, args.encoding, None if args.sizes else args.output)
+    formula = cnf(puzzle, args.encoding, None if args.sizes else args.output)
     if args.output is None and not args.sizes:
         formula.write(sys.stdout)
         return out.DONE
@@ -314,11 +315,13 @@ def cnf(args: argparse.Namespace) -> int:
     interruptible=True,
 )  # fmt: skip
 def decode(args: argparse.Namespace) -> int:
+    from lns.api.exact import decode
+
     puzzle, notes = read_puzzle(args, args.instance)
     print_notes(notes)
     check_board_file(args.output, puzzle, args.force)
     answer = sys.stdin.buffer.read().decode("latin-1") + "\n" if args.answer == "-" else args.answer
-    found = api.decode(answer, puzzle, args.encoding)
+    found = decode(answer, puzzle, args.encoding)
     perfect, verdict = found.status == "solved", found.verification
     lines = ["the solver says that there is no solution"]
     if verdict is not None and found.board is not None:

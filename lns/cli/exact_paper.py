@@ -12,7 +12,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lns.api import exact as api
 from lns.exact.optional_deps import require
 from lns.exact.registry import SOLVERS, all_solvers
 from lns.exact.text_table import table_width
@@ -61,12 +60,14 @@ def _paper_name(text: str) -> str:
     interruptible=True,
 )  # fmt: skip
 def compare(args: argparse.Namespace) -> int:
+    from lns.api.exact import compare
+
     solvers = list(all_solvers()) if args.solvers == ["all"] else args.solvers
     puzzles = dict(zip(args.instances, read_puzzles(args, args.instances), strict=True))
     asked = out.picked(args, "count time memory fix_corner sat_solver seed output")
     with live_line(None, quiet=False) as line:
         tell = _progress(line, [f"{name} by {solver}" for name in puzzles for solver in solvers])
-        found = api.compare(puzzles, solvers, on_row=tell, **asked)
+        found = compare(puzzles, solvers, on_row=tell, **asked)
     with table_width(out.terminal_width()):
         out.print_answer(args, {"rows": found.records()}, [found.summary()])
     return out.INTERRUPTED if found.interrupted else out.DONE

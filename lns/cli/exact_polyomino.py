@@ -254,18 +254,17 @@ def _print_result(args: argparse.Namespace, grid: Grid, result: FillResult, writ
     facts |= {"convention": CONVENTION} | out.picked(result, "options pruned weight branches deepest filling")
     if result.filling is not None and not args.json:
         sys.stdout.write(draw.terminal(grid, result.filling, colour_of(args.colour)) + "\n\n")
-    out.print_answer(args, facts | {"output": str(args.output) if written else None}, _lines(args, result))
+    lines = _lines(args, result, CONVENTION)
+    out.print_answer(args, facts | {"output": str(args.output) if written else None}, lines)
     if args.output is not None and not args.json:
         nothing = "nothing: there is no filling to write" if result.filling is None else "nothing"
         out.print_text(f"written     {args.output if written else nothing}")
 
 
-def _lines(args: argparse.Namespace, result: FillResult) -> Iterator[str]:
-    from lns.exact.polyominoes.search import CONVENTION
-
+def _lines(args: argparse.Namespace, result: FillResult, convention: str) -> Iterator[str]:
     yield f"status      {result.status}"
     yield f"fillings    {solutions_in_words(result.status, result.solutions, counted=args.count)}"
-    yield out.wrapped(f"convention  {CONVENTION}", sys.stdout, indent=12)
+    yield out.wrapped(f"convention  {convention}", sys.stdout, indent=12)
     if result.nodes is None:
         yield "nodes       - (xcover does not report them)"
     else:

@@ -9,13 +9,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lns import cells
-from lns.api import improving
-from lns.exact.region import windows
 from lns.exact.region.options import RegionOptions
-from lns.exact.region.resolve import RegionResult, RegionStatus
 from lns.instances import formats
 from lns.instances.board import Board
 from lns.instances.draw.page import Legend, svg_map, terminal_map
@@ -30,6 +27,10 @@ from lns.terminal import options as opt
 from lns.terminal import output as out
 from lns.terminal.inputs import check_board_file, print_notes, read_board
 from lns.terminal.progress import live_line
+
+if TYPE_CHECKING:
+    from lns.exact.region.resolve import RegionResult
+    from lns.exact.region.windows import WindowResult
 
 _WINDOW_NODES = 5_000_000
 _SENTENCES = {
@@ -191,6 +192,8 @@ class _Found(NamedTuple):
 
 
 def _one_region(args: argparse.Namespace, puzzle: Puzzle, board: Board, write: Callable[[Board], None]) -> _Found:
+    from lns.api import improving
+
     region = None
     if args.rows is not None:
         region = cells.rows(puzzle, *args.rows)
@@ -218,7 +221,7 @@ def _one_region(args: argparse.Namespace, puzzle: Puzzle, board: Board, write: C
     status = out.DONE
     if result.check == "contradicted":
         status = out.FAULT
-    elif result.status == RegionStatus.INTERRUPTED:
+    elif result.status == "interrupted":
         status = out.INTERRUPTED
     elif args.target is not None and result.score < args.target:
         status = out.ANSWER_IS_NO
@@ -261,12 +264,15 @@ def _status_name(result: RegionResult, before: Verification) -> str:
     """The status in one word or two: 'legal' for a board that is that now, where nothing else can be said of it."""
     if result.proven:
         return "optimal"
-    legal_only = before.violations and result.legal and result.status == RegionStatus.BUDGET_SPENT
+    legal_only = before.violations and result.legal and result.status == "budget spent"
     return "legal" if legal_only else str(result.status)
 
 
 def _everywhere(args: argparse.Namespace, puzzle: Puzzle, board: Board, write: Callable[[Board], None]) -> _Found:
     """Search all windows of a shape, and draw a map of what was proven."""
+    from lns.api import improving
+    from lns.exact.region import windows
+
     height, width = args.window
     windows.check_shape(puzzle, height, width)
     with live_line(None, quiet=args.quiet or args.json):
@@ -307,16 +313,18 @@ def _everywhere(args: argparse.Namespace, puzzle: Puzzle, board: Board, write: C
 
 def _sweep(
     args: argparse.Namespace, puzzle: Puzzle, board: Board, write: Callable[[Board], None], total: int
-) -> tuple[Board, list[windows.WindowResult], bool]:
+) -> tuple[Board, list[WindowResult], bool]:
     """Search the windows; the best board, what came of each window, and whether Ctrl-C ended it."""
+    from lns.exact.region.windows import sweep_windows
+
     began, before, boards = time.perf_counter(), verify(puzzle, board).score, [board]
-    done: list[windows.WindowResult] = []
+    done: list[WindowResult] = []
 
     def on_improve(better: Board) -> None:
         boards.append(better)
         write(better)
 
-    swept = windows.sweep_windows(
+    swept = sweep_windows(
         puzzle, board, *args.window, options=RegionOptions(**_method(args)), on_improve=on_improve,
         nodes=_WINDOW_NODES if args.nodes is None else args.nodes,
         seconds=lambda: None if args.time is None else args.time - (time.perf_counter() - began),
@@ -330,4 +338,4 @@ def _sweep(
                 line.show(said, time.perf_counter() - began)
         except KeyboardInterrupt:  # between two windows
             return boards[-1], done, True
-    return boards[-1], done, any(window.result.status == RegionStatus.INTERRUPTED for window in done)
+    return boards[-1], done, any(window.result.status == "interrupted" for window in done)

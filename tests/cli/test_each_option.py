@@ -12,7 +12,6 @@ import pytest
 import lns
 from lns.exact.compare import ComparisonRow, PlannedRun
 from lns.exact.execution import Request
-from lns.exact.polyominoes.grid import load, orientations
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle, write
 from lns.params import Params
@@ -159,19 +158,6 @@ def test_grey_may_be_renamed_too(typed: Typed) -> None:
         write(name, None, lns.Puzzle([[colours[0], colours[1], colours[1], colours[0]]] * 4, 2, 2, framed=framed), None)
     typed("exact isomorphic a.json b.json", 1)
     typed("exact isomorphic a.json b.json --rename-grey")
-
-
-def test_pieces_of_a_cut_are_neither_thin_nor_alike(typed: Typed) -> None:
-    typed("exact polyomino --cut 8x8 --cells 4-6 -o thick.txt --thinnest 2")
-    for shape in load("thick.txt").pieces.values():
-        assert min(max(end) for end in zip(*shape, strict=True)) >= 1, "a row of cells is 1 thin"
-    typed("exact polyomino --cut 6x8 --cells 2-5 -o distinct.txt --distinct")
-    pieces = load("distinct.txt").pieces.values()
-    assert len({orientations(shape)[0] for shape in pieces}) == len(pieces)
-
-
-def test_a_budget_of_time_ends_a_count_of_fillings(typed: Typed) -> None:
-    assert typed.facts("exact polyomino --count --time 0.2 --quiet")["status"] == "budget spent"
 
 
 def test_the_full_scale_of_a_paper_has_more_runs(typed: Typed) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lns.exact.polyominoes.grid import IQ_PUZZLER_PRO, filling_errors, load, parse
+from lns.exact.polyominoes.grid import IQ_PUZZLER_PRO, filling_errors, load, orientations, parse
 from lns.instances.board import Board
 from lns.instances.files import atomic_write
 from lns.instances.formats import load_board, load_puzzle, write
@@ -247,6 +247,7 @@ def test_counts_and_statuses(typed: Typed) -> None:
     assert typed.facts(f"{FILL} none.txt --count", 1)["filling"] is None
     answer = typed.facts(f"{FILL} --count --nodes 5000")
     assert (answer["status"], answer["nodes"]) == ("budget spent", 5000)
+    assert typed.facts(f"{FILL} --count --time 0.2")["status"] == "budget spent"
 
 
 def test_the_library_agrees(typed: Typed) -> None:
@@ -267,7 +268,6 @@ def test_cuts(typed: Typed) -> None:
     answer = typed.facts(cut)
     assert answer["grid"] == shown and filling_errors(grid, list(map(str, answer["filling"]))) == []
     typed(f"{FILL} cut.txt")
-    typed.refused(f"{FILL} --cut 9x5 -o cut.txt")
     typed(f"{FILL} --cut 9x5 -o cut.txt --force --pieces 2")
     assert len(load("cut.txt").pieces) == 2
 
@@ -282,8 +282,12 @@ def test_levels_are_listed_made_and_filled(typed: Typed) -> None:
 
 
 def test_a_cut_within_limits_and_its_race(typed: Typed) -> None:
-    typed(f"{FILL} --cut 10x6 --cells 3-5 --longest 4 -o cut.txt")
-    assert all(3 <= len(shape) <= 5 for shape in load("cut.txt").pieces.values())
+    typed(f"{FILL} --cut 8x8 --cells 4-6 --thinnest 2 -o thick.txt")
+    assert all(min(map(max, zip(*shape, strict=True))) >= 1 for shape in load("thick.txt").pieces.values())
+    typed(f"{FILL} --cut 10x6 --cells 3-5 --longest 4 --distinct -o cut.txt")
+    shapes = load("cut.txt").pieces.values()
+    assert all(3 <= len(shape) <= 5 for shape in shapes)
+    assert len({orientations(shape)[0] for shape in shapes}) == len(shapes)
     answer = typed.facts(f"{FILL} cut.txt --workers 2 --quiet")
     assert filling_errors(load("cut.txt"), answer["filling"]) == []
 
