@@ -24,11 +24,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # also read by `_home_modules`
     from lns import cells
-    from lns.api.comparing import Comparison, compare
     from lns.api.estimating import Estimate, estimate
+    from lns.api.exact import Comparison, Decoded, Formula, cnf, compare, count, decode
     from lns.api.files import Converted, convert, generate, load_board, load_puzzle, save
-    from lns.api.formulas import Decoded, Formula, cnf, decode
-    from lns.api.improving import count, improve
+    from lns.api.improving import improve
     from lns.api.result import Result
     from lns.api.solving import polish, resume, solve
     from lns.api.stopping import MaxSteps, MaxTime, NoImprovement, StopRule, TargetScore

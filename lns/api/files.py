@@ -114,12 +114,9 @@ def read_board(
     """As `load_board`, with sentences on what was noticed while reading."""
     known = None if puzzle is None else read_puzzle(puzzle)[0]
     document = _read(source, known, format, number, formats.read_board)
-    if isinstance(source, Board):
-        assert document.board is not None
-        return document.board, ()
-    if document.puzzle is None or document.board is None:
+    if document.board is None or (document.puzzle is None and not isinstance(source, Board)):
         raise InputError("; ".join([*document.notes, "this text holds no board whose puzzle is known"]))
-    return document.board.of(document.puzzle), document.notes
+    return document.board if document.puzzle is None else document.board.of(document.puzzle), document.notes
 
 
 @checked

@@ -1,13 +1,12 @@
-"""What is proven of a puzzle or a board: the best refill of a region, and all perfect solutions counted."""
+"""`improve`: the best refill of a region, with a proof."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from lns.api.files import BoardSource, PuzzleSource, known_puzzle, load_board, load_puzzle
+from lns.api.files import BoardSource, PuzzleSource, known_puzzle, load_board
 from lns.exact.optional_deps import require
 from lns.exact.region import windows
 from lns.exact.region.options import RegionOptions
@@ -20,10 +19,6 @@ from lns.instances.board import Board
 from lns.instances.errors import BoardError, InputError
 from lns.instances.puzzle import Puzzle, refuse_copies
 from lns.instances.verify import Verification, verify
-
-if TYPE_CHECKING:
-    from lns.exact.colorpairs.options import ColorPairsOptions
-    from lns.exact.outcome import Outcome
 
 log = logging.getLogger("lns")
 
@@ -110,16 +105,18 @@ def improve(
     for name, value in (("time", time), ("nodes", nodes), ("donors", donors), ("target", target)):
         if value is not None and not value >= 0:
             raise InputError(f"{name} is {value}; expected 0 or more")
-    known = None if puzzle is None else load_puzzle(puzzle)
-    given = load_board(board, known)
-    known = known_puzzle(given, known)
+    given = load_board(board, puzzle)
+    known = known_puzzle(given)
     refuse_copies(known, "improve")
     if check:
         require("sat", "the check")
     if target is not None and target > known.max_score:
         raise InputError(f"target {target} is more than a board of {known.name} can have: {known.max_score}")
     before = verify(known, given)
-    region = _default_region(known, given, before) if cells is None else checked_cells(known, cells)
+    if cells is not None:
+        region = checked_cells(known, cells)
+    else:
+        region = sorted({*windows.around_mismatches(known, given)} | {*before.faulty} - {*known.holes})
     if not region and cells is None:
         if not before.complete:
             raise BoardError("the board has no mismatch; expected cells to free")
@@ -177,12 +174,6 @@ def legal_refill(
     return board, spent
 
 
-def _default_region(puzzle: Puzzle, board: Board, before: Verification) -> list[int]:
-    """The cells around the mismatches, and those that break a rule."""
-    region = {*windows.around_mismatches(puzzle, board)}
-    return sorted(region | {*before.faulty} - {*puzzle.holes})
-
-
 def _compared_with_given(result: RegionResult, score_before: int, spent: int) -> RegionResult:
     """A result of the search from a legal refill, compared with the given board, which broke a rule."""
     improved, status = result.score > score_before, result.status
@@ -208,48 +199,3 @@ def _checked(puzzle: Puzzle, given: Board, result: RegionResult, seconds: float)
     score = verify(puzzle, found.board).score
     status = RegionStatus.IMPROVED if score > result.score_before else RegionStatus.BUDGET_SPENT
     return replace(result, status=status, board=found.board, score=score, bound=puzzle.max_score, legal=True)
-
-
-@checked
-def count(
-    puzzle: PuzzleSource,
-    solver: str = "colorpairs",
-    *,
-    time: float | None = None,
-    nodes: int | None = None,
-    options: ColorPairsOptions | None = None,
-    fix_corner: bool = False,
-) -> Outcome:
-    """Count the perfect solutions of a puzzle by any of the exact solvers.
-
-    Parameters
-    ----------
-    puzzle : Puzzle, str or path-like
-        Puzzle, or what `load_puzzle` reads.
-    solver : str
-        Name of an exact solver; ``lns exact solvers`` lists them.
-    time : float, optional
-        Seconds at most.
-    nodes : int, optional
-        Nodes at most, in the unit of the solver: the same answer on every machine.
-    options : ColorPairsOptions, optional
-        Parts of ColorPairs to switch on or off.
-    fix_corner : bool
-        Whether rotated copies of a solution count once.
-
-    Returns
-    -------
-    Outcome
-        ``solutions``, ``status``, ``nodes``, ``seconds``, ``board`` (the first solution). The count is exact if the
-        status is ``solved`` or ``infeasible``, and a lower bound otherwise.
-
-    Raises
-    ------
-    InputError
-        Unknown solver, missing package, or a puzzle that the solver cannot take.
-    """
-    from lns.exact import solvers
-
-    known = load_puzzle(puzzle)
-    found = solvers.count(known, solver, seconds=time, nodes=nodes, options=options, fix_corner=fix_corner)
-    return found if found.board is None else replace(found, board=found.board.of(known))

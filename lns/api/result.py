@@ -43,28 +43,6 @@ class ProgressView(Protocol):
         ...
 
 
-class NotebookProgress:
-    """A bar of ``tqdm.auto`` over the seconds of the search."""
-
-    def __init__(self, seconds: float | None) -> None:
-        self._total = round(seconds) if seconds else None
-
-    def __enter__(self) -> NotebookProgress:
-        from tqdm.auto import tqdm
-
-        self._bar: Any = tqdm(total=self._total, unit="s", leave=False)
-        self._bar.set_description_str("loading or compiling the kernels")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.close()
-
-    def show(self, line: str, elapsed: float) -> None:
-        self._bar.set_description_str(line, refresh=False)
-        self._bar.n = min(round(elapsed), self._total or round(elapsed))
-        self._bar.refresh()
-
-
 def progress_view(choice: str | bool | ProgressView | None, seconds: float | None, *, kernels: int = 0) -> ProgressView:
     """The view that ``choice`` names; InputError for an unknown name.
 
@@ -79,9 +57,12 @@ def progress_view(choice: str | bool | ProgressView | None, seconds: float | Non
         ipython = sys.modules.get("IPython")
         in_notebook = ipython is not None and hasattr(ipython.get_ipython(), "kernel")
         name = "notebook" if in_notebook else "terminal" if sys.stderr.isatty() else "none"
-    if name == "notebook":
-        return NotebookProgress(seconds)
-    return LiveLine(seconds, quiet=name == "none", kernels=kernels)
+    return LiveLine(seconds, quiet=name == "none", kernels=kernels, in_notebook=name == "notebook")
+
+
+def origin_in_words(origin: str) -> str:
+    """The part of the engine that made a board; what it did there, where its name does not say that."""
+    return f"{origin}: a better refill of a window that was to be proven" if origin == "certificate" else origin
 
 
 @dataclass(frozen=True)
@@ -185,8 +166,8 @@ class Result(Records):
         if certificate := self.statistics.certificate_in_words(self.score):
             lines.append(f"certificate   {certificate}")
         if last := self.improvements[-3:]:
-            found = ", ".join(f"{one.score} after {one.elapsed_s:.1f} s ({one.origin})" for one in last)
-            lines.append(f"last bests    {found}")
+            said = (f"{one.score} after {one.elapsed_s:.1f} s ({origin_in_words(one.origin)})" for one in last)
+            lines.append(f"last bests    {', '.join(said)}")
         if self.run_dir is not None:
             lines.append(f"run directory {self.run_dir}")
         return "\n".join(lines)

@@ -31,7 +31,7 @@ from lns.api.arguments import (
     takes,
 )
 from lns.api.files import BoardSource, PuzzleSource, known_puzzle, load_board, read_puzzle
-from lns.api.result import Result, progress_view
+from lns.api.result import Result, origin_in_words, progress_view
 from lns.api.stopping import Certified, MaxTime, NoImprovement, SearchProgress, StopRule
 from lns.cores import available_cores, max_workers
 from lns.engine import FoundBoard
@@ -148,11 +148,9 @@ def resume(spec: ResumeSpec) -> Result:
         history, settings, best = recovered.history, directory.settings, recovered.best
         seconds = history.remaining_s if spec.time is None else spec.seconds
         if seconds <= 0:
-            used = (
-                f"its time is used up ({format_duration(history.elapsed_s)})"
-                if history.budget_s
-                else ("nothing of it was saved, nor how long it was to last")
-            )
+            used = f"its time is used up ({format_duration(history.elapsed_s)})"
+            if not history.budget_s:
+                used = "nothing of it was saved, nor how long it was to last"
             raise InputError(f"{used}; say how much longer with --time", spec.run_dir)
         spec.check_workers()
         executor = _executor(stack, spec)
@@ -360,7 +358,8 @@ class SearchSession:
     def _improved(self, found: FoundBoard) -> None:
         self._improved_at = self.archipelago.elapsed
         seconds = self.recorder.history.elapsed_s
-        log.info("%8.1f s  %d of %d  (%s)", seconds, found.score, self.puzzle.max_score, found.origin)
+        said = origin_in_words(found.origin)
+        log.info("%8.1f s  %d of %d  (%s)", seconds, found.score, self.puzzle.max_score, said)
         self._found.put(FoundBoard(found.board.of(self.puzzle), found.score, found.origin))
 
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from lns.api.formulas import cnf as make_cnf
-from lns.api.formulas import decode as read_model
 from lns.exact.colorpairs.options import Heuristic, Options
 from lns.exact.driver import Progress
 from lns.exact.execution import Request
@@ -26,13 +23,7 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of, format_seconds
 from lns.terminal import options as opt
 from lns.terminal import output as out
-from lns.terminal.inputs import (
-    check_board_file,
-    check_start_options,
-    print_notes,
-    read_puzzle,
-    read_puzzles,
-)
+from lns.terminal.inputs import check_board_file, check_start_options, print_notes, read_puzzle
 from lns.terminal.progress import live_line
 
 SWITCHES = {  # each sets the field of Options that it is named after, to False behind --no-
@@ -102,7 +93,7 @@ def solve(args: argparse.Namespace) -> int:
 
 
 class _Found:
-    """Callback that stores each solution: as a file 000001.json and so on in a folder, or in a list without one.
+    """Callback that stores each solution: as a file 000001.json and so on in a new folder, or in a list without one.
 
     If a file cannot be written, KeyboardInterrupt ends the search with its result so far, and ``failure`` is the error.
     """
@@ -112,16 +103,12 @@ class _Found:
         self._kept: list[Board] = []
         self._written = 0
         self.failure: OSError | None = None
-        if folder is None:
-            return
-        if not folder.parent.is_dir():
+        if folder is not None and not folder.parent.is_dir():
             raise InputError("there is no such directory", folder.parent)
-        if not is_new_or_empty(folder):
+        if folder is not None and not is_new_or_empty(folder):
             raise InputError(
                 "exists and is no empty directory; with --all expected a new directory, or an empty one", folder
             )
-        self._made = not folder.exists()
-        folder.mkdir(exist_ok=True)
 
     def __call__(self, board: Board) -> None:
         if self._folder is None:
@@ -129,19 +116,12 @@ class _Found:
             return
         text, _ = formats.render("best", self._puzzle, board, instance=self._instance)
         try:
+            self._folder.mkdir(exist_ok=True)
             atomic_write(self._folder / f"{self._written + 1:06d}.json", text)
         except OSError as error:
             self.failure = error
             raise KeyboardInterrupt from error
         self._written += 1
-
-    def withdraw(self) -> None:
-        """Remove the folder after a search that did not begin; raise ``failure`` if there is one."""
-        if self._folder is not None and self._made:
-            with suppress(OSError):
-                self._folder.rmdir()
-        if self.failure is not None:
-            raise self.failure
 
     def told(self) -> tuple[dict[str, Any], list[str]]:
         """What the answer says of them: the folder with the files, or each board; as JSON and in lines."""
@@ -170,13 +150,13 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
             request = Request(
                 count_all, args.nodes, args.time, options,
                 None if args.quiet else lambda progress: line.show(_progress_line(progress), progress.seconds),
-                memory=None if args.memory is None else args.memory * 1_000_000,
-                sat_solver=args.sat_solver, seed=args.seed or 0, on_solution=found, fix_corner=args.fix_corner,
+                memory=args.memory, sat_solver=args.sat_solver, seed=args.seed or 0, on_solution=found,
+                fix_corner=args.fix_corner,
             )  # fmt: skip
             outcome = solve_request(searched, request, args.solver)
-    except (InputError, KeyboardInterrupt):  # refused, or interrupted before the search began
-        if found is not None:
-            found.withdraw()
+    except KeyboardInterrupt:  # before the search began
+        if found is not None and found.failure is not None:
+            raise found.failure from None
         raise
     shown = None if count_all or every else outcome.board
     try:
@@ -308,11 +288,14 @@ def solvers(args: argparse.Namespace) -> int:
     interruptible=True,
 )  # fmt: skip
 def cnf(args: argparse.Namespace) -> int:
+    from lns.api.exact import cnf
+
     if args.json and args.output is None and not args.sizes:
         raise InputError("--json and the formula both go to stdout; expected -o FILE or --sizes")
     opt.check_files(args.force, args.output)
-    [puzzle] = read_puzzles(args, [args.instance], named=False)
-    formula = make_cnf(puzzle, args.encoding, None if args.sizes else args.output)
+    puzzle, notes = read_puzzle(args, args.instance)
+    print_notes(notes)
+    formula = cnf(puzzle, args.encoding, None if args.sizes else args.output)
     if args.output is None and not args.sizes:
         formula.write(sys.stdout)
         return out.DONE
@@ -332,10 +315,13 @@ def cnf(args: argparse.Namespace) -> int:
     interruptible=True,
 )  # fmt: skip
 def decode(args: argparse.Namespace) -> int:
-    [puzzle] = read_puzzles(args, [args.instance], named=False)
+    from lns.api.exact import decode
+
+    puzzle, notes = read_puzzle(args, args.instance)
+    print_notes(notes)
     check_board_file(args.output, puzzle, args.force)
     answer = sys.stdin.buffer.read().decode("latin-1") + "\n" if args.answer == "-" else args.answer
-    found = read_model(answer, puzzle, args.encoding)
+    found = decode(answer, puzzle, args.encoding)
     perfect, verdict = found.status == "solved", found.verification
     lines = ["the solver says that there is no solution"]
     if verdict is not None and found.board is not None:

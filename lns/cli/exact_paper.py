@@ -60,15 +60,14 @@ def _paper_name(text: str) -> str:
     interruptible=True,
 )  # fmt: skip
 def compare(args: argparse.Namespace) -> int:
-    from lns.api.comparing import compare
+    from lns.api.exact import compare
 
     solvers = list(all_solvers()) if args.solvers == ["all"] else args.solvers
     puzzles = dict(zip(args.instances, read_puzzles(args, args.instances), strict=True))
-    memory = None if args.memory is None else args.memory * 1_000_000
-    asked = out.picked(args, "count time fix_corner sat_solver seed output")
+    asked = out.picked(args, "count time memory fix_corner sat_solver seed output")
     with live_line(None, quiet=False) as line:
         tell = _progress(line, [f"{name} by {solver}" for name in puzzles for solver in solvers])
-        found = compare(puzzles, solvers, memory=memory, on_row=tell, **asked)
+        found = compare(puzzles, solvers, on_row=tell, **asked)
     with table_width(out.terminal_width()):
         out.print_answer(args, {"rows": found.records()}, [found.summary()])
     return out.INTERRUPTED if found.interrupted else out.DONE

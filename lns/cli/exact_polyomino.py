@@ -55,13 +55,6 @@ examples:
 Exit status: 0 done or a budget spent, 1 there is no filling, 2 bad input, 130 interrupted."""
 
 
-def _size(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", text)
-    if not match:
-        raise argparse.ArgumentTypeError(f"'{text}' is no size; expected width and height, like 16x10")
-    return int(match[1]), int(match[2])
-
-
 def _cells(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"([0-9]{1,4})(?:-([0-9]{1,4}))?", text)
     if not match:
@@ -102,7 +95,7 @@ _CUT = opt.grouped(
     opt.flag("--levels", "no search: list the shipped levels"),
     opt.value("--make-level", "N", opt.positive_number, "no search: make a level of IQ Puzzler Pro with N pieces to "
               "place and exactly one filling"),
-    opt.value("--cut", "WxH", _size, "no search: cut a grid into pieces, and show them"),
+    opt.value("--cut", "WxH", opt.size, "no search: cut a grid into pieces, and show them"),
     opt.SEED.but("seed of --cut and --make-level (default 0)"),
     opt.OUTPUT.but("write the filled grid and its pieces there"),
     opt.value("--svg", "FILE", opt.nonempty_path, "draw the filled grid there, in colour"),
@@ -168,17 +161,12 @@ def _write_grid(args: argparse.Namespace, grid: Grid, planted: tuple[str, ...] |
         kinds = count_of(len({orientations(shape)[0] for shape in grid.pieces.values()}), "kind")
         size = f"{len(grid.rows[0])} x {len(grid.rows)}"
         said = f"{args.output}: {size}, {count_of(len(grid.pieces), 'piece')} of {kinds}"
-    _draw(args, grid, planted or grid.rows)
+    if args.svg is not None:
+        write_output(args.svg, draw.svg(grid, planted or grid.rows))
     facts: dict[str, Any] = {"grid": text, "pieces": len(grid.pieces)}
     facts |= {} if planted is None else {"filling": planted}
     out.print_answer(args, facts | {"output": None if args.output is None else str(args.output)}, [said])
     return out.DONE
-
-
-def _draw(args: argparse.Namespace, grid: Grid, rows: Sequence[str]) -> None:
-    """Write the picture that --svg asks for."""
-    if args.svg is not None:
-        write_output(args.svg, draw.svg(grid, rows))
 
 
 def _fill(args: argparse.Namespace) -> int:
@@ -196,7 +184,8 @@ def _fill(args: argparse.Namespace) -> int:
     written = False
     try:
         if result.filling is not None:
-            _draw(args, grid, result.filling)
+            if args.svg is not None:
+                write_output(args.svg, draw.svg(grid, result.filling))
             if args.output is not None:
                 write_output(args.output, render(Grid(result.filling, grid.pieces)))
                 written = True
@@ -265,18 +254,17 @@ def _print_result(args: argparse.Namespace, grid: Grid, result: FillResult, writ
     facts |= {"convention": CONVENTION} | out.picked(result, "options pruned weight branches deepest filling")
     if result.filling is not None and not args.json:
         sys.stdout.write(draw.terminal(grid, result.filling, colour_of(args.colour)) + "\n\n")
-    out.print_answer(args, facts | {"output": str(args.output) if written else None}, _lines(args, result))
+    lines = _lines(args, result, CONVENTION)
+    out.print_answer(args, facts | {"output": str(args.output) if written else None}, lines)
     if args.output is not None and not args.json:
         nothing = "nothing: there is no filling to write" if result.filling is None else "nothing"
         out.print_text(f"written     {args.output if written else nothing}")
 
 
-def _lines(args: argparse.Namespace, result: FillResult) -> Iterator[str]:
-    from lns.exact.polyominoes.search import CONVENTION
-
+def _lines(args: argparse.Namespace, result: FillResult, convention: str) -> Iterator[str]:
     yield f"status      {result.status}"
     yield f"fillings    {solutions_in_words(result.status, result.solutions, counted=args.count)}"
-    yield out.wrapped(f"convention  {CONVENTION}", sys.stdout, indent=12)
+    yield out.wrapped(f"convention  {convention}", sys.stdout, indent=12)
     if result.nodes is None:
         yield "nodes       - (xcover does not report them)"
     else:

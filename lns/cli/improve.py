@@ -7,10 +7,9 @@ import contextlib
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lns import cells
 from lns.exact.region.options import RegionOptions
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from lns.exact.region.resolve import RegionResult
     from lns.exact.region.windows import WindowResult
 
-_MINUTE = 60.0
 _WINDOW_NODES = 5_000_000
 _SENTENCES = {
     "OPTIMAL": "no other way to fill this region is better",
@@ -64,8 +62,8 @@ examples:
 
 Rows and cells count from 0, as `lns show` numbers them. A range A-B includes both ends, and r13-15 are rows where cells
 are listed too; A:B, for --rows, leaves out B. A proof means that no other way to fill the region gives a better score.
-With -o each better board is written as soon as it is found. Ctrl-C, SIGTERM and SIGHUP end the search with the best
-board so far.
+With -o each better board is written as soon as it is found; where none is, no file is written. Ctrl-C, SIGTERM and
+SIGHUP end the search with the best board so far.
 Exit status: 0 done, 1 --target not reached, 2 bad input, 70 --check contradicts the answer, 130 interrupted.
 """
 
@@ -79,20 +77,13 @@ def _row_range(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[3]) + (match[2] == "-")
 
 
-def _shape(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"([0-9]{1,4})[xX×]([0-9]{1,4})", text)
-    if not match:
-        raise argparse.ArgumentTypeError(f"'{text}' is no shape; expected rows x columns, like 2x16")
-    return int(match[1]), int(match[2])
-
-
 @opt.command(
     opt.BOARD, opt.PUZZLE, *opt.BOARD_OPTIONS, *opt.PUZZLE_OPTIONS,
     *opt.grouped(
         "region",
         opt.value("--rows", "A-B", _row_range, "free the rows A to B, from 0, both included; 8 is row 8 alone"),
         opt.value("--cells", "LIST", opt.cell_list, "free these cells, such as 3,4,10-20; r3 is the whole row 3"),
-        opt.value("--window", "HxW", _shape, "shape of the windows of --everywhere: 2x16 is 2 rows, 16 columns"),
+        opt.value("--window", "HxW", opt.size, "shape of the windows of --everywhere: 2x16 is 2 rows, 16 columns"),
         opt.flag("--everywhere", "re-solve all windows of the shape of --window, one after the other"),
         opt.flag("--around-mismatches", "free the cells around the mismatches (default)"),
         opt.value("--donors", "K", opt.whole_number, "also free K cells elsewhere whose pieces fit the region "
@@ -129,11 +120,42 @@ def improve(args: argparse.Namespace) -> int:
     puzzle, board, document, notes = read_board(args)
     check_board_file(args.output, puzzle, args.force)
     opt.check_files(args.force, args.output, args.svg)
-    asked = _Question(args, puzzle, board, args.puzzle or document.instance, notes)
+
+    def write(better: Board) -> None:
+        if args.output:
+            formats.write(args.output, None, puzzle, better, instance=args.puzzle or document.instance)
+
+    def write_meanwhile(better: Board) -> None:  # what cannot be written is written again at the end
+        with contextlib.suppress(OSError):
+            write(better)
+
     try:
-        return _everywhere(asked) if args.everywhere else _one_region(asked)
+        found = (_everywhere if args.everywhere else _one_region)(args, puzzle, board, write_meanwhile)
     except BoardError as error:
         raise error.at(source_name(board_source(args.board))) from None
+    is_new = found.board != board  # it may have the same score, for example if the given board broke a rule
+    try:
+        if is_new:
+            write(found.board)
+        if args.svg:
+            write_output(args.svg, found.picture)
+    finally:  # the answer is printed even if the one or the other file cannot be written
+        notes += found.notes
+        if not args.quiet:
+            print_notes(notes)
+        facts = found.facts | {"url": formats.url_if_any(puzzle, found.board)}
+        facts |= {"placements": found.board.without_blanks(puzzle).pairs(), "notes": notes}
+        facts["output"] = args.output if is_new else None
+        shown = out.board_lines(puzzle, found.board) if is_new else []  # first: a URL may fill a terminal
+        out.print_answer(args, facts, chain(shown, found.lines))
+    if args.output and not args.json:
+        out.print_text(f"written     {args.output if is_new else 'nothing: no better board was found'}")
+    if found.status == out.FAULT:
+        out.print_error(
+            f"lns: the search said that no refill scores as much as {facts['score']}, but {facts['check_solver']} "
+            "found this one, which is verified: a fault of lns; please report it with the files of board and puzzle"
+        )
+    return found.status
 
 
 def _check_options(args: argparse.Namespace) -> None:
@@ -158,90 +180,61 @@ def _method(args: argparse.Namespace) -> dict[str, Any]:
     return out.picked(args, "order heuristic preemption instantiation") | {"backjumping": not args.no_backjumping}
 
 
-@dataclass
-class _Question:
-    """A board that is to be improved, as the command line asks for it."""
+class _Found(NamedTuple):
+    """What a search found."""
 
-    args: argparse.Namespace
-    puzzle: Puzzle
+    status: int  # exit status
     board: Board
-    instance: str | None  # what files of better boards call the puzzle
-    notes: list[str]  # what was noticed while reading
-
-    def write(self, board: Board) -> None:
-        """Write ``board`` to the file of --output, if there is one."""
-        if self.args.output:
-            formats.write(self.args.output, None, self.puzzle, board, instance=self.instance)
-
-    def write_meanwhile(self, board: Board) -> None:
-        """Write a better board at once. Errors are ignored: the final board is written again."""
-        with contextlib.suppress(OSError):
-            self.write(board)
-
-    def answer(self, board: Board, facts: dict[str, Any], lines: Iterable[str], picture: str = "") -> None:
-        """Write the best board and the map, and print the answer, also if the one or the other cannot be."""
-        try:
-            self.write(board)
-            if self.args.svg:
-                write_output(self.args.svg, picture)
-        finally:
-            if not self.args.quiet:
-                print_notes(self.notes)
-            out.print_answer(self.args, facts, lines)
-        if self.args.output and not self.args.json:
-            out.print_text(f"written     {self.args.output}")
+    facts: dict[str, Any]
+    lines: Iterable[str]
+    notes: Sequence[str] = ()
+    picture: str = ""  # the map of --everywhere as SVG
 
 
-def _one_region(asked: _Question) -> int:
+def _one_region(args: argparse.Namespace, puzzle: Puzzle, board: Board, write: Callable[[Board], None]) -> _Found:
     from lns.api import improving
-    from lns.exact.region.resolve import RegionStatus
 
-    args, puzzle, region = asked.args, asked.puzzle, None
+    region = None
     if args.rows is not None:
         region = cells.rows(puzzle, *args.rows)
     elif args.cells is not None:
         region = cells.parse(args.cells, puzzle)
-    limit = _MINUTE if args.time is None and args.nodes is None else args.time
+    limit = improving.DEFAULT_SECONDS if args.time is None and args.nodes is None else args.time
     with live_line(limit, quiet=args.quiet or args.json) as line:
         result = improving.improve(
-            puzzle, asked.board, region, time=limit, on_improve=asked.write_meanwhile,
+            puzzle, board, region, time=limit, on_improve=write,
             on_progress=lambda score, bound, nodes, seconds: line.show(
                 f"score {score}, at most {bound}, {nodes / 1e6:.1f} M nodes", seconds
             ),
             **out.picked(args, "donors target nodes check"), **_method(args),
         )  # fmt: skip
-    before = verify(puzzle, asked.board)
-    freed = set(result.cells)
-    if result.proven and freed and not before.violations and freed.isdisjoint(chain(*before.mismatches)):
-        asked.notes.append("no mismatch touches these cells, so the proof says nothing new")
+    before = verify(puzzle, board)
     facts = {"status": _status_name(result, before), "improved": result.improved and result.legal}
     facts |= out.picked(result, "score score_before legal") | {"legal_before": not before.violations}
     facts |= {"problems_before": before.violations, "rim_faults_before": before.rim_faults}
     facts |= out.picked(result, "bound nodes") | {"seconds": round(result.seconds, 4)}
     facts |= out.picked(result, "check check_solver") | {"check_seconds": round(result.check_seconds, 4)}
-    facts |= {"cells": len(result.cells), "url": formats.url_if_any(puzzle, result.board)}
-    facts |= {"placements": result.board.without_blanks(puzzle).pairs(), "notes": asked.notes}
-    asked.answer(result.board, facts, _lines(asked, result, before))
+    freed, notes = set(result.cells), []
+    facts["cells"] = len(freed)
+    if result.proven and freed and not before.violations and freed.isdisjoint(chain(*before.mismatches)):
+        notes = ["no mismatch touches these cells, so the proof says nothing new"]
+    status = out.DONE
     if result.check == "contradicted":
-        out.print_error(
-            f"lns: the search said that no refill scores as much as {result.score}, but {result.check_solver} found "
-            "this one, which is verified: a fault of lns; please report it with the files of board and puzzle"
-        )
-        return out.FAULT
-    if result.status == RegionStatus.INTERRUPTED:
-        return out.INTERRUPTED
-    return out.ANSWER_IS_NO if args.target is not None and result.score < args.target else out.DONE
+        status = out.FAULT
+    elif result.status == "interrupted":
+        status = out.INTERRUPTED
+    elif args.target is not None and result.score < args.target:
+        status = out.ANSWER_IS_NO
+    return _Found(status, result.board, facts, _lines(args, result, before), notes)
 
 
-def _lines(asked: _Question, result: RegionResult, before: Verification) -> Iterator[str]:
-    if result.board != asked.board:  # it may have the same score, for example if the given board broke a rule
-        yield from out.board_lines(asked.puzzle, result.board)  # first: a URL may fill a terminal
-    donors = f", {asked.args.donors} of them donors" if asked.args.donors and result.cells else ""
+def _lines(args: argparse.Namespace, result: RegionResult, before: Verification) -> Iterator[str]:
+    donors = f", {args.donors} of them donors" if args.donors and result.cells else ""
     nothing = "" if result.cells or before.mismatches else ": the board has no mismatch"
     yield f"region      {count_of(len(result.cells), 'cell')}{donors}{nothing}"
     # a board that broke a rule has no score, only matched seams
     broke = f"the given board broke {count_of(len(before.violations), 'rule')} ({before.seams} by seams)"
-    score = f"{result.score} of {asked.puzzle.max_score}"
+    score = f"{result.score} of {before.max_score}"
     if not before.violations:
         yield f"score       {score}, before {result.score_before}"
     elif result.legal:
@@ -269,93 +262,80 @@ def status_in_words(result: RegionResult, before: Verification) -> str:
 
 def _status_name(result: RegionResult, before: Verification) -> str:
     """The status in one word or two: 'legal' for a board that is that now, where nothing else can be said of it."""
-    from lns.exact.region.resolve import RegionStatus
-
     if result.proven:
         return "optimal"
-    legal_only = before.violations and result.legal and result.status == RegionStatus.BUDGET_SPENT
+    legal_only = before.violations and result.legal and result.status == "budget spent"
     return "legal" if legal_only else str(result.status)
 
 
-def _everywhere(asked: _Question) -> int:
+def _everywhere(args: argparse.Namespace, puzzle: Puzzle, board: Board, write: Callable[[Board], None]) -> _Found:
     """Search all windows of a shape, and draw a map of what was proven."""
-    from lns.api.improving import prepare
+    from lns.api import improving
     from lns.exact.region import windows
 
-    args, puzzle = asked.args, asked.puzzle
     height, width = args.window
     windows.check_shape(puzzle, height, width)
     with live_line(None, quiet=args.quiet or args.json):
-        prepare(args.order)
-    given, began = _legal(asked), time.perf_counter()
-    before = verify(puzzle, given).score
+        improving.prepare(args.order)
+    found = verify(puzzle, board)
+    given, _ = improving.legal_refill(puzzle, board, found, range(puzzle.cells))
+    before, began = verify(puzzle, given).score, time.perf_counter()
+    if given != board and not args.quiet:
+        out.print_error(
+            f"lns: the given board broke {count_of(len(found.violations), 'rule')} ({found.seams} by seams); the "
+            f"windows begin with a legal refill of score {before}"
+        )
     grid = [[""] * (puzzle.width - width + 1) for _ in range(puzzle.height - height + 1)]  # by the upper left cell
     total = sum(map(len, grid))
-    board, done, interrupted = _sweep(asked, given, before, total)
-    seconds, score = time.perf_counter() - began, verify(puzzle, board).score
+    best, done, interrupted = _sweep(args, puzzle, given, write, total)
+    seconds, score = time.perf_counter() - began, verify(puzzle, best).score
     for window in done:
         grid[window.row][window.column] = window.outcome
     # a proof holds for the board at that time, so for the final board only if it was never changed, not even at
     # equal score, as where a hole is filled
-    unchanged = len(done) == total and board == given
+    unchanged = len(done) == total and best == given
     optimal = score == puzzle.max_score or (unchanged and all(window.result.proven for window in done))
-    ended = "optimal" if optimal else "improved" if score > before else "open"
-    facts = {"status": "interrupted" if interrupted else ended, "score": score, "score_before": before}
+    ended = "interrupted" if interrupted else "optimal" if optimal else "improved" if score > before else "open"
+    facts: dict[str, Any] = {"status": ended, "score": score, "score_before": before}
     facts["bound"] = max(window.result.bound for window in done) if unchanged else puzzle.max_score
     facts |= {"nodes": sum(window.result.nodes for window in done), "seconds": round(seconds, 3)}
     counts = Counter(chain(*grid))
     facts["windows"] = {outcome: counts[outcome] for outcome in _LEGEND} | {"total": total}
-    facts |= {"notes": asked.notes, "placements": board.without_blanks(puzzle).pairs()}
     shape = f"windows of {count_of(height, 'row')} and {count_of(width, 'column')}"
     lines = [
-        *(out.board_lines(puzzle, board) if score > before else []),  # first: a URL may fill a terminal
         terminal_map(grid, _LEGEND),
         f"{shape}: {len(done)} of {total} searched in {format_seconds(seconds)}, by upper left cell",
         f"score       {score} of {puzzle.max_score}, before {before}",
     ]
     picture = svg_map(grid, _LEGEND, f"{puzzle.name}: {shape}")
-    asked.answer(board, facts | {"url": formats.url_if_any(puzzle, board)}, lines, picture)
-    return out.INTERRUPTED if interrupted else out.DONE
+    return _Found(out.INTERRUPTED if interrupted else out.DONE, best, facts, lines, picture=picture)
 
 
-def _legal(asked: _Question) -> Board:
-    """The board, or a legal refill of the cells that break a rule, if there is one."""
-    from lns.api.improving import legal_refill
-
-    puzzle, before = asked.puzzle, verify(asked.puzzle, asked.board)
-    legal, _ = legal_refill(puzzle, asked.board, before, range(puzzle.cells))
-    if legal != asked.board and not asked.args.quiet:
-        out.print_error(
-            f"lns: the given board broke {count_of(len(before.violations), 'rule')} ({before.seams} by seams); the "
-            f"windows begin with a legal refill of score {verify(puzzle, legal).score}"
-        )
-    return legal
-
-
-def _sweep(asked: _Question, board: Board, before: int, total: int) -> tuple[Board, list[WindowResult], bool]:
+def _sweep(
+    args: argparse.Namespace, puzzle: Puzzle, board: Board, write: Callable[[Board], None], total: int
+) -> tuple[Board, list[WindowResult], bool]:
     """Search the windows; the best board, what came of each window, and whether Ctrl-C ended it."""
     from lns.exact.region.windows import sweep_windows
 
-    args, began = asked.args, time.perf_counter()
+    began, before, boards = time.perf_counter(), verify(puzzle, board).score, [board]
     done: list[WindowResult] = []
 
     def on_improve(better: Board) -> None:
-        nonlocal board
-        board = better
-        asked.write_meanwhile(better)
+        boards.append(better)
+        write(better)
 
-    windows = sweep_windows(
-        asked.puzzle, board, *args.window, options=RegionOptions(**_method(args)), on_improve=on_improve,
+    swept = sweep_windows(
+        puzzle, board, *args.window, options=RegionOptions(**_method(args)), on_improve=on_improve,
         nodes=_WINDOW_NODES if args.nodes is None else args.nodes,
         seconds=lambda: None if args.time is None else args.time - (time.perf_counter() - began),
     )  # fmt: skip
     with live_line(args.time, quiet=args.quiet or args.json) as line:
         try:
-            for window in windows:
+            for window in swept:
                 done.append(window)
-                board = window.result.board
+                boards.append(window.result.board)
                 said = f"window {len(done)} of {total}, score {max(before, window.result.score)}"
                 line.show(said, time.perf_counter() - began)
         except KeyboardInterrupt:  # between two windows
-            return board, done, True
-    return board, done, any(window.result.status == "interrupted" for window in done)
+            return boards[-1], done, True
+    return boards[-1], done, any(window.result.status == "interrupted" for window in done)

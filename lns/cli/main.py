@@ -49,8 +49,6 @@ answer is no, 2 bad input, 70 a fault of lns, 130 interrupted."""
 
 
 class _Parser(argparse.ArgumentParser):
-    shows_all = True  # whether its help has the options that are seldom needed
-
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         sys.stdout.flush()  # so that a closed stdout is noticed inside `main`
         super().exit(status, message)
@@ -62,18 +60,10 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command.
+    """Run one command, by default with the arguments of the process; the exit status.
 
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        The arguments; those of the process by default.
-
-    Returns
-    -------
-    int
-        The exit status: 0 done, 1 the answer is no, 2 bad input or too little memory, 70 another error, which is a
-        fault of the program, 130 interrupted, 141 nobody read the output.
+    0 done, 1 the answer is no, 2 bad input or too little memory, 70 another error, which is a fault of the program, 130
+    interrupted, 141 nobody read the output.
     """
     if argv is None:
         _read_names_as_utf8()
@@ -180,8 +170,7 @@ def parser_of(name: str, *, shows_all: bool = True) -> argparse.ArgumentParser:
 
     target, line = commands()[name]
     parser = _Parser(prog=f"lns {name}", description=f"{line[0].upper()}{line[1:]}.", formatter_class=HelpFormatter)
-    parser.shows_all = shows_all
-    pkgutil.resolve_name(target).add_arguments(parser)
+    pkgutil.resolve_name(target).add_arguments(parser, shows_all=shows_all)
     return parser
 
 

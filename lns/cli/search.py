@@ -1,4 +1,4 @@
-"""`lns solve`, `lns resume` and `lns polish`: a search that leaves a run directory, and how it ends."""
+"""`lns solve`, `resume` and `polish`: a search that leaves a run directory, and how it ends; `lns estimate`."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ from lns.runs.files import BEST, INSTANCE, format_duration, reason_in_words
 from lns.runs.history import parts
 from lns.terminal import options as opt
 from lns.terminal import output as out
-from lns.terminal.inputs import check_start_options, read_board, read_puzzle
+from lns.terminal.inputs import check_start_options, print_notes, read_board, read_puzzle
 from lns.terminal.progress import screen_log
-from lns.terminal.signals import signal_handler
+from lns.terminal.signals import interrupt_on_signal, signal_handler
 
 if TYPE_CHECKING:
+    from lns.api.estimating import Estimate
     from lns.api.result import Result
     from lns.engine import FoundBoard
     from lns.instances.puzzle import Puzzle
@@ -96,7 +97,7 @@ _ENDING = (  # what every search with a run directory has
 )  # fmt: skip
 def solve(args: argparse.Namespace) -> int:
     check_start_options(args)
-    with _search_end(args) as end:
+    with SearchEnd(args) as end:
         from lns.api.solving import solve
 
         if args.device is not None:
@@ -131,7 +132,7 @@ def solve(args: argparse.Namespace) -> int:
     "With fewer workers than islands, the islands without a worker stay as they are until a later call.",
 )  # fmt: skip
 def resume(args: argparse.Namespace) -> int:
-    with _search_end(args) as end:
+    with SearchEnd(args) as end:
         from lns.api.solving import resume
 
         result = resume(time=args.time, steps=args.steps, **end.settings(args.directory))
@@ -150,7 +151,7 @@ def resume(args: argparse.Namespace) -> int:
     "Exit status: 0 done, 2 bad input, 130 Ctrl-C (the best board is kept).",
 )  # fmt: skip
 def polish(args: argparse.Namespace) -> int:
-    with _search_end(args) as end:
+    with SearchEnd(args) as end:
         from lns.api.solving import polish
 
         puzzle, board, _, notes = read_board(args, searched=True)
@@ -166,40 +167,87 @@ def polish(args: argparse.Namespace) -> int:
     return print_result(result, end.number, args)
 
 
+@opt.command(
+    opt.INSTANCE,
+    opt.TIME.but("how long to measure on one core: seconds, or like 10m, 2h (default 60; minutes give useful bounds)",
+                 default=60.0),
+    opt.SEED, opt.PARAMS.but("read parameters from this TOML file, or 'default' for the defaults (default: as `lns "
+                             "solve` takes them)"),
+    opt.flag("--verbose", "print the table of rates: measured, forecast, and how they were combined"),
+    *opt.PUZZLE_OPTIONS, opt.JSON, opt.QUIET,
+    epilog="The main engine constructs boards on one core for --time; its boards are counted by score. Printed is, for "
+    "each score, how long one core takes for a board; above the scores that were measured this is extrapolated. No "
+    "run directory is made. Ctrl-C prints what was measured until then. "
+    "Exit status: 0 done, 2 bad input, 129 SIGHUP, 130 Ctrl-C, 143 SIGTERM.",
+)  # fmt: skip
+def estimate(args: argparse.Namespace) -> int:
+    from lns.api.estimating import estimate
+
+    puzzle, notes = read_puzzle(args, args.instance)
+    if not args.quiet:
+        print_notes(notes)
+    signals: list[int] = []
+    try:
+        with signal_handler(interrupt_on_signal) as signals, screen_log(quiet=args.quiet):
+            shown = "none" if args.quiet else "terminal"
+            result = estimate(puzzle, progress=shown, **out.picked(args, "time seed params"))
+    except KeyboardInterrupt:
+        return 128 + (signals or [signal.SIGINT])[-1]
+    facts = {"instance": result.puzzle.name, "max_score": result.puzzle.max_score, "seed": result.seed}
+    facts |= {"seconds": round(result.seconds, 3)} | out.picked(result, "nodes measured_score interrupted")
+    advice = "\nA longer --time narrows it down; --verbose prints the rates behind it."
+    lines = _rates(result) if args.verbose else [out.wrapped(f"{result.summary()}\n{advice}", sys.stdout)]
+    out.print_answer(args, facts | {"rows": result.records()}, lines)
+    return 128 + (signals or [signal.SIGINT])[-1] if result.interrupted else out.DONE
+
+
+def _rates(result: Estimate) -> Iterator[str]:
+    """The rates, and how they were combined."""
+    from lns.rates import min_distance
+
+    yield result.headline
+    yield f"Boards of at least a score per core-hour, different in {min_distance(result.puzzle.cells)} cells or more."
+    yield (
+        f"Measured up to {result.measured_score}. Above it `expected` is extrapolated: half-way (in logarithms) between"
+    )
+    yield "two extremes: each further edge costs as much as the last two measured ones did, or as much more as the"
+    yield "model says in `forecast`, which rises too fast. `between` has both, widened by two standard deviations."
+    layout = "{:>5} {:>5} {:>9} {:>9} {:>9} {:>19}  {:>17}"
+    titles = ("score", "seen", "measured", "forecast", "expected", "between", "core-days for one")
+    yield f"\n{layout.format(*titles)}"
+    for row in result.rows:
+        measured = "-" if row.measured is None else _number(row.measured)
+        spread = f"{_number(row.low):>8} - {_number(row.high):>8}"
+        rates = (measured, _number(row.forecast), _number(row.expected), spread, _number(row.core_days))
+        yield layout.format(row.score, row.count or "-", *rates)
+
+
+def _number(value: float) -> str:
+    """``value`` with two significant digits."""
+    return f"{value:.2g}" if value < 100 or value >= 1e6 else f"{float(f'{value:.2g}'):,.0f}"
+
+
 # -- what ends a search, and what follows each new best ---------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def _search_end(args: argparse.Namespace) -> Iterator[SearchEnd]:
-    """Signals and rules end the search in order; the log goes to stderr."""
-    with contextlib.ExitStack() as closing:
-        end = SearchEnd(args, closing)
-        closing.enter_context(signal_handler(end.handle))
-        closing.enter_context(screen_log(quiet=args.quiet))
-        yield end
 
 
 class SearchEnd(StopRule):
     """The rule that ends a search of the command line after a signal, and the settings that every search has.
 
-    A signal that comes before the search began leaves at once; a second one ends the program.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        The options of the command.
-    closing : ExitStack
-        Closes what the search used.
-
-    Attributes
-    ----------
-    number : int
-        The signal; 0 before it came.
+    A context manager: signals end the search in order, and the log goes to stderr. A signal that comes before the
+    search began leaves at once; a second one ends the program.
     """
 
-    def __init__(self, args: argparse.Namespace, closing: contextlib.ExitStack) -> None:
-        self.number = 0
-        self._args, self._closing, self._searching = args, closing, False
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.number = 0  # the signal; 0 before it came
+        self._args, self._closing, self._searching = args, contextlib.ExitStack(), False
+
+    def __enter__(self) -> SearchEnd:
+        self._closing.enter_context(signal_handler(self.handle))
+        self._closing.enter_context(screen_log(quiet=self._args.quiet))
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._closing.__exit__(*error)
 
     def __call__(self, progress: SearchProgress) -> str | None:
         self._searching = True
@@ -243,16 +291,7 @@ class Notifier:
     """Runs a shell command for each new best, one at a time, in a thread of its own. A context manager.
 
     While the command runs, further bests are remembered; the newest of them is told next. The search neither waits for
-    the command nor fails with it.
-
-    Parameters
-    ----------
-    command : str
-        Shell command. Its environment has LNS_SCORE, LNS_MAX_SCORE, LNS_BEST and LNS_RUN_DIR.
-    run_dir : Path
-        Run directory.
-    interrupted : callable, optional
-        Whether a signal has ended the search: its end then waits for the command no longer than for a moment.
+    the command nor fails with it. After ``interrupted()`` the end waits for the command no longer than for a moment.
     """
 
     def __init__(self, command: str, run_dir: Path, interrupted: Callable[[], bool] = lambda: False) -> None:
@@ -283,12 +322,15 @@ class Notifier:
         if self._thread.is_alive() and self._interrupted():
             with self._wake:
                 self._next = None
-            if self._process is not None and self._process.poll() is None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(self._process.pid, signal.SIGTERM)
+            self._kill(signal.SIGTERM)
             self._thread.join(SOON_S)
         if self._thread.is_alive():
             log.warning("the command of --on-best still runs after %.3g s; it is left alone", time.monotonic() - began)
+
+    def _kill(self, number: signal.Signals) -> None:
+        if self._process is not None and self._process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, number)
 
     def _serve(self) -> None:
         while True:
@@ -308,15 +350,15 @@ class Notifier:
         puzzle = found.board.puzzle
         told = {"LNS_SCORE": str(found.score), "LNS_MAX_SCORE": "" if puzzle is None else str(puzzle.max_score)}
         told |= {"LNS_BEST": str(self._directory / BEST), "LNS_RUN_DIR": str(self._directory)}
-        self._process = process = subprocess.Popen(
+        self._process = subprocess.Popen(
             self._command, shell=True, env=os.environ | told, stdin=subprocess.DEVNULL, stdout=output,
             stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
         try:
-            status = process.wait(LONGEST_S)
+            status = self._process.wait(LONGEST_S)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            self._kill(signal.SIGKILL)
+            self._process.wait()
             log.warning("the command of --on-best took more than %g s and was killed", LONGEST_S)
             return
         if status == -signal.SIGTERM and self._interrupted():

@@ -28,19 +28,13 @@ def read_puzzle(args: argparse.Namespace, source: str) -> tuple[Puzzle, tuple[st
     return document.puzzle, document.notes
 
 
-def read_puzzles(
-    args: argparse.Namespace, sources: Sequence[str], *, quiet: bool = False, named: bool = True
-) -> list[Puzzle]:
-    """The puzzles of several INSTANCEs, each as the options say.
-
-    Notes go to stderr unless ``quiet``, each with the name of its source if ``named``. Raises InputError as
-    `read_puzzle` does.
-    """
+def read_puzzles(args: argparse.Namespace, sources: Sequence[str], *, quiet: bool = False) -> list[Puzzle]:
+    """The puzzles of several INSTANCEs, as the options say; notes, each with its source, go to stderr."""
     puzzles = []
     for source in sources:
         puzzle, notes = read_puzzle(args, source)
         if not quiet:
-            print_notes(f"{source}: {note}" if named else note for note in notes)
+            print_notes(f"{source}: {note}" for note in notes)
         puzzles.append(puzzle)
     return puzzles
 

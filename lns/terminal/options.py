@@ -20,7 +20,6 @@ from lns.instances.files import behind_links
 from lns.terminal.output import INTERRUPTED, print_error
 from lns.terminal.signals import interrupt_on_signal, signal_handler
 
-MOST_MEGABYTES = 9 * 10**12  # in bytes nearly the largest signed number of 64 bits
 _UNITS = {"w": 604800.0, "d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _DURATION = re.compile("".join(f"(?:({_NUMBER}){unit})?" for unit in _UNITS))
@@ -63,11 +62,16 @@ def positive_number(text: str) -> int:
 
 
 def megabytes(text: str) -> int:
-    """Option type: a limit of memory, an integer from 1, of at most 9e12 MB, which the system can still count."""
-    number = positive_number(text)
-    if number > MOST_MEGABYTES:
-        raise argparse.ArgumentTypeError(f"{text} MB are too many; expected at most {MOST_MEGABYTES:,}")
-    return number
+    """Option type: a limit of memory in megabytes, as bytes; the system counts them in signed numbers of 64 bits."""
+    return min(positive_number(text) * 10**6, 9 * 10**18)
+
+
+def size(text: str) -> tuple[int, int]:
+    """Option type: two numbers like 16x10."""
+    match = re.fullmatch(r"([0-9]{1,4})[xX×]([0-9]{1,4})", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"'{text}' is no size; expected two numbers, like 16x10")
+    return int(match[1]), int(match[2])
 
 
 def worker_count(text: str) -> int:
@@ -171,16 +175,6 @@ def rare(*options: Option) -> tuple[Option, ...]:
     return tuple(replace(each, rare=True) for each in options)
 
 
-def add_options(parser: argparse.ArgumentParser, options: Sequence[Option], *, all_shown: bool = True) -> None:
-    """Add the options of a table to a parser; the help has the rare ones only if ``all_shown``."""
-    groups: dict[str, Any] = {"": parser}
-    for each in options:
-        if each.group not in groups:
-            groups[each.group] = parser.add_argument_group(each.group)
-        hidden = {"help": argparse.SUPPRESS} if each.rare and not all_shown else {}
-        groups[each.group].add_argument(*each.names, **each.settings | hidden)
-
-
 @dataclass(frozen=True)
 class Command:
     """A command: what it does, and its help."""
@@ -190,11 +184,16 @@ class Command:
     epilog: str  # what the help says below the options
     interruptible: bool  # whether SIGTERM and SIGHUP end it as Ctrl-C does, with what was found, or with a sentence
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add options and epilog to a parser; its attribute ``shows_all``, if there is one, is that of --help-all."""
+    def add_arguments(self, parser: argparse.ArgumentParser, *, shows_all: bool = True) -> None:
+        """Add options and epilog to a parser; its help has the rare options only if ``shows_all``."""
         if any(each.rare for each in self.options):
             parser.add_argument("--help-all", action="help", help="show also the options that are seldom needed")
-        add_options(parser, self.options, all_shown=getattr(parser, "shows_all", True))
+        groups: dict[str, Any] = {"": parser}
+        for each in self.options:
+            if each.group not in groups:
+                groups[each.group] = parser.add_argument_group(each.group)
+            hidden = {"help": argparse.SUPPRESS} if each.rare and not shows_all else {}
+            groups[each.group].add_argument(*each.names, **each.settings | hidden)
         parser.epilog = self.epilog
 
     def run(self, args: argparse.Namespace) -> int:

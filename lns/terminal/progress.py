@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 from lns.runs.files import SafeFormatter, format_duration, logged_by
@@ -24,18 +25,12 @@ class LiveLine:
     Until the first call of `show`, and after each call of `begin`, the line says what is waited for and how long
     already, or how many kernels were compiled meanwhile. A terminal that was closed is no error: the work goes on.
 
-    Parameters
-    ----------
-    seconds : float or None
-        Time limit of the command; None if it has none.
-    quiet : bool
-        Show nothing.
-    kernels : int
-        About how many kernels a first run compiles; 0 if that is unknown.
+    ``seconds``: time limit of the command; ``kernels``: about how many a first run compiles, 0 if that is unknown;
+    ``in_notebook``: with the bar of a notebook.
     """
 
-    def __init__(self, seconds: float | None, *, quiet: bool, kernels: int = 0) -> None:
-        self._seconds, self._quiet, self._kernels = seconds, quiet, kernels
+    def __init__(self, seconds: float | None, *, quiet: bool, kernels: int = 0, in_notebook: bool = False) -> None:
+        self._seconds, self._quiet, self._kernels, self._in_notebook = seconds, quiet, kernels, in_notebook
         self._lock = threading.RLock()
         self._ended = threading.Event()
         self._closing = contextlib.ExitStack()
@@ -47,15 +42,13 @@ class LiveLine:
         if self._quiet:
             return self
         threading.Thread(target=self._tell_waiting, name="lns-progress", daemon=True).start()
-        if sys.stderr.isatty():
-            from tqdm import tqdm
+        if self._in_notebook or sys.stderr.isatty():
             from tqdm.contrib.logging import logging_redirect_tqdm
 
             self._closing.enter_context(logging_redirect_tqdm([log]))
-            self._bar = tqdm(
-                desc=self._activity,
-                total=round(self._seconds or 0) or None, unit="s", leave=False, file=sys.stderr, dynamic_ncols=True,
-                bar_format="{desc} |{bar}|" if self._seconds else "{desc} [{elapsed}]",
+            self._bar = import_module("tqdm.auto" if self._in_notebook else "tqdm").tqdm(
+                desc=self._activity, total=round(self._seconds or 0) or None, unit="s", leave=False, file=sys.stderr,
+                dynamic_ncols=True, bar_format="{desc} |{bar}|" if self._seconds else "{desc} [{elapsed}]",
             )  # fmt: skip
         return self
 
@@ -141,7 +134,7 @@ def screen_log(*, quiet: bool) -> contextlib.AbstractContextManager[None]:
 
 
 @contextlib.contextmanager
-def live_line(seconds: float | None, *, quiet: bool, kernels: int = 0) -> Iterator[LiveLine]:
+def live_line(seconds: float | None, *, quiet: bool) -> Iterator[LiveLine]:
     """A `LiveLine` with the log on stderr, for commands that keep no run directory."""
-    with screen_log(quiet=quiet), LiveLine(seconds, quiet=quiet, kernels=kernels) as line:
+    with screen_log(quiet=quiet), LiveLine(seconds, quiet=quiet) as line:
         yield line

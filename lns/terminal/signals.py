@@ -18,16 +18,9 @@ _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if
 def signal_handler(handler: Callable[[int, object], None]) -> Iterator[list[int]]:
     """Install ``handler`` for SIGINT, SIGTERM and SIGHUP; restore the previous handlers on exit.
 
-    Yields the numbers of the signals that came so far.
-
-    A signal that the parent process ignores (as nohup does with SIGHUP) stays ignored. Python drops an exception that
-    ``handler`` raises inside a callback from C, for example while numba compiles; the signal is then sent again until
-    the exception gets through.
-
-    Parameters
-    ----------
-    handler : callable
-        Called with the number of the signal and the current frame, as by `signal.signal`.
+    Yields the numbers of the signals that came so far. A signal that the parent process ignores (as nohup does with
+    SIGHUP) stays ignored. Python drops an exception that ``handler`` raises inside a callback from C, for example while
+    numba compiles; the signal is then sent again until the exception gets through.
     """
     previous = {number: signal.getsignal(number) for number in _SIGNALS}
     previous_hook = sys.unraisablehook

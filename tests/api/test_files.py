@@ -31,6 +31,12 @@ def test_a_board_is_saved_and_read_back_in_every_form(tmp_path: Path) -> None:
     assert lns.verify(puzzle, lns.load_board(lns.viewer_url(puzzle, board), puzzle)).score == puzzle.max_score
 
 
+def test_a_board_with_holes_knows_its_puzzle() -> None:
+    puzzle, board = lns.generate("diamond", side=3)
+    assert lns.load_board(board).puzzle == lns.load_board(lns.Board(board.placements, 5, 5), puzzle).puzzle == puzzle
+    assert lns.improve(None, board).proven and lns.polish(None, board, steps=1, workers=1, progress=None).solved
+
+
 def test_a_generated_puzzle_is_that_of_the_command_line(tmp_path: Path) -> None:
     puzzle, solution = lns.generate("like-e2", width=6, height=4, seed=7, clues=2)
     arguments = ["generate", "like-e2", "--width", "6", "--height", "4", "--seed", "7", "--clues", "2"]

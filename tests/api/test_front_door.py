@@ -36,13 +36,9 @@ def test_an_unknown_name_is_an_attribute_error_and_dir_lists_what_is_public() ->
     with pytest.raises(AttributeError, match="no attribute 'sovle'"):
         _ = lns.sovle
     assert lns.estimate.__name__ == "estimate" and dir(lns) == sorted([*lns.__all__, "__version__"])
-    assert lns.__version__.count(".") == 2
+    assert lns.__version__.count(".") == 2 and Path(lns.__file__).with_name("py.typed").exists()
 
 
 def test_no_module_takes_the_place_of_a_function() -> None:
     """An import of a module sets the attribute of its name."""
     assert {path.stem for path in Path(lns.__file__).parent.iterdir()} & set(lns.__all__) == {"cells"}
-
-
-def test_the_package_says_that_it_is_typed() -> None:
-    assert Path(lns.__file__).with_name("py.typed").exists()

@@ -20,21 +20,18 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_status_of_a_folder_is_a_row_a_run(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_status_of_a_folder_is_a_row_a_run(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = lns.status(runs)
     assert [row["state"] for row in found.records()] == ["ended"] * 2 and len(found.summary().splitlines()) >= 3
     assert [run.history.best_score for run in found.runs] == [run.score for run in found.runs]
     monkeypatch.chdir(runs)
     assert lns.status().records() == [row | {"run_dir": Path(row["run_dir"]).name} for row in found.records()]
     assert lns.status([runs / "run-2"], min_score=0).records()[0]["min_score"] == 0
-
-
-@pytest.mark.parametrize("read", [lns.status, lns.collect])
-def test_what_is_no_run_is_an_error_or_told(read, runs: Path, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(lns.InputError, match="no run directory"):
-        read([tmp_path, runs])
-    told: list[lns.InputError] = []
-    assert len(read([tmp_path, runs], on_error=told.append).records()) >= 2 and len(told) == 1
+    for read in (lns.status, lns.collect):
+        with pytest.raises(lns.InputError, match="no run directory"):
+            read([tmp_path, runs])
+        told: list[lns.InputError] = []
+        assert len(read([tmp_path, runs], on_error=told.append).records()) >= 2 and len(told) == 1  # type: ignore[arg-type]
 
 
 def test_collected_boards_are_verified_drawn_and_written(runs: Path, tmp_path: Path) -> None:
@@ -50,14 +47,6 @@ def test_collected_boards_are_verified_drawn_and_written(runs: Path, tmp_path: P
         lns.collect(runs, top=0)
 
 
-def test_merged_runs_are_a_run(runs: Path, tmp_path: Path) -> None:
-    merged = lns.merge([runs / "run-1", runs / "run-2"], tmp_path / "merged")
-    (row,) = lns.status(merged.run_dir).runs
-    assert (merged.runs, merged.score) == (2, row.score) and merged.summary().startswith("2 runs, ")
-    with pytest.raises(lns.InputError, match="1 run named; expected two or more"):
-        lns.merge(runs / "run-1", tmp_path / "again")
-
-
 def test_solvers_are_compared_and_a_file_is_continued(tmp_path: Path) -> None:
     told: list[str] = []
     asked = {"count": True, "output": tmp_path / "runs.csv", "on_row": lambda row: told.append(row.solver)}
@@ -68,6 +57,8 @@ def test_solvers_are_compared_and_a_file_is_continued(tmp_path: Path) -> None:
     assert refused["nodes"] is found.rows[1].nodes is None
     assert lns.compare({"mine": PUZZLE}, ["rowscan", "sls:adaptg2wsat"], **asked) == found and len(told) == 4
     assert "rowscan" in found.summary() and not found.interrupted
+    other = lns.Puzzle(lns.generate("like-e2", width=4, seed=2).puzzle.pieces, 4, 4, name=PUZZLE.name)
+    assert len(lns.compare([PUZZLE, other], "rowscan").rows) == 2
     with pytest.raises(lns.InputError, match="did you mean 'rowscan'"):
         lns.compare(PUZZLE, "rowscn")
 
@@ -78,11 +69,6 @@ def test_an_interrupted_comparison_keeps_its_rows() -> None:
 
     found = lns.compare(PUZZLE, ("rowscan", "dlx"), on_row=interrupt)
     assert [row.solver for row in found.rows] == ["rowscan"] and found.interrupted
-
-
-def test_puzzles_of_one_name_are_compared_each() -> None:
-    other = lns.Puzzle(lns.generate("like-e2", width=4, seed=2).puzzle.pieces, 4, 4, name=PUZZLE.name)
-    assert len(lns.compare([PUZZLE, other], "rowscan").rows) == 2
 
 
 def test_puzzles_and_boards_are_converted(tmp_path: Path) -> None:

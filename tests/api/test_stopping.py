@@ -33,13 +33,6 @@ def test_rules_combine_by_or_and_and() -> None:
     assert (both | MaxSteps(1))(progress(steps=1)) == "steps made"
 
 
-def test_limits_that_are_certain_are_known_before_the_search() -> None:
-    assert (MaxSteps(7) | MaxTime(5) | MaxSteps(9)).alternatives == (MaxSteps(7), MaxTime(5), MaxSteps(9))
-    assert MaxTime(7).alternatives == (MaxTime(7),)
-    both = MaxSteps(7) & MaxTime(5)
-    assert both.alternatives == (both,), "neither of them ends it"
-
-
 class Odd(StopRule):
     """A rule of a user."""
 

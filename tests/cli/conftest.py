@@ -2,31 +2,48 @@
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 from lns.cli.main import main
+from lns.instances.board import Board
+from lns.params import to_toml
+from tests.instances.small_puzzles import planted
+from tests.lns.run_parts import QUICK
 
-QUICK = """
-[construct]
-tail = 8
-tail_nodes = 2000
-[tabu]
-steps = 50
-patience = 400
-[engine]
-step_nodes = 20000
-"""
+PUZZLE, SOLUTION = planted(8, 7, 6, 6, clues=2)
+
+
+def inner(cells: Iterable[int]) -> list[int]:
+    """Those of these cells of `PUZZLE` that have no clue."""
+    return [cell for cell in cells if cell not in {clue.cell for clue in PUZZLE.clues}]
+
+
+def swapped() -> Board:
+    """The solution of `PUZZLE` with two inner pieces that are no clues exchanged."""
+    one, other = inner((8, 9, 10, 15, 16, 17))[:2]
+    placements = SOLUTION.placements.copy()
+    placements[[one, other]] = placements[[other, one]]
+    return Board(placements, 7, 6)
+
+
+def begun() -> Board:
+    """The solution of `PUZZLE` with the inner pieces of lower rows exchanged, and one cell of the last row empty."""
+    placements, lower = SOLUTION.placements.copy(), inner((*range(22, 27), *range(29, 34)))
+    placements[lower] = np.roll(placements[lower], 3)
+    placements[41] = -1
+    return Board(placements, 7, 6)
 
 
 @pytest.fixture
 def params(tmp_path: Path) -> str:
-    """A file of parameters with which a step takes a moment."""
+    """The file quick.toml of parameters with which a step takes a moment."""
     path = tmp_path / "quick.toml"
-    path.write_text(QUICK)
+    path.write_text(to_toml(QUICK))
     return str(path)
 
 
@@ -60,7 +77,7 @@ class Typed:
     def facts(self, command: str | Sequence[str], status: int = 0) -> dict[str, Any]:
         """What a command says with ``--json``."""
         words = shlex.split(command) if isinstance(command, str) else [*command]
-        found: dict[str, Any] = json.loads(self([*words, "--json"], status).out)
+        found: dict[str, Any] = json.loads(self([*words, "--json"], status).out, parse_constant=pytest.fail)  # no NaN
         return found
 
     def refused(self, command: str | Sequence[str]) -> str:

@@ -14,8 +14,8 @@ from lns.cli.main import main
 from lns.runs.directory import read_best, read_run
 from lns.runs.run_summary import load_summary
 from tests.cli.conftest import Typed
-from tests.cli.run_program import ROOT, program, wait_for
-from tests.dask_processes import PAGES, Cluster, dask_cluster
+from tests.cli.run_program import program, wait_for
+from tests.dask_processes import Cluster, dask_cluster
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed: it comes with the extra 'cluster'")
 
@@ -31,41 +31,19 @@ def steps(run: Path) -> int:
         return 0
 
 
-@pytest.mark.parametrize(
-    ("address", "sentence"),
-    [
-        ("http://host:80", "no address of a cluster: http://host:80; expected tcp://HOST:PORT"),
-        ("tcp://127.0.0.1:9", "no Dask scheduler answers at tcp://127.0.0.1:9 ("),
-        ("tls://127.0.0.1:9", "no Dask scheduler answers at tls://127.0.0.1:9 ("),
-    ],
-)
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "tls://127.0.0.1:9"])
 def test_a_cluster_that_cannot_be_is_one_sentence(
-    address: str, sentence: str, here: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed
+    address: str, here: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:
     monkeypatch.setattr("lns.cluster.ANSWER_S", 1.0)
-    assert sentence in typed.refused(f"solve like-e2-4x4 --run-dir run --cluster {address}")
-    assert not Path("run").exists()
+    refused = typed.refused(f"solve like-e2-4x4 --run-dir run --cluster {address}")
+    assert f"no Dask scheduler answers at {address} (" in refused and not Path("run").exists()
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with dask_cluster(tmp_path_factory.mktemp("cluster"), workers=2) as cluster:
         yield cluster
-
-
-@pytest.mark.slow
-def test_a_cluster_by_the_options_of_the_docs_listens_on_this_machine_only(cluster: Cluster) -> None:
-    page = (ROOT / "docs" / "how-to" / "cluster.md").read_text()
-    assert page.count("--dashboard-address 127.0.0.1:0") == 2 and PAGES == "127.0.0.1:0"
-    with distributed.Client(cluster.address, set_as_default=False) as client:
-        client.wait_for_workers(2, timeout=60)
-    for process in (cluster.scheduler, *cluster.workers):
-        own = {str(file.readlink()) for file in Path(f"/proc/{process.pid}/fd").iterdir() if file.is_symlink()}
-        lines = [
-            line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()
-        ]
-        listening = [fields[1] for fields in lines[1:] if fields[3] == "0A" and f"socket:[{fields[9]}]" in own]
-        assert listening and all(place.startswith("0100007F:") for place in listening), listening
 
 
 @pytest.mark.slow
@@ -89,15 +67,6 @@ def test_a_killed_worker_is_replaced_and_ctrl_c_saves(cluster: Cluster, tmp_path
     assert best is not None and best.score == summary.history.best_score
     assert main(["resume", str(run), "--time", "600", "--steps", "1", "--workers", "2", "--quiet"]) == 0
     assert load_summary(run).heartbeat.statistics.moves > summary.heartbeat.statistics.moves
-
-
-@pytest.mark.slow
-def test_a_worker_of_another_version_is_named(tmp_path: Path, typed: Typed) -> None:
-    with dask_cluster(tmp_path) as cluster:
-        cluster.add(preload="import lns.version\nlns.version.__version__ = '0.0.9'\n")
-        errors = typed(f"solve like-e2-4x4 --cluster {cluster.address} --run-dir {tmp_path / 'run'}", 2).err
-    said = errors.splitlines()[-1]
-    assert "worker tcp://127.0.0.1:" in said and "has lns 0.0.9; expected lns " in said
 
 
 @pytest.mark.slow

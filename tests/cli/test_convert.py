@@ -1,20 +1,15 @@
 """`lns convert` and `lns generate`: chains of formats, what is made, and what is refused."""
 
 import json
-import os
 import re
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from lns.api.files import generate
 from lns.cli.main import main
-from lns.exact.outcome import Outcome, SolveStatus
 from lns.instances.formats import load_board, load_puzzle, viewer_url, write
 from lns.instances.formats.registry import FORMATS
-from lns.instances.generate.planted import PortableRandom, plant
 from lns.instances.verify import verify
 from tests.cli.conftest import Typed
 from tests.instances.small_puzzles import planted
@@ -71,34 +66,6 @@ def test_stdout_and_json(typed: Typed) -> None:
     assert typed.facts("convert board.url out.json --puzzle p.json") == expected
 
 
-def test_a_link_stays_and_the_file_behind_it_is_overwritten(typed: Typed) -> None:
-    folder = Path("folder")
-    folder.mkdir()
-    (folder / "old").write_text("old")
-    for number, (to, command) in enumerate(
-        [
-            ("old", "convert p.json LINK --to json"),
-            ("new", "convert p.json LINK --to json"),
-            ("old", "convert board.url LINK --puzzle p.json --to best"),
-            ("old", "exact cnf p.json --encoding half-2 -o LINK"),
-            ("old", "generate uniform --width 4 --format json -o LINK"),
-            ("old", "show p.json --svg LINK"),
-        ]
-    ):
-        link = Path(f"link{number}")
-        link.symlink_to(folder / to)
-        before = (folder / to).read_bytes() if (folder / to).exists() else b""
-        if to == "new":
-            assert f"{link}: this exists already" in typed.refused(command.replace("LINK", link.name))
-        typed(f"{command.replace('LINK', link.name)} --force")
-        assert link.is_symlink() and (folder / to).read_bytes() != before
-    assert sorted(path.name for path in folder.iterdir()) == ["new", "old"]
-    os.mkfifo("pipe")
-    Path("to-pipe").symlink_to("pipe")
-    refused = typed.refused("convert p.json to-pipe --to json --force")
-    assert "to-pipe: this is a pipe or a device" in refused and Path("to-pipe").is_symlink()
-
-
 def test_a_partial_url_needs_its_puzzle(typed: Typed) -> None:
     url = viewer_url(WIDE, WIDE_BOARD)
     edges = url.partition("board_edges=")[2][:4]
@@ -134,50 +101,22 @@ def test_a_number_above_those_of_the_boards_is_refused(board: str, typed: Typed)
     assert "p.json: there is no board 2" in typed.refused("convert p.json - --to benoist --number 2")
 
 
-@pytest.mark.parametrize("kind", ["diamond", "triangle"])
-@pytest.mark.parametrize("format", ["cells", "cells:ccw,turn1", "picture"])
-def test_boards_with_holes_are_read_back(kind: str, format: str, typed: Typed) -> None:
-    puzzle, board = generate(kind, side=4, seed=1)
-    write("holes.json", None, puzzle, None)
-    write("laid", format, puzzle, board)
-    typed("convert laid back.json --puzzle holes.json --to best")
-    assert np.array_equal(load_board("back.json", puzzle)[1].colours(puzzle), board.colours(puzzle))
-
-
 def test_the_list_of_formats_is_one_json_object(typed: Typed) -> None:
     listed = typed.facts("convert --list")
     assert [form["name"] for form in listed["formats"]] == list(FORMATS)
     assert {"option", "holds", "about", "example"} < {*listed["formats"][0]} and listed["dialects"][0]["example"]
 
 
-def test_to_the_screen(typed: Typed) -> None:
+def test_a_puzzle_on_the_screen_and_puzzle_and_solution_in_files(typed: Typed) -> None:
     lines = typed("generate like-e2 --width 4 --seed 3").out.splitlines()
     assert lines[:3] == ["4", "6", "0"] and len(lines) == 3 + 16
-
-
-def test_puzzle_and_solution_apart(typed: Typed) -> None:
+    assert json.loads(typed("generate triangle --side 3").out)["schema"] == 1, "which benoist cannot say"
     said = typed("generate uniform --width 7 --colours 5 --fix-corners --clues 1 -o p.txt --solution p.solution.txt")
     assert said.out == "p.txt: uniform-7x7-c5-s0, 49 pieces, 5 colours, 5 clues\n"
     puzzle, board = load_board("p.solution.txt", load_puzzle("p.txt"))
     assert {clue.cell for clue in puzzle.clues} == {0, 6, 24, 42, 48}
     judged = verify(puzzle, board)
     assert judged.valid and judged.score == judged.max_score == 84
-
-
-@pytest.mark.parametrize(
-    ("options", "line"),
-    [
-        ("tetravex --width 3 --colours 3", "tetravex-3x3-c3-s0, 9 pieces, 3 colours, 0 clues"),
-        ("unframed --width 3 --height 2 --clues 1", "unframed-3x2-c7-s0, 6 pieces, 6 colours, 1 clue"),
-        ("triangle --side 3 --colours 2", "triangle-3-c2-s0, 9 pieces, 2 colours, 0 clues"),
-        ("diamond --side 3 --clues 13", "diamond-3-c3-s0, 13 pieces, 3 colours, 13 clues"),
-    ],
-)
-def test_puzzles_by_other_rules(options: str, line: str, typed: Typed) -> None:
-    assert typed(f"generate {options} -o made.json --solution p.solution.txt").out == f"made.json: {line}\n"
-    found = typed.facts("verify p.solution.txt --puzzle made.json")
-    assert found["full"] and found["score"] == found["max_score"]
-    assert json.loads(typed(f"generate {options}").out)["schema"] == 1
 
 
 def test_json(typed: Typed) -> None:
@@ -187,38 +126,7 @@ def test_json(typed: Typed) -> None:
     assert facts == expected | {"solution": None, "text": None}
 
 
-@pytest.mark.parametrize(
-    ("right", "status"),
-    [
-        ([1, 2, 3, 1], 0),  # both ends equal, so that the board and its rotated copy are both counted
-        ([1, 2, 2, 1], 0),  # its own rotated copy
-        ([1, 1, 2, 2, 1, 1], 2),  # the piece 1-1 may lie elsewhere
-    ],
-)
-def test_a_single_solution_is_recognised_if_every_corner_piece_has_an_identical_one(
-    right: list[int], status: int, monkeypatch: pytest.MonkeyPatch, typed: Typed
-) -> None:
-    cells = len(right) + 1
-    row = plant([*right, 0], [0] * cells, cells, 1, PortableRandom(1), "row")
-    monkeypatch.setattr("lns.instances.generate.unique", lambda *arguments: row)
-    typed("generate --unique max --width 9 -o row.json", status)
-
-
 def test_the_proofs_of_the_largest_board_end_with_their_time(typed: Typed) -> None:
     began = time.monotonic()
     assert "was proven unique in" in typed("generate --unique max --width 64 -o p.txt --time 1", 2).err
     assert not Path("p.txt").exists() and time.monotonic() - began < 20.0, "the machine may be busy"
-
-
-@pytest.mark.parametrize("stopped_at", [1, 2])  # while ColorPairs is compiled, and in the first proof
-def test_an_interrupted_proof_ends_the_command(stopped_at: int, monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    asked: list[object] = []
-
-    def interrupted(puzzle: object, **options: object) -> Outcome:
-        asked.append(puzzle)
-        status = SolveStatus.INTERRUPTED if len(asked) == stopped_at else SolveStatus.SOLVED
-        return Outcome(status, 0, 0, 0.0)
-
-    monkeypatch.setattr("lns.exact.solvers.count", interrupted)
-    typed("generate --unique max --width 5 -o p.txt", 130)
-    assert len(asked) == stopped_at and not Path("p.txt").exists()

@@ -12,7 +12,6 @@ import pytest
 import lns
 from lns.exact.compare import ComparisonRow, PlannedRun
 from lns.exact.execution import Request
-from lns.exact.polyominoes.grid import load, orientations
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle, write
 from lns.params import Params
@@ -22,7 +21,7 @@ from lns.tuning import benchmark
 from tests.cli.conftest import Typed
 from tests.lns.run_parts import best_of, finished_run, new_directory, run_for, small_puzzle
 
-PUZZLE, BOARD = lns.generate("like-e2", width=4, seed=1)
+PUZZLE, SOLUTION = lns.generate("like-e2", width=4, seed=1)
 DESIGN = "exact design hard --width 2 --height 3 --colours 2 --trees 2 --nodes 1000"
 IMPROVE = "improve b.url --puzzle p.json --window 2x2 --everywhere --nodes 1000"
 
@@ -30,7 +29,9 @@ IMPROVE = "improve b.url --puzzle p.json --window 2x2 --everywhere --nodes 1000"
 @pytest.fixture(autouse=True)
 def files(here: Path) -> None:
     write("p.json", None, PUZZLE, None)
-    write("b.url", None, PUZZLE, BOARD)
+    placements = SOLUTION.placements.copy()
+    placements[[5, 6]] = placements[[6, 5]]
+    write("b.url", None, PUZZLE, lns.Board(placements, 4, 4))
     Path("answer").write_text("s UNSATISFIABLE\n")
     Path("graph.txt").write_text("x y\ny z\n")
 
@@ -83,12 +84,15 @@ def test_a_file_that_exists_is_overwritten_by_force_only(command: str, target: s
     if command.startswith("report"):
         finished_run(Path("run"), name="like-e2-4x4", engine="tabu", steps=1)
     os.mkfifo("pipe")
+    link = Path(f"link-{target}")
+    link.symlink_to(target)
+    assert f"{link}: this exists already" in typed.refused(f"{command} {link}"), "although it leads nowhere"
     Path(target).write_text("mine")
     assert f"{target}: this exists already" in typed.refused(f"{command} {target}")
     assert Path(target).read_text() == "mine"
     assert "pipe: this is a pipe or a device" in typed.refused(f"{command} pipe --force")
-    typed(f"{command} {target} --force")
-    assert Path(target).read_text() != "mine"
+    typed(f"{command} {link} --force")
+    assert link.is_symlink() and Path(target).read_text() != "mine", "the link stays, the file behind it is written"
 
 
 def test_a_checkpoint_is_due_after_the_seconds_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,19 +158,6 @@ def test_grey_may_be_renamed_too(typed: Typed) -> None:
         write(name, None, lns.Puzzle([[colours[0], colours[1], colours[1], colours[0]]] * 4, 2, 2, framed=framed), None)
     typed("exact isomorphic a.json b.json", 1)
     typed("exact isomorphic a.json b.json --rename-grey")
-
-
-def test_pieces_of_a_cut_are_neither_thin_nor_alike(typed: Typed) -> None:
-    typed("exact polyomino --cut 8x8 --cells 4-6 -o thick.txt --thinnest 2")
-    for shape in load("thick.txt").pieces.values():
-        assert min(max(end) for end in zip(*shape, strict=True)) >= 1, "a row of cells is 1 thin"
-    typed("exact polyomino --cut 6x8 --cells 2-5 -o distinct.txt --distinct")
-    pieces = load("distinct.txt").pieces.values()
-    assert len({orientations(shape)[0] for shape in pieces}) == len(pieces)
-
-
-def test_a_budget_of_time_ends_a_count_of_fillings(typed: Typed) -> None:
-    assert typed.facts("exact polyomino --count --time 0.2 --quiet")["status"] == "budget spent"
 
 
 def test_the_full_scale_of_a_paper_has_more_runs(typed: Typed) -> None:
@@ -251,6 +242,13 @@ def test_a_study_is_asked_for_what_the_options_say(monkeypatch: pytest.MonkeyPat
     assert (asked[0]["time"], asked[0]["workers"], request.family) == (3600, 3, "like-e2:6x6")
     assert (request.engine, request.sampler, request.run_seconds) == ("tabu", "random", 4)
     assert (request.pairs, request.held_out, request.seed) == (5, 30, 9)
+    Path("p.txt").write_text("1002 1120\n0030 2034\n")  # without an option, up left right down
+    Path("clues.txt").write_text("# 1 clues: piece from 1, row column from 0, clockwise turns\n2 0 1 0\n")
+    tune = "tune p.txt --study s --puzzle-format pieces:tetravex,urdl"
+    assert "lns: p.txt: clues: 1 clue, read as" in typed(f"{tune} --clues clues.txt", 2).err
+    [puzzle] = asked[1]["request"].instances
+    assert puzzle.pieces[0].tolist() == [2, 1, 1, 3] and puzzle.clues == (lns.Clue(1, 1, 0),)
+    assert typed(f"{tune} --quiet", 2).err == "lns: that is all\n"
 
 
 def test_a_benchmark_runs_what_its_options_say(params: str, monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:

@@ -138,7 +138,7 @@ def test_a_board_that_could_not_be_written_is_printed(number: int, capsys: pytes
 
 
 def test_a_signal_that_an_import_swallows_ends_the_search_when_it_begins() -> None:
-    end = search.SearchEnd(argparse.Namespace(), contextlib.ExitStack())
+    end = search.SearchEnd(argparse.Namespace())
     with contextlib.suppress(SystemExit):  # as some imports do
         end.handle(signal.SIGINT, None)
     assert end.number == signal.SIGINT

@@ -7,37 +7,25 @@ import numpy as np
 import pytest
 
 import lns
-from lns import cells as cell_lists
 from lns.engines import ENGINES
 from lns.instances.board import Board
 from lns.instances.formats import load_board, write
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
-from lns.params import to_toml
 from lns.runs.board_log import BoardLogReader
 from lns.runs.directory import read_run
-from lns.terminal.options import cell_list
-from tests.cli.conftest import Typed
+from tests.cli.conftest import PUZZLE, SOLUTION, Typed, begun
 from tests.instances.small_puzzles import planted
-from tests.lns.run_parts import QUICK
 from tests.shared_data import shared
 
-PUZZLE, SOLUTION = planted(8, 7, 6, 6, clues=2)
 ROWS = list(range(7, 21))
 SOLVE = "solve p.json --start b.json --params quick.toml --workers 1 --seed 1 --quiet --run-dir"
 
 
 @pytest.fixture(autouse=True)
-def files(here: Path) -> None:
-    """A start: the solution with the inner pieces of lower rows turned upside down, and one cell of the last empty."""
-    placements = SOLUTION.placements.copy()
-    clues = {clue.cell for clue in PUZZLE.clues}
-    inner = [cell for cell in (22, 23, 24, 25, 26, 29, 30, 31, 32, 33) if cell not in clues]
-    placements[inner] = np.roll(placements[inner], 3)
-    placements[41] = -1
+def files(here: Path, params: str) -> None:
     write("p.json", None, PUZZLE, None)
-    write("b.json", None, PUZZLE, Board(placements, 7, 6))
-    Path("quick.toml").write_text(to_toml(QUICK))
+    write("b.json", None, PUZZLE, begun())
 
 
 @pytest.mark.slow
@@ -81,10 +69,6 @@ def test_a_pin_that_contradicts_a_clue_yet_to_be_laid_is_refused(typed: Typed) -
     typed(solve)
 
 
-def test_lists_of_cells() -> None:
-    assert cell_lists.parse(cell_list("3, 10-12,r1"), PUZZLE) == [3, 10, 11, 12, 7, 8, 9, 10, 11, 12, 13]
-
-
 WHOLE, SOLVED = planted(3, 8, 8, 6, clues=2)
 
 
@@ -98,17 +82,16 @@ def damaged(swaps: int, seed: int = 1) -> Board:
     return Board(placed, 8, 8)
 
 
-@pytest.fixture(autouse=True)
-def damaged_board(here: Path) -> None:
-    write("given.json", None, WHOLE, damaged(3))
-    write("whole.json", None, WHOLE, None)
+POLISH = "polish given.json --puzzle whole.json --time 60 --run-dir run --quiet --workers 1 --seed 1"
 
 
 def test_a_damaged_board_is_mended_and_saved(typed: Typed) -> None:
-    best = typed.facts("polish given.json --puzzle whole.json --time 60 --run-dir run --quiet --workers 1 --seed 1")
+    write("given.json", None, WHOLE, damaged(3))
+    write("whole.json", None, WHOLE, None)
+    best = typed.facts(POLISH)
     puzzle, board = load_board("run/best.json", WHOLE)
-    assert best["score"] == verify(puzzle, board).score == WHOLE.max_score
-    assert verify(WHOLE, board).valid, "with its clues"
+    found = verify(puzzle, board)
+    assert best["score"] == found.score == WHOLE.max_score and found.valid, "with its clues"
 
 
 def test_a_board_that_does_not_become_better_is_said_to_be_the_best(typed: Typed) -> None:
@@ -119,7 +102,7 @@ def test_a_board_that_does_not_become_better_is_said_to_be_the_best(typed: Typed
     other = Puzzle(pieces, 4, 4)
     write("whole.json", None, other, None)
     write("given.json", None, other, board)
-    said = typed("polish given.json --puzzle whole.json --time 60 --run-dir run --quiet --workers 1 --seed 1").out
+    said = typed(POLISH).out
     assert "nothing better than the given board was found; best.json holds that board" in said
     assert load_board("run/best.json", other)[1] == board
 
@@ -150,11 +133,6 @@ def test_it_ends_when_all_windows_are_proven_and_says_so() -> None:
         assert certificate and all(shape["proven"] == shape["windows"] for shape in certificate.values())
     else:
         assert result.why == "target reached"
-
-
-def test_an_empty_board_is_refused() -> None:
-    with pytest.raises(lns.InputError, match="the board is empty"):
-        lns.polish(WHOLE, Board.empty(WHOLE))
 
 
 @pytest.mark.parametrize(("clues", "held"), [("", 5), (" --clues none", 0)])

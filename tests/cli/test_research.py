@@ -1,24 +1,21 @@
 """`lns estimate` and `lns tune`: tables, objects, refusals, and a process that is stopped or killed."""
 
 import json
-import os
 import re
 import signal
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import pytest
 
 from lns.api.estimating import Estimate, EstimateRow
-from lns.instances.errors import InputError
 from lns.instances.formats import write
-from lns.instances.puzzle import Clue
-from lns.params import from_dict, load, to_toml
+from lns.params import from_dict, to_toml
 from lns.rates import RELIABLE_COUNT, Measurement
 from lns.tuning.plan import StudyRequest
-from lns.tuning.study import FINISHED, open_study
+from lns.tuning.study import open_study
 from tests.cli.conftest import Typed
-from tests.cli.run_program import program, wait_for
+from tests.cli.run_program import program
 from tests.instances.small_puzzles import planted
 
 pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
@@ -45,6 +42,8 @@ def test_json_says_what_is_measured(typed: Typed) -> None:
         }  # fmt: skip
         assert (row["measured_per_core_hour"] is None) == (row["seen"] == 0)
     assert not Path("runs").exists(), "an estimate is no run"
+    write("p.json", "json", planted(1, 1, 2, 1)[0], None)
+    assert typed.facts("estimate p.json --time 0.1 --quiet")["rows"][0]["seen"] == 1, "without infinity"
 
 
 def test_the_table_has_a_line_a_score(typed: Typed) -> None:
@@ -81,21 +80,6 @@ def test_a_table_that_was_interrupted_says_so(boards: bool, monkeypatch: pytest.
     monkeypatch.setattr(Measurement, "run", interrupted)
     out = typed(QUESTION, 130).out
     assert ("of one core, interrupted" in out) == boards and (out == "") == (not boards)
-
-
-def test_json_of_a_board_that_is_certain_has_no_infinity(typed: Typed) -> None:
-    write("p.json", "json", planted(1, 1, 2, 1)[0], None)
-
-    def refuse(constant: str) -> NoReturn:
-        raise AssertionError(constant)
-
-    said = typed("estimate p.json --time 0.1 --quiet --json").out
-    assert json.loads(said, parse_constant=refuse)["rows"][0]["seen"] == 1
-
-
-def test_a_board_without_inner_edges_has_no_score_to_estimate(typed: Typed) -> None:
-    write("p.json", "json", planted(1, 1, 1, 1)[0], None)
-    assert "no inner edge" in typed.refused("estimate p.json --time 0.1 --quiet")
 
 
 def test_without_verbose_there_is_a_sentence_a_score(typed: Typed) -> None:
@@ -151,45 +135,6 @@ def test_a_study_begins_goes_on_and_reports(typed: Typed) -> None:
     report.unlink()
     typed("tune --study s --report --quiet", 1)
     assert report.exists()
-
-
-@pytest.mark.slow
-def test_ctrl_c_ends_in_order_and_a_kill_loses_no_finished_trial(here: Path) -> None:
-    directory, params = here / "s", load("base.toml")
-    open_study(directory, StudyRequest(family="like-e2:6x6", nodes=4_000_000, pairs=3, held_out=2, params=params))
-    watcher = open_study(directory, StudyRequest())
-    before = 0
-    for sent, status in ((signal.SIGKILL, -9), (signal.SIGINT, 130)):
-        wanted = before + 2
-        with program("tune", "--study", str(directory), "--time", "10m", "--workers", "2") as process:
-            wait_for(lambda wanted=wanted: len(watcher.trials(*FINISHED)) >= wanted, "two more trials", 300)  # type: ignore[misc]
-            if sent == signal.SIGKILL:
-                os.killpg(process.pid, sent)  # workers and all
-            else:
-                process.send_signal(sent)
-            assert process.wait(30) == status
-            if sent == signal.SIGINT:
-                assert "finished" in (process.stdout.read() if process.stdout else "")
-        before = len(open_study(directory, StudyRequest()).trials(*FINISHED))
-        assert before >= wanted
-    assert (directory / "report.html").exists()
-
-
-def test_the_format_and_the_clues_of_an_instance_can_be_named(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    asked: list[StudyRequest] = []
-
-    def tuned(**arguments: Any) -> NoReturn:
-        asked.append(arguments["request"])
-        raise InputError("that is all")
-
-    monkeypatch.setattr("lns.tuning.api.tune", tuned)
-    Path("p.txt").write_text("1002 1120\n0030 2034\n")  # without an option, up left right down
-    Path("clues.txt").write_text("# 1 clues: piece from 1, row column from 0, clockwise turns\n2 0 1 0\n")
-    tune = "tune p.txt --study s --puzzle-format pieces:tetravex,urdl"
-    assert "lns: p.txt: clues: 1 clue, read as" in typed(f"{tune} --clues clues.txt", 2).err
-    [puzzle] = asked[0].instances
-    assert puzzle.pieces[0].tolist() == [2, 1, 1, 3] and puzzle.clues == (Clue(1, 1, 0),)
-    assert typed(f"{tune} --quiet", 2).err == "lns: that is all\n"
 
 
 def test_too_little_time_is_refused_before_any_run(typed: Typed) -> None:

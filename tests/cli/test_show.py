@@ -13,7 +13,6 @@ from lns.instances.board import Board
 from lns.instances.formats import best_json, load_board, load_puzzle, viewer_url, write
 from tests.cli.conftest import Typed
 from tests.instances.small_puzzles import planted
-from tests.shared_data import published_boards, shared
 
 
 @pytest.fixture(autouse=True)
@@ -40,11 +39,6 @@ def test_colour_on_demand(choice: str, code: str, monkeypatch: pytest.MonkeyPatc
     assert code in output and "▀" in output
 
 
-def test_the_width_of_the_terminal_is_respected(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    monkeypatch.setenv("COLUMNS", "5")
-    assert [len(line) for line in typed("show best.json").out.splitlines()[:4]] == [4] * 4
-
-
 def test_pictures_in_files(typed: Typed) -> None:
     svg = Path("b.svg")
     assert typed("show best.json --svg b.svg --tikz b.tex --numbers").out == "b.svg\nb.tex\n"
@@ -62,16 +56,13 @@ def test_pictures_in_files(typed: Typed) -> None:
     assert "--flat is for the SVG picture" in typed.refused("show best.json --flat")
 
 
-def test_url(typed: Typed) -> None:
-    assert typed("show best.json --url").out.strip() == viewer_url(*load_board("best.json"))
-
-
-def test_json(typed: Typed) -> None:
+def test_json_and_url(typed: Typed) -> None:
     facts = typed.facts("show best.json")
     assert (facts["width"], facts["height"], facts["placed"], facts["valid"]) == (4, 4, 16, True)
     assert facts["score"] + facts["mismatches"] == facts["max_score"] == 24
     assert facts["pieces"] == {"corners": 4, "edges": 8, "inner": 4}
     assert (facts["svg"], facts["url"]) == (None, None)
+    assert typed("show best.json --url").out.strip() == viewer_url(*load_board("best.json"))
 
 
 def test_an_instance_shows_its_pieces_and_counts(typed: Typed) -> None:
@@ -129,16 +120,6 @@ def test_the_rows_of_the_mismatches_are_told(typed: Typed) -> None:
     assert "\nmismatches by row: 0: 1, 1: 2\n" in typed("verify best.json").out
 
 
-def test_a_partial_board_is_valid_as_far_as_it_goes(typed: Typed) -> None:
-    clued = {clue.cell for clue in PUZZLE.clues}
-    placements = BOARD.placements.copy()
-    placements[[cell for cell in range(24) if cell not in clued][:5]] = -1
-    partial = verify(viewer_url(PUZZLE, Board(placements, 6, 4)))
-    answer = typed.facts(partial)
-    assert answer["valid"] and not answer["full"] and answer["placed"] == 19
-    assert "the board is not full" in typed(partial).out
-
-
 def test_broken_rules_are_named_and_answered_with_1(typed: Typed) -> None:
     placements = BOARD.placements.copy()
     placements[7] = placements[0]  # a corner inside: twice, and grey on two sides
@@ -156,11 +137,3 @@ def test_best_json_finds_its_instance_and_a_false_score_is_noted(typed: Typed) -
     answer = typed.facts("verify best.json")
     assert answer["sha256"] == PUZZLE.sha256 and answer["score"] == 38
     assert answer["notes"] == ["the file says score 36; the board has 38"]
-
-
-def test_a_published_board_alone_and_on_its_instance(typed: Typed) -> None:
-    score, _, edges = published_boards()[0]
-    url = f"https://e2.bucas.name/#puzzle=X&board_w=16&board_h=16&board_edges={edges}"
-    for more in ([], ["--puzzle", str(shared("instances", "eternity2_clue1.txt"))]):
-        answer = typed.facts(["verify", url, *more])
-        assert answer["score"] == score and answer["max_score"] == 480 and answer["full"]

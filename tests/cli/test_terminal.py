@@ -84,15 +84,6 @@ def test_help_wraps_paragraphs_and_leaves_examples(monkeypatch: pytest.MonkeyPat
     )
 
 
-def test_signals_go_to_the_command_and_back() -> None:
-    got: list[int] = []
-    before = signal.getsignal(signal.SIGTERM)
-    with signal_handler(lambda number, frame: got.append(number)):
-        os.kill(os.getpid(), signal.SIGTERM)
-        os.kill(os.getpid(), signal.SIGINT)
-    assert sorted(got) == [signal.SIGINT, signal.SIGTERM] and signal.getsignal(signal.SIGTERM) == before
-
-
 @pytest.mark.parametrize("number, handler, raised", [
     (signal.SIGINT, interrupt_on_signal, KeyboardInterrupt), (signal.SIGTERM, interrupt_on_signal, KeyboardInterrupt),
     (signal.SIGTERM, exit_on_signal, SystemExit),

@@ -1,7 +1,8 @@
-"""The names of this project that docstrings mention in backquotes exist; modules are parsed, not imported."""
+"""The names of this project that docstrings mention in backquotes exist, and each parameter is described."""
 
 import ast
 import inspect
+import pkgutil
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
@@ -22,85 +23,17 @@ def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 @cache
-def parsed(module: str) -> ast.Module | None:
-    """The syntax tree of a module of this project; None if there is no such module."""
-    path = ROOT.joinpath(*module.split("."))
-    files = [file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()]
-    return ast.parse(files[0].read_text()) if files else None
-
-
-def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a body and of the blocks in it, without those of functions and classes."""
-    for node in body:
-        yield node
-        for block in ("body", "orelse", "finalbody"):
-            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                yield from statements(getattr(node, block, []))
-
-
-def targets(node: ast.stmt) -> Iterator[str]:
-    """The names and attributes that an assignment writes, as source text."""
-    written = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    for target in written:
-        yield from map(ast.unparse, target.elts if isinstance(target, ast.Tuple) else [target])
-
-
-def definition(module: str, name: str) -> tuple[str, ast.stmt] | None:
-    """The statement that defines a name of a module and its module, imports followed; None if there is none."""
-    tree = parsed(module)
-    for node in statements(tree.body if tree else []):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name == name:
-            return module, node
-        if name in targets(node):
-            return module, node
-        if isinstance(node, ast.ImportFrom) and node.module:
-            for alias in node.names:
-                if (alias.asname or alias.name) == name and node.module.split(".")[0] in PACKAGES:
-                    return definition(node.module, alias.name)
-    return None
-
-
-def has_member(module: str, node: ast.stmt, name: str) -> bool:
-    """Whether a class or one of its bases in this project has a method, a field or an attribute of this name."""
-    if not isinstance(node, ast.ClassDef):
-        return False
-    for member in statements(node.body):
-        if isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef):
-            assigned = (one for inner in statements(member.body) for one in targets(inner))
-            if member.name == name or f"self.{name}" in assigned:
-                return True
-        if name in targets(member):
-            return True
-    bases = (definition(module, ast.unparse(base)) for base in node.bases)
-    return any(base is not None and has_member(*base, name) for base in bases)
-
-
 def exists(dotted: str) -> bool:
-    """Whether a dotted name is a module of this project, or something in one."""
-    parts = dotted.split(".")
-    cut = next((cut for cut in range(len(parts), 0, -1) if parsed(".".join(parts[:cut]))), 0)
-    module, rest = ".".join(parts[:cut]), parts[cut:]
-    if not rest:
-        return True
-    found = definition(module, rest[0])
-    return found is not None and (len(rest) == 1 or (len(rest) == 2 and has_member(*found, rest[1])))
-
-
-def test_what_exists() -> None:
-    known = ("lns.exact.region", "lns.exact.region.kernel", "lns.exact.execution.run_search", "lns.exact.solve",
-             "lns.exact.registry.SOLVERS", "lns.islands.Archipelago.stop",
-             "lns.exact.polyominoes.model.FillingSearch.nodes", "lns.tuning.SAMPLERS",
-             "lns.exact.outcome.SolveStatus.SOLVED", "lns.exact.colorpairs.state.Switches.motifs")  # fmt: skip
-    assert [name for name in known if not exists(name)] == []
-    unknown = (
-        "lns.exact.nothing",
-        "lns.exact.driver.drive",
-        "lns.exact.polyominoes.fill",
-        "lns.islands.Archipelago.nothing",
-    )
-    assert [name for name in unknown if exists(name)] == []
-    text = "`lns.exact.solve`, ``lns.exact.a``, `lns.exact.solve(puzzle)`, `lns.cells.rows` and `numpy.ndarray`"
-    assert _NAME.findall(text) == ["lns.exact.solve", "lns.exact.solve", "lns.cells.rows"]
+    """Whether a dotted name is a module of this project, something in one, or an attribute that its class writes."""
+    try:
+        pkgutil.resolve_name(dotted)
+    except (ImportError, AttributeError):
+        owner, _, name = dotted.rpartition(".")
+        if not owner or not exists(owner) or not isinstance(found := pkgutil.resolve_name(owner), type):
+            return False
+        fields = [field for each in found.__mro__ for field in getattr(each, "__annotations__", ())]
+        return name in fields or f"self.{name}" in inspect.getsource(found)
+    return True
 
 
 def misnamed(text: str) -> Iterable[str]:
@@ -132,17 +65,11 @@ def test_docstrings_name_what_exists_and_describe_each_parameter(
     assert not found, "\n".join(found)
 
 
-def test_what_has_no_description() -> None:
-    text = """What it does.
-
-    Parameters
-    ----------
-    a : int
-    b, c : str, optional
-        Two words.
-
-    Returns
-    -------
-    d : int
-    """
+def test_what_is_wrong_is_found() -> None:
+    wrong = ["lns.exact.nothing", "lns.islands.Archipelago.nothing"]
+    text = (
+        "`lns.exact.nothing`, ``lns.exact.a``, `lns.exact.solve(puzzle)`, `lns.islands.Archipelago.nothing`, `numpy.a`"
+    )
+    assert [*misnamed(text)] == wrong
+    text = "What.\n\nParameters\n----------\na : int\nb, c : str\n    Two words.\n\nReturns\n-------\nd : int\n"
     assert [*undescribed(text)] == ["a : int"]
