@@ -31,7 +31,8 @@ Task = tuple[Callable[..., float], tuple[Any, ...]]
 TICK_S = 1.0  # between two reports of progress
 GRACE_S = 10.0  # for the steps in progress when a session stops
 TYPICAL_TRIAL = 0.5  # cost of a trial after the first ones, as a part of its long runs on all pairs: many end early
-VALIDATION_MARGIN = 1.1  # the validation gets its expected seconds times this
+START_S, VALIDATION_MARGIN = 15.0, 1.1  # the validation gets the start of its workers, and its runs times this
+SOLVED_S = 0.1  # of a run that is over at once, with what is done between two runs
 
 
 @dataclass(frozen=True)
@@ -185,26 +186,28 @@ class TuningSession:
 
     def progress(self, phase: str) -> StudyProgress:
         """The state of the session in ``phase``; also logs failed trials and a budget that is too short."""
-        study, plan = self.study, self.study.plan
+        study, plan, most = self.study, self.study.plan, self.max_trials
         study.runs.refresh()
         completed, pruned, running, failed = (
             study.trials(state) for state in (*FINISHED, TrialState.RUNNING, TrialState.FAIL)
         )
-        best = max(completed, key=trial_value, default=None)
+        for trial in (trial for trial in failed if "error" in trial.user_attrs):
+            what = printable(str(trial.user_attrs["error"]))
+            self._say(trial.number, f"trial {trial.number} failed: {what}; its parameters: {trial.params}")
+        best, left = max(completed, key=trial_value, default=None), None
         done, total, missing = len(completed) + len(pruned), 0, self._missing_defaults()
-        for trial in failed:
-            if "error" in trial.user_attrs:
-                what = printable(str(trial.user_attrs["error"]))
-                self._say(trial.number, f"trial {trial.number} failed: {what}; its parameters: {trial.params}")
-        if phase == "search" and missing:
-            phase, done, total = "defaults", plan.pairs - missing, plan.pairs
-        elif phase == "search" and (empty := study.left_out):
-            self._say(
-                "no board",
-                f"the defaults make no board within the {plan.short:,} nodes of a short run on {len(empty)} of "
-                f"{plan.pairs} pairs, which are left out: {', '.join(pair.label for pair in empty)}; expected a new "
-                "study with a longer --run-seconds or more --nodes",
-            )
+        if phase == "search":
+            if most is not None and (run_s := self._run_seconds()) is not None:
+                left = self._seconds_of_trials(run_s, most)
+            if missing:
+                phase, done, total = "defaults", plan.pairs - missing, plan.pairs
+            elif empty := study.left_out:
+                self._say(
+                    "no board",
+                    f"the defaults make no board within the {plan.short:,} nodes of a short run on {len(empty)} of "
+                    f"{plan.pairs} pairs, which are left out: {', '.join(pair.label for pair in empty)}; expected a "
+                    "new study with a longer --run-seconds or more --nodes",
+                )
         elif phase == "validation":
             candidates = validate.candidates_of(study)
             total = (len(candidates) + 1) * plan.held_out
@@ -213,8 +216,8 @@ class TuningSession:
         return StudyProgress(
             phase=phase, done=done, total=total, completed=len(completed), pruned=len(pruned), running=len(running),
             best=None if best is None else best.value, best_trial=-1 if best is None else best.number,
-            elapsed_s=self.elapsed, runs=sum(len(trial.intermediate_values) for trial in running),
-            max_trials=self.max_trials, left_s=self._seconds_of_trials(self.max_trials) if phase == "search" else None,
+            elapsed_s=self.elapsed, runs=sum(len(trial.intermediate_values) for trial in running), max_trials=most,
+            left_s=left,
         )  # fmt: skip
 
     def _say(self, what: object, message: str, level: int = logging.WARNING) -> None:
@@ -244,34 +247,33 @@ class TuningSession:
         if (run_s := self._run_seconds()) is None or "forecast" in self._said:
             return
         plan, needed = self.study.plan, self._seconds_to_verdict(run_s)
-        takes = f"about {format_duration(needed)} with {count_of(self.workers, 'worker')}"
+        takes, level = f"about {format_duration(needed)} with {count_of(self.workers, 'worker')}", logging.WARNING
         if needed > self._time_limit:
             trials = (self._time_limit * self.workers / run_s - self._missing_defaults()) / plan.pairs
-            self._say(
-                "forecast",
+            message = (
                 f"too short for a verdict: it takes {takes} (the defaults, the first {STARTUP_TRIALS} trials, and the "
                 f"test of one candidate on {plan.held_out} held-out pairs), and this session has "
                 f"{format_duration(self._time_limit)}, for about {count_of(max(0, round(trials)), 'trial')}; the same "
-                "command continues the study",
+                "command continues the study"
             )
         elif (self.max_trials or STARTUP_TRIALS) < STARTUP_TRIALS > len(self.study.trials(*FINISHED)):
-            self._say(
-                "forecast",
+            message = (
                 f"too few trials for a good search: the first {STARTUP_TRIALS} are drawn at random, and only later "
-                f"ones learn from them; --trials {STARTUP_TRIALS} takes {takes}",
+                f"ones learn from them; --trials {STARTUP_TRIALS} takes {takes}"
             )
         elif needed:
-            self._say("forecast", f"a verdict takes {takes}; more time finds better parameters", logging.INFO)
+            message, level = f"a verdict takes {takes}; more time finds better parameters", logging.INFO
+        else:
+            return
+        self._say("forecast", message, level)
 
     def _seconds_to_verdict(self, run_s: float) -> float:
         """About how long until the study can say anything: defaults, random trials, and the test of one candidate."""
         test = 0 if validate.candidates_of(self.study) else 2 * self.study.plan.held_out
-        return (self._seconds_of_trials(STARTUP_TRIALS) or 0.0) + run_s * test / self.workers
+        return self._seconds_of_trials(run_s, STARTUP_TRIALS) + run_s * test / self.workers
 
-    def _seconds_of_trials(self, trials: int | None) -> float | None:
-        """About how long the study still takes for so many trials in all, with the defaults; None where unknown."""
-        if trials is None or (run_s := self._run_seconds()) is None:
-            return None
+    def _seconds_of_trials(self, run_s: float, trials: int) -> float:
+        """About how long the study still takes for so many trials in all, with the defaults."""
         finished = len(self.study.trials(*FINISHED))
         missing, whole = max(0, trials - finished), max(0, CALIBRATION_TRIALS - finished)
         runs = min(missing, whole) + TYPICAL_TRIAL * max(0, missing - whole)
@@ -280,7 +282,7 @@ class TuningSession:
     def _run_seconds(self) -> float | None:
         """Seconds of a long run: measured where some were made, else by the rate that the study began with."""
         if runs := self.study.default_runs:
-            return statistics.median(trace.wall_s for trace in runs)
+            return max(SOLVED_S, statistics.median(trace.wall_s for trace in runs))
         plan = self.study.plan
         return plan.nodes / plan.nodes_per_s if plan.nodes_per_s else None
 
@@ -298,5 +300,5 @@ class TuningSession:
             return self._time_limit
         made = sum(study.run_of(study.base, pair, study.plan.nodes) is not None for pair in study.held_out)
         missing = (candidates + 1) * study.plan.held_out - made
-        needed = VALIDATION_MARGIN * (self._run_seconds() or 0.0) * missing / self.workers
+        needed = START_S + VALIDATION_MARGIN * (self._run_seconds() or 0.0) * missing / self.workers
         return self._time_limit - min(self._time_limit / 2, needed)

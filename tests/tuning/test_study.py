@@ -93,10 +93,10 @@ def test_the_file_says_how_the_study_began_and_a_report_only_reads(inline, monke
 def test_the_page_has_all_sections_and_no_external_resources(made_up, tmp_path):
     study = searched(tmp_path / "s", 30, replace(REQUEST, command="lns tune --study <x>"))
     page = report.html_page(study, validated(study), "now & here")
-    for title in ("History", "Importance", "Held-out pairs", "rank correlation", "value of each", "Best trials",
-                  "Commands", "lns tune --study &lt;x&gt;", "now &amp; here"):  # fmt: skip
+    for title in ("Importance", "Held-out pairs", "rank correlation", "Best trials", "Commands",
+                  "lns tune --study &lt;x&gt;", "now &amp; here"):  # fmt: skip
         assert title in page
-    assert page.count('class="mark"') == len(study.space) + workers.CALIBRATION_TRIALS  # the defaults, in every slice
+    assert all(page.count(f"<td>{pair.label}</td>") == 1 for pair in study.held_out)
     assert "<script" not in page and "nan" not in page
     assert "http" not in page.replace('xmlns="http://www.w3.org/2000/svg"', "").replace("http-equiv", "")
 
@@ -112,7 +112,7 @@ def test_a_session_searches_validates_and_completes_an_earlier_validation(inline
     validate.write_best(study, found)
     assert (study.path / "best_params.toml").exists(), "what was found stays while runs are missing"
     verdict = report.verdict_text(study, found)
-    assert verdict.startswith("No verdict yet, so keep the defaults: ") and "held-out pairs are missing" in verdict
+    assert verdict.startswith("No verdict yet, so keep the defaults: ") and "held-out pairs lacks" in verdict
     sessions.TuningSession(study, 1, None, 30, shown.append).run()
     assert {status.phase for status in shown} == {"search", "validation"}
     assert shown[-1].done == shown[-1].total == 20 * (1 + len(validate.candidates_of(study)))
@@ -190,9 +190,6 @@ def test_a_trial_that_makes_no_board_where_the_defaults_make_one_is_given_up(mon
     found = validated(study)
     how_far = dict(report.facts(study, found, None))["trials"]
     assert f"{len(barren)} made no board where the defaults made one" in how_far
-    assert f"no board on {last.label}" in report.html_page(study, found, "now")
-    lowest = min(report.short_value(study, trial) for trial in study.trials(TrialState.COMPLETE))
-    assert all(report.short_value(study, trial) < lowest for trial in barren)
 
 
 def test_a_study_whose_defaults_never_make_a_board_ends_with_one_sentence(monkeypatch, tmp_path):
@@ -243,7 +240,7 @@ def test_too_short_a_session_is_said_once_and_with_the_minutes_that_are_needed(m
     )
 
 
-def test_the_search_leaves_time_for_the_validation_but_half_at_least_for_itself(made_up, tmp_path):
+def test_the_search_leaves_time_for_the_validation_but_half_at_least_for_itself(made_up, monkeypatch, tmp_path):
     study = open_study(tmp_path / "s", REQUEST)
     session = sessions.TuningSession(study, 2, 1000.0, None, print)
     assert session.search_end() == 1000.0  # nothing is known yet of how long a run takes
@@ -254,9 +251,12 @@ def test_the_search_leaves_time_for_the_validation_but_half_at_least_for_itself(
         trial = study.optuna.ask()
         suggest_params(trial, study.space, study.base)
         study.optuna.tell(trial.number, value)
-    needed = sessions.VALIDATION_MARGIN * 5 * 3 * 20 / 2  # two candidates, and the defaults
+    needed = sessions.START_S + sessions.VALIDATION_MARGIN * 5 * 3 * 20 / 2  # two candidates, and the defaults
     assert session.search_end() == pytest.approx(1000 - needed)
     assert sessions.TuningSession(study, 2, 100.0, None, print).search_end() == 50.0
+    with monkeypatch.context() as solved:  # where runs are over at once, workers begin as slowly
+        solved.setattr(studies.Study, "default_runs", [Trace(((60, 1),), 5, True, 0.001, 0.001)] * 6)
+        assert sessions.TuningSession(study, 2, 120.0, None, print).search_end() < 120 - sessions.START_S
     validate.choose_candidates(study)
     assert session.search_end() == 1000.0  # they are being validated; nothing new is promising
     assert sessions.TuningSession(study, 2, None, 9, print).search_end() == float("inf")
