@@ -99,19 +99,8 @@ def seconds_of(arguments: list[str], runs: int = 5) -> float:
 def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -> Iterator[tuple[str, float, float]]:
     """Time each part of the engine that has a cost in `lns.node_equivalents`.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The instance.
-    nodes : int
-        Constructor nodes that are timed.
-    repeats : int
-        How often each tail and each start of an endgame is repeated.
-
-    Yields
-    ------
-    (str, float, float)
-        What is timed, its cost in `lns.node_equivalents`, and its cost here, both in constructor nodes.
+    Yields what is timed, its cost there, and its cost here, both in constructor nodes. ``nodes`` constructor nodes are
+    timed, and each tail and each start of an endgame is repeated ``repeats`` times.
     """
     params = Params()
     bandit, constructor = constructor_at_tails(puzzle, params.construct)

@@ -46,8 +46,6 @@ class Variable:
     section: str  # component, as in ``[construct]``
     field: str  # as in ``tail``
     distribution: IntDistribution | FloatDistribution  # the range that is searched, both ends included
-    when: str = ""  # field of the same section that must be above 0 for this one to have an effect; "" if there is none
-    doc: str = ""  # what the parameter means
 
     @property
     def name(self) -> str:
@@ -58,10 +56,6 @@ class Variable:
         suggest: Any = trial.suggest_int if isinstance(self.distribution, IntDistribution) else trial.suggest_float
         value: float = suggest(self.name, self.distribution.low, self.distribution.high, log=self.distribution.log)
         return value
-
-    def applies(self, section: Mapping[str, float]) -> bool:
-        """Whether the parameter has an effect, given the values of its section."""
-        return not self.when or section[self.when] > 0
 
     def position(self, value: float) -> float:
         """Position of a value in the range, from 0 to 1."""
@@ -94,33 +88,27 @@ def search_space(params: Any, engine: str) -> list[Variable]:
                 low, high = (facts["low"], facts["high"]) if tune is True else tune
                 is_whole = isinstance(getattr(component, spec.name), int)
                 range_ = (IntDistribution if is_whole else FloatDistribution)(low, high, log=facts["log"])
-                space.append(Variable(part.name, spec.name, range_, facts["when"], facts["doc"]))
+                space.append(Variable(part.name, spec.name, range_))
     return space
 
 
 def suggest_params(trial: BaseTrial, space: Sequence[Variable], base: _P) -> _P:
-    """``base`` with the values of ``trial`` for the variables of ``space``; those without effect stay as they are."""
+    """``base`` with the values of ``trial`` for the variables of ``space``."""
     sections: dict[str, dict[str, float]] = {}
     for variable in space:
-        component = getattr(base, variable.section)
-        values = sections.setdefault(variable.section, dataclasses.asdict(component))
-        if variable.applies(values):
-            values[variable.field] = variable.suggest(trial)
+        sections.setdefault(variable.section, {})[variable.field] = variable.suggest(trial)
     return dataclasses.replace(
         base,  # type: ignore[type-var]
-        **{name: type(getattr(base, name))(**values) for name, values in sections.items()},
+        **{name: dataclasses.replace(getattr(base, name), **values) for name, values in sections.items()},
     )
 
 
 def values_of(params: Any, space: Sequence[Variable]) -> dict[str, float]:
-    """The values of ``space`` in ``params`` by name, without those out of range and those without effect."""
-    values = {}
-    for variable in space:
-        component = getattr(params, variable.section)
-        value, range_ = getattr(component, variable.field), variable.distribution
-        if variable.applies(dataclasses.asdict(component)) and range_.low <= value <= range_.high:
-            values[variable.name] = value
-    return values
+    """The values of ``space`` in ``params`` by name, without those out of range."""
+    values = {each: getattr(getattr(params, each.section), each.field) for each in space}
+    return {
+        each.name: value for each, value in values.items() if each.distribution.low <= value <= each.distribution.high
+    }
 
 
 # -- samplers ---------------------------------------------------------------------------------------------------------
@@ -137,19 +125,13 @@ class SeededSampler(BaseSampler):
 
     A sampler with one seed would draw the same numbers again after every restart and in every process.
 
-    The first `STARTUP_TRIALS` trials are the same for every ``kind``. Every other one of them keeps most values of
-    ``base``: with many parameters a random trial is hardly ever near the base, and TPE, which follows the best trials,
-    would not look there again.
-
-    ``kind`` is one of `tuning.SAMPLERS`; 'random' continues as in the first trials.
+    The first `STARTUP_TRIALS` trials are the same for every ``kind`` of `tuning.SAMPLERS`; 'random' goes on like them.
+    Every other one keeps most values of ``base``: with many parameters a random trial is hardly ever near the base, and
+    TPE, which follows the best trials, would not look there again.
     """
 
     def __init__(self, kind: str, seed: int, base: Mapping[str, float], space: Sequence[Variable]) -> None:
-        self._kind, self._seed, self._base = kind, seed, base
-        lows = {variable.name: variable.distribution.low for variable in space}
-        self._unconditional = [
-            each for each in space if not each.when or lows.get(f"{each.section}.{each.when}", 0) > 0
-        ]
+        self._kind, self._seed, self._base, self._space = kind, seed, base, space
         self._kept: set[str] = set()  # parameters that keep the value of the base in the current trial
         self._trial_seed = 0
         self._model: BaseSampler = RandomSampler(seed=seed)
@@ -169,7 +151,7 @@ class SeededSampler(BaseSampler):
 
     def infer_relative_search_space(self, study: optuna.Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         if self._kind == "cmaes":
-            return {variable.name: variable.distribution for variable in self._unconditional}
+            return {variable.name: variable.distribution for variable in self._space}
         space: dict[str, BaseDistribution] = self._model.infer_relative_search_space(study, trial)
         return space
 
@@ -181,7 +163,7 @@ class SeededSampler(BaseSampler):
             return values
         if trial.number < STARTUP_TRIALS:
             return {}
-        return propose(self._unconditional, *observations(study, self._unconditional), self._trial_seed)
+        return propose(self._space, *observations(study), self._trial_seed)
 
     def sample_independent(
         self, study: optuna.Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
@@ -191,7 +173,7 @@ class SeededSampler(BaseSampler):
         return self._model.sample_independent(study, trial, param_name, param_distribution)
 
 
-def observations(study: optuna.Study, space: Sequence[Variable]) -> tuple[list[Observation], list[Observation]]:
+def observations(study: optuna.Study) -> tuple[list[Observation], list[Observation]]:
     """The finished trials: the random ones, and those that CMA-ES proposed since, without those tried again.
 
     Complete trials rank above pruned ones, as for TPE; trials that the engine refused, or that made no board where the
@@ -199,8 +181,6 @@ def observations(study: optuna.Study, space: Sequence[Variable]) -> tuple[list[O
     """
     first, later = list[Observation](), list[Observation]()
     for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.PRUNED)):
-        if any(variable.name not in trial.params for variable in space):
-            continue
         steps, rank_key = trial.intermediate_values, (0, 0.0)
         if trial.state == TrialState.COMPLETE:
             rank_key = 2, trial.value or 0.0

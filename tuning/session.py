@@ -20,7 +20,7 @@ from lns.instances.text import count_of, printable
 from lns.runs.files import format_duration
 from lns.tuning import validate
 from lns.tuning.sampler import STARTUP_TRIALS
-from lns.tuning.study import FINISHED, Study, first_number, trial_value
+from lns.tuning.study import FINISHED, Study, trial_value
 from lns.tuning.worker import CALIBRATION_TRIALS, MAX_FAILURES, search_task, validation_task
 from lns.worker_pool import WorkerLost, WorkerPool
 
@@ -29,6 +29,7 @@ log = logging.getLogger("lns")
 Task = tuple[Callable[..., float], tuple[Any, ...]]
 
 TICK_S = 1.0  # between two reports of progress
+LOSSES_S = 3600.0  # five losses of each worker within this time end a session
 GRACE_S = 10.0  # for the steps in progress when a session stops
 TYPICAL_TRIAL = 0.5  # cost of a trial after the first ones, as a part of its long runs on all pairs: many end early
 START_S, VALIDATION_MARGIN = 15.0, 1.1  # the validation gets the start of its workers, and its runs times this
@@ -89,7 +90,7 @@ class TuningSession:
         self._began = time.monotonic()
         self._runs_s = self._workers_s = 0.0  # that workers spent inside of runs, and that they existed
         self._said: set[object] = set()  # the failed trials and warnings that were logged
-        self._lost_in_a_row = self._runs_at_last_loss = 0
+        self._losses: list[float] = []  # seconds of the session at which workers died
 
     @property
     def elapsed(self) -> float:
@@ -171,14 +172,10 @@ class TuningSession:
             self._workers_s += (time.monotonic() - began) * self.workers
 
     def count_lost_worker(self, error: WorkerLost) -> None:
-        """Raise InputError if too many died without a finished run in between; single losses are normal in a week."""
-        self.study.runs.refresh()
-        steps = {first_number(trial): len(trial.intermediate_values) for trial in self.study.trials()}
-        runs = len(self.study.runs) + sum(steps.values())
-        self._lost_in_a_row = self._lost_in_a_row + 1 if runs == self._runs_at_last_loss else 1
-        self._runs_at_last_loss = runs
+        """Raise InputError if too many died within `LOSSES_S`; single losses are normal in a week."""
+        self._losses = [at for at in self._losses if self.elapsed - at < LOSSES_S] + [self.elapsed]
         log.warning("%s; it is replaced", error)
-        if self._lost_in_a_row == MAX_FAILURES * self.workers:
+        if len(self._losses) == MAX_FAILURES * self.workers:
             raise InputError(
                 f"worker processes die again and again ({error}); "
                 f"expected memory and permissions for {self.workers} of them"

@@ -55,22 +55,8 @@ optuna.logging.set_verbosity(optuna.logging.WARNING)
 class Study:
     """A study in a directory, as `open_study` opens it. Several processes may do so at the same time.
 
-    Attributes
-    ----------
-    path : Path
-        The directory.
-    optuna : optuna.Study
-        The trials.
-    plan : StudyPlan
-        What is tuned and how.
-    storage : str or None
-        URL of the storage that has the trials; None: the journal in the directory.
-    base : Params
-        Parameters that candidates are compared with.
-    space : list of Variable
-        Parameters that are searched.
-    runs : Runs
-        The finished runs of the defaults, on held-out pairs, and the long ones of the first trials.
+    ``optuna`` has its trials, at the URL ``storage`` or, if that is None, in the journal of the directory; ``base`` are
+    the parameters that candidates are compared with, ``space`` those that are searched, ``runs`` the runs that are kept.
     """
 
     def __init__(
@@ -213,12 +199,6 @@ class Study:
             RetryHeartbeatStaleTrialCallback(max_retries, inherit_intermediate_values=True)(self.optuna, again)
 
 
-def first_number(trial: FrozenTrial) -> int:
-    """Number of the trial, or of its first attempt if it was tried again."""
-    number: int = trial.system_attrs.get("failed_trial", trial.number)
-    return number
-
-
 def trial_value(trial: FrozenTrial) -> float:
     """Value of a complete trial: edges above the defaults in long runs."""
     assert trial.value is not None
@@ -233,19 +213,8 @@ def is_study(path: Path) -> bool:
 def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> Study:
     """Open the study in ``path``; begin it if there is none. One without any run takes new settings of its runs.
 
-    Parameters
-    ----------
-    path : Path
-        The directory.
-    request : StudyRequest
-        What the study shall be.
-    reading : bool
-        Open it to show what is there, even if it is of another engine; nothing is created, changed or repaired.
-
-    Raises
-    ------
-    InputError
-        The study is not what was requested, or cannot be opened or begun.
+    ``reading``: open it to show what is there, even if it is of another engine; nothing is created, changed or
+    repaired. Raises InputError if the study is not what was requested, or cannot be opened or begun.
     """
     url, place = request.storage, path / (JOURNAL_FILE if request.storage is None else STORAGE_FILE)
     _check_directory(path, url)

@@ -15,15 +15,10 @@ from lns.runs.files import seal
 from lns.tuning import study as studies
 from lns.tuning.objective import Trace
 from lns.tuning.plan import StudyRequest
-from lns.tuning.storage import Journal, Runs, put_text
+from lns.tuning.storage import Journal, put_text
 from lns.tuning.study import open_study
 from tests.fuzz_study import fuzz, recorded_study, state
 from tests.tuning.made_up import REQUEST, searched
-
-try:
-    import resource
-except ImportError:
-    resource = None
 
 KEY = ("params", "puzzle", 7)
 TRACE = Trace(((50, 100), (52, 400)), 1000, False, 0.5, 0.25, ((50.125, 150), (51.5, 700)))
@@ -205,23 +200,6 @@ def test_an_incomplete_last_line_is_dropped_with_a_message(tmp_path, caplog):
     assert caplog.text.count("incomplete last line was dropped") == 2
 
 
-@pytest.mark.skipif(resource is None, reason="needs limits of a process")
-def test_a_line_that_a_full_disk_cut_off_is_not_stored(tmp_path):
-    """A disk that fills up takes a part of a line first."""
-    path = tmp_path / "journal.log"
-    study = trials_in(path)
-    finish(study, 1.0)
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 10, before[1]))
-    try:
-        with pytest.raises(OSError, match=r"journal\.log"):
-            finish(study, 2.0)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    finish(study, 3.0)
-    assert values(trials_in(path)) == [1.0, 3.0]
-
-
 def test_a_damaged_journal_is_refused_with_its_line(tmp_path):
     path = tmp_path / "s"
     open_study(path, REQUEST)
@@ -244,19 +222,6 @@ def test_optunas_own_tools_read_the_journal_and_may_write_into_it(tmp_path):
     theirs.set_user_attr("note", "as of the dashboard")
     finish(trials_in(path), 2.0)
     assert values(trials_in(path)) == [1.0, 2.0] and trials_in(path).user_attrs["note"]
-
-
-def test_runs_are_kept_and_seen_by_others_and_the_longer_of_two_counts(tmp_path):
-    first, second = (Runs(trials_in(tmp_path / "journal.log"), 0.0) for _ in "12")
-    first.add(KEY, TRACE)
-    assert second.get(KEY) is None
-    second.refresh()
-    assert second.get(KEY) == first.get(KEY) == TRACE
-    longer = Trace((*TRACE.best_scores, (53, 1500)), 2000, False, 1.0)
-    for trace in (longer, TRACE):
-        second.add(KEY, trace)
-    first.refresh()
-    assert first.get(KEY) == longer and len(first) == 1
 
 
 def test_a_run_that_was_changed_is_refused(tmp_path):

@@ -17,7 +17,6 @@ from lns.tuning import SAMPLERS
 from lns.tuning.plan import StudyRequest
 from lns.tuning.sampler import (
     STARTUP_TRIALS,
-    SeededSampler,
     Variable,
     propose,
     search_space,
@@ -95,8 +94,8 @@ def test_samplers_begin_alike_and_those_with_a_model_beat_random_ones(made_up, t
     assert min(merits["tpe"], merits["cmaes"]) > merits["random"] + 1
 
 
-def variable(kind=float, low=0.0, high=1.0, log=False, name="x", when=""):
-    return Variable("part", name, (IntDistribution if kind is int else FloatDistribution)(low, high, log=log), when)
+def variable(kind=float, low=0.0, high=1.0, log=False, name="x"):
+    return Variable("part", name, (IntDistribution if kind is int else FloatDistribution)(low, high, log=log))
 
 
 def test_cmaes_goes_where_merits_rise_and_stays_in_range():
@@ -120,14 +119,6 @@ def test_cmaes_goes_where_merits_rise_and_stays_in_range():
     assert later[-1][0]["part.x"] > 2.8 and 20 < later[-1][0]["part.y"] < 45 and later[-1][0]["part.z"] == 0
     assert propose(space, first, later, 5) == propose(space, first, later, 5) != propose(space, first, later, 6)
     assert propose(space, first[:9], [], 5) == {}
-
-
-def test_cmaes_draws_everything_unless_a_condition_may_fail():
-    study = optuna.create_study()
-    for low, names in ((0, ["part.on", "part.y"]), (1, ["part.on", "part.x", "part.y"])):
-        space = [variable(int, low, 3, name="on"), variable(int, 1, 9, when="on"), variable(name="y")]
-        drawn = SeededSampler("cmaes", 1, {}, space).infer_relative_search_space(study, study.ask())
-        assert list(drawn) == names
 
 
 def test_without_its_package_a_sampler_is_refused_before_anything_is_written(monkeypatch, tmp_path):

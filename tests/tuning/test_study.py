@@ -262,17 +262,16 @@ def test_the_search_leaves_time_for_the_validation_but_half_at_least_for_itself(
     assert sessions.TuningSession(study, 2, None, 9, print).search_end() == float("inf")
 
 
-def test_only_workers_that_die_in_a_row_end_a_session(made_up, tmp_path):
-    study = open_study(tmp_path / "s", REQUEST)
-    session = sessions.TuningSession(study, 2, None, None, print)
-    lost, deaths = WorkerLost("worker 5 ended with exit code -9", -9), workers.MAX_FAILURES * 2
-    for seed in range(deaths + 1):  # a week's
-        study.runs.add(("params", "puzzle", seed), Trace((), 1, False, 1.0))
-        session.count_lost_worker(lost)
-    for _ in range(deaths - 2):
-        session.count_lost_worker(lost)
+def test_only_workers_that_die_again_and_again_end_a_session(monkeypatch, tmp_path):
+    session = sessions.TuningSession(open_study(tmp_path / "s", REQUEST), 2, None, None, print)
+    lost, most, hours = WorkerLost("worker 5 ended with exit code -9", -9), workers.MAX_FAILURES * 2, iter(range(99))
+    with monkeypatch.context() as week:
+        week.setattr(sessions.TuningSession, "elapsed", property(lambda _: 3600.0 * next(hours)))
+        for _ in range(most + 1):
+            session.count_lost_worker(lost)
     with pytest.raises(InputError, match="worker processes die again and again"):
-        session.count_lost_worker(lost)
+        for _ in range(most):
+            session.count_lost_worker(lost)
 
 
 # -- trials whose process ends ----------------------------------------------------------------------------------------
