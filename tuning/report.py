@@ -76,7 +76,7 @@ def importance(study: Study) -> dict[str, float]:
     get = partial(optuna.importance.get_param_importances, copy, evaluator=evaluator, normalize=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # where the best tenth is small
-        for name in (variable.name for variable in study.space):
+        for name in study.space:
             if len({trial.params.get(name) for trial in trials}) > 1:  # a conditional one: on the trials that have it
                 shares |= get(params=[name])
     total = sum(shares.values()) or 1.0
@@ -234,7 +234,7 @@ def _best(study: Study) -> str:
     rows = [
         [f"{OVER_DEFAULTS}, long runs", *(f"{trial_value(t):+.2f}" for t in best), "0"],
         [f"{OVER_DEFAULTS}, short runs", *(f"{t.user_attrs['short']:+.2f}" for t in best), "0"],
-        *([each.name, *(_number(values.get(each.name, "-")) for values in columns)] for each in study.space),
+        *([name, *(_number(values.get(name, "-")) for values in columns)] for name in study.space),
     ]
     return frame.table(["trial", *(str(trial.number) for trial in best), "defaults"], rows) if best else ""
 

@@ -30,7 +30,7 @@ from lns.tuning import plan as plans
 from lns.tuning import storage as places
 from lns.tuning.objective import BELOW_BEST, Pair, Trace
 from lns.tuning.plan import StudyPlan, StudyRequest, params_digest
-from lns.tuning.sampler import SeededSampler, check_sampler, search_space, suggest_params, values_of
+from lns.tuning.sampler import SeededSampler, check_sampler, search_space, values_of, with_values
 from lns.tuning.storage import JOURNAL_FILE, STORAGE_FILE, Journal, RunKey, Runs, locked, redact_url
 
 LOCK_FILE, REPORT_FILE, BEST_FILE = "study.lock", "report.html", "best_params.toml"
@@ -151,16 +151,16 @@ class Study:
         trials: list[FrozenTrial] = self.optuna.get_trials(deepcopy=False, states=states or None)
         return trials
 
-    def params_of(self, trial: FrozenTrial) -> Params:
+    def params_of(self, trial: FrozenTrial | optuna.Trial) -> Params:
         """The parameters of a trial."""
-        return suggest_params(optuna.trial.FixedTrial(trial.params), self.space, self.base)
+        return with_values(self.base, self.space, trial.params)
 
     def next_trial(self, max_trials: int | None) -> optuna.Trial | None:
         """Start a trial, marked as held by this process; None if ``max_trials`` are finished or running."""
         with self.exclusive():
             if max_trials is not None and len(self.trials(*FINISHED, TrialState.RUNNING)) >= max_trials:
                 return None
-            trial = self.optuna.ask()
+            trial = self.optuna.ask({**self.space})
             trial.set_user_attr("holder", asdict(Holder.me()))
             return trial
 

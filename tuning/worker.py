@@ -23,7 +23,6 @@ from lns.instances.errors import InputError
 from lns.params import Params
 from lns.tuning.objective import Pair, Stopped, Trace, TrialRun, worth_difference
 from lns.tuning.plan import StudyRequest
-from lns.tuning.sampler import suggest_params
 from lns.tuning.storage import RunKey, storage_errors
 from lns.tuning.study import Study, open_study
 from lns.worker_pool import stop_requested
@@ -120,7 +119,7 @@ class Worker:
         Raises TrialPruned if it is pruned or not promoted, NoBoard, or Stopped.
         """
         study, plan = self.study, self.study.plan
-        params, pairs = suggest_params(trial, study.space, study.base), study.training
+        params, pairs = study.params_of(trial), study.training
         before = study.trials()[trial.number]  # with the steps of an earlier attempt
         short = self._evaluate(trial, before, params, plan.short, 0)
         trial.set_user_attr("short", short)

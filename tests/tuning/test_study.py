@@ -23,7 +23,6 @@ from lns.tuning import study as studies
 from lns.tuning import worker as workers
 from lns.tuning.objective import Trace
 from lns.tuning.plan import StudyRequest, first_seeds
-from lns.tuning.sampler import suggest_params
 from lns.tuning.study import open_study
 from lns.tuning.worker import search_task
 from lns.worker_pool import WorkerLost
@@ -248,9 +247,7 @@ def test_the_search_leaves_time_for_the_validation_but_half_at_least_for_itself(
         add_default_runs(study, pair, Trace(((40, 1),), 4000, False, 1.0, 100.0 if i == 0 else 5.0))
     assert session.search_end() == 1000.0  # nothing is promising yet
     for value in (0.0, 0.5, -1.0, 2.0):  # the first one is of the defaults
-        trial = study.optuna.ask()
-        suggest_params(trial, study.space, study.base)
-        study.optuna.tell(trial.number, value)
+        study.optuna.tell(study.optuna.ask({**study.space}), value)
     needed = sessions.START_S + sessions.VALIDATION_MARGIN * 5 * 3 * 20 / 2  # two candidates, and the defaults
     assert session.search_end() == pytest.approx(1000 - needed)
     assert sessions.TuningSession(study, 2, 100.0, None, print).search_end() == 50.0
