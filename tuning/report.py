@@ -148,7 +148,10 @@ def facts(study: Study, conclusion: Conclusion, overhead: float | None) -> Itera
     """(label, text) of each line below the verdict."""
     plan, completed, finished = study.plan, study.trials(TrialState.COMPLETE), study.trials(*FINISHED)
     yield "study", f"{study.path}: {plan.subject}, {plan.nodes:,} nodes a run, {count_of(plan.pairs, 'pair')}"
-    yield "trials", f"{len(finished)} finished: {_how_far(study)}" if finished else "none finished"
+    no_board = sum("no_board" in trial.user_attrs for trial in finished)
+    gave_up = f", {no_board} made no board where the defaults made one" if no_board else ""
+    early = f"{len(completed)} with all long runs, {len(finished) - len(completed) - no_board} ended early{gave_up}"
+    yield "trials", f"{len(finished)} finished: {early}" if finished else "none finished"
     if running := [trial for trial in study.trials(TrialState.RUNNING) if "holder" in trial.user_attrs]:
         hosts = sorted({printable(Holder(**trial.user_attrs["holder"]).host, 60) for trial in running})
         yield "running", f"{len(running)} more, in processes on {', '.join(hosts)}; --trials counts them"
@@ -167,19 +170,6 @@ def facts(study: Study, conclusion: Conclusion, overhead: float | None) -> Itera
         yield "held out", str(verdict)
     if overhead is not None and finished:
         yield "overhead", f"{overhead:.1%} of the workers' time was outside of runs"
-
-
-def _how_far(study: Study) -> str:
-    """How many trials had long runs, and how the others ended."""
-    pruned = study.trials(TrialState.PRUNED)
-    no_board, refused = (sum(why in trial.user_attrs for trial in pruned) for why in ("no_board", "refused"))
-    numbers = {
-        "with all long runs": len(study.trials(TrialState.COMPLETE)),
-        "ended early as not good enough": len(pruned) - no_board - refused,
-        "made no board where the defaults made one": no_board,
-        "had values that the engine refuses": refused,
-    }
-    return ", ".join(f"{number} {how}" for i, (how, number) in enumerate(numbers.items()) if number or i < 2)
 
 
 def as_text(verdict: str, lines: Iterable[tuple[str, str]], width: int) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import os
-import random
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -132,8 +131,6 @@ class TuningSession:
         study = self.study
         runs = validate.missing_runs(study, candidates)
         tasks: list[Task] = [(validation_task, (study.path, *run, study.storage)) for run in runs]
-        if study.storage is not None:  # other machines begin elsewhere
-            random.Random(os.getpid()).shuffle(tasks)
         self._work(tasks, lambda: self._time_limit, "validation")
         study.runs.refresh()
 

@@ -346,15 +346,6 @@ def test_a_trial_that_kills_its_process_is_retried_a_few_times_and_an_interrupte
     assert len(study.trials(TrialState.WAITING, TrialState.RUNNING)) == (0 if died else 1)
 
 
-def test_an_abandoned_trial_is_queued_once_though_two_see_it(made_up, tmp_path):
-    """Directories of one study in a storage have locks of their own."""
-    study = open_study(tmp_path / "s", REQUEST)
-    trial = study.next_trial(None)
-    study.requeue(trial)
-    study.requeue(trial)
-    assert len(study.trials(TrialState.WAITING)) == 1
-
-
 def test_an_engine_error_fails_the_trial_and_repeated_ones_stop_the_worker(monkeypatch, tmp_path):
     class Broken(MadeUp):
         def __init__(self, engine, params, pair, shortest):
