@@ -168,7 +168,7 @@ class Study:
         """Queue the defaults as the first trial of a new study, and again the trials whose process has died."""
         clear_temporaries(self.path)
         if not self.trials():
-            self.optuna.enqueue_trial(values_of(self.base, self.space), user_attrs={"origin": "defaults"})
+            self.optuna.enqueue_trial(values_of(self.base, self.space))
         for trial in self.trials(TrialState.RUNNING):
             if self._was_left(trial):
                 self._requeue(trial, MAX_RETRIES)
@@ -195,7 +195,7 @@ class Study:
             return  # a process with another directory of this study in the storage has done so meanwhile
         if trial.params or "fixed_params" in trial.system_attrs:
             again = deepcopy(trial)
-            again.user_attrs = {"origin": trial.user_attrs.get("origin", f"trial {trial.number}")}
+            again.user_attrs = {}
             RetryHeartbeatStaleTrialCallback(max_retries, inherit_intermediate_values=True)(self.optuna, again)
 
 

@@ -57,7 +57,7 @@ def tune(args: argparse.Namespace) -> int:
     from lns.tuning.api import DEFAULT_SECONDS, tune
 
     ended_by, phase = 0, ""
-    sessions = list[TuningSession]()
+    sessions: list[TuningSession] = []
     seconds = DEFAULT_SECONDS if args.time is None and args.trials is None else args.time
     line = LiveLine(seconds, quiet=args.quiet or args.report)
 
