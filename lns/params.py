@@ -25,16 +25,15 @@ def option(
     *,
     log: bool = False,
     tune: bool | tuple[float, float] = False,
-    when: str = "",
     engines: tuple[str, ...] = (),
 ) -> Any:
     """A dataclass field that is a parameter of the type of its default; ``doc`` says what it does, and its unit.
 
     Values are from ``low`` to ``high``, both included. ``tune``: whether `lns tune` searches it, over its range (True)
     or over the narrower one given, on a logarithmic scale if ``log``, for all engines of its component or for
-    ``engines``. Unless the parameter ``when`` of the same section is above 0, this one has no effect.
+    ``engines``.
     """
-    metadata = {"doc": doc, "low": low, "high": high, "log": log, "tune": tune, "when": when, "engines": engines}
+    metadata = {"doc": doc, "low": low, "high": high, "log": log, "tune": tune, "engines": engines}
     return field(default=default, metadata=metadata)
 
 
@@ -85,12 +84,10 @@ class ConstructParams(Component):
         1.0, "factor on the quota of favoured colours that is tried first; 0 switches quotas off", 0.0, 1.2,
         tune=(0.85, 1.15), engines=_DEPTH_FIRST,
     )  # fmt: skip
-    border_colours: int = option(
-        1, "border colours that are favoured, that is used up early", 0, 5, tune=(0, 2), when="quota_scale"
-    )
+    border_colours: int = option(1, "border colours that are favoured, that is used up early", 0, 5, tune=(0, 2))
     inner_colours: int = option(
         2, "inner colours that are favoured; on boards larger than 16x16 more, in proportion to the cells", 0, 8,
-        tune=(1, 4), when="quota_scale",
+        tune=(1, 4),
     )  # fmt: skip
     population: int = option(
         1000, "prefixes grown at once to measure how many pieces fit at each depth", 100, 100_000, log=True,
@@ -251,12 +248,13 @@ def from_dict(values: dict[str, Any], *, earlier: bool = False) -> Params:
     ``earlier``: names of earlier versions (`RENAMED`) are taken too, as those of an old run must be. Raises InputError
     for an unknown section or name (the message has the nearest known one), or a bad value.
     """
-    defaults = Params()
-    known = [section.name for section in dataclasses.fields(Params)]
     found: dict[str, dict[str, Any]] = {}
     for section, entries in values.items():
-        is_section = isinstance(entries, dict)
-        for name, value in entries.items() if is_section else ():
+        if not isinstance(entries, dict):
+            raise InputError(f"'{section}' is not a section; expected [{section}], then lines of name = value")
+        if not earlier:
+            found.setdefault(section, {})
+        for name, value in entries.items():
             old = f"{section}.{name}"
             new = RENAMED.get(old, old)
             if new != old and not earlier:
@@ -265,20 +263,15 @@ def from_dict(values: dict[str, Any], *, earlier: bool = False) -> Params:
             if new is not None:
                 new_section, _, new_name = new.partition(".")
                 found.setdefault(new_section, {})[new_name] = value
-        if section not in known and not (earlier and is_section):
-            raise InputError(_unknown("section", section, known))
-        if not is_section:
-            raise InputError(f"'{section}' is not a section; expected [{section}], then lines of name = value")
-    components = {}
+    defaults, components = vars(Params()), {}
     for section, entries in found.items():
-        if section not in known:
-            raise InputError(_unknown("section", section, known))
-        component = type(getattr(defaults, section))
-        names = [spec.name for spec in dataclasses.fields(component)]
+        if section not in defaults:
+            raise InputError(_unknown("section", section, [*defaults]))
+        names = [*vars(defaults[section])]
         for name in entries:
             if name not in names:
                 raise InputError(_unknown(f"parameter in [{section}]", name, names))
-        components[section] = component(**entries)
+        components[section] = type(defaults[section])(**entries)
     return Params(**components)
 
 
@@ -302,13 +295,9 @@ def load(path: str | Path, *, earlier: bool = False) -> Params:
 
 def omitted_names(text: str) -> list[str]:
     """Parameters, as 'section.name', that the TOML ``text`` leaves at their defaults."""
-    values = tomllib.loads(text)
-    return [
-        f"{section}.{name}"
-        for section, entries in to_dict(Params()).items()
-        for name in entries
-        if name not in values.get(section, {})
-    ]
+    given = tomllib.loads(text)
+    every = to_dict(Params()).items()
+    return [f"{section}.{name}" for section, names in every for name in names if name not in given.get(section, {})]
 
 
 def to_toml(params: Params) -> str:

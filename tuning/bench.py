@@ -22,9 +22,13 @@ import numpy.typing as npt
 from lns import node_equivalents as costs
 from lns.construct import kernel, population, schedule
 from lns.construct.constructor import Constructor
-from lns.construct.endgame import REACHED
+from lns.construct.endgame import REACHED, start_endgame
+from lns.construct.endgame_plan import EndgamePlan, EndgameState
+from lns.construct.kernel import ConstructorPlan, ConstructorState
 from lns.construct.quota_bandit import QuotaBandit
+from lns.construct.tail import solve_tail
 from lns.engines import make_engine
+from lns.exact.kernels.jit import flat_kernel
 from lns.exact.measurements import placements_per_second
 from lns.exact.region.options import RegionOptions
 from lns.exact.region.resolve import resolve
@@ -36,7 +40,6 @@ from lns.instances.verify import verify
 from lns.loop.search_loop import SearchLoop
 from lns.params import ConstructParams, Params
 from lns.rng import random_state
-from lns.tuning import cost_kernels
 from lns.warmup import warm_up
 
 REAL = Path("../shared/instances/eternity2_clue1.txt")  # beside a checkout, as for `lns benchmark`; else SHIPPED
@@ -96,34 +99,22 @@ def seconds_of(arguments: list[str], runs: int = 5) -> float:
 def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -> Iterator[tuple[str, float, float]]:
     """Time each part of the engine that has a cost in `lns.node_equivalents`.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The instance.
-    nodes : int
-        Constructor nodes that are timed.
-    repeats : int
-        How often each tail and each start of an endgame is repeated.
-
-    Yields
-    ------
-    (str, float, float)
-        What is timed, its cost in `lns.node_equivalents`, and its cost here, both in constructor nodes.
+    Yields what is timed, its cost there, and its cost here, both in constructor nodes. ``nodes`` constructor nodes are
+    timed, and each tail and each start of an endgame is repeated ``repeats`` times.
     """
     params = Params()
     bandit, constructor = constructor_at_tails(puzzle, params.construct)
-    time_tails(constructor, 1, TIGHT, 1)  # compiles
+    _time_tails(constructor, 1, TIGHT, 1)  # compiles
     no_tails, tight, loose = (
-        time_tails(constructor, nodes, *how) for how in ((TIGHT, 0), (TIGHT, repeats), (LOOSE, repeats))
+        _time_tails(constructor, nodes, *how) for how in ((TIGHT, 0), (TIGHT, repeats), (LOOSE, repeats))
     )
     node = no_tails[0] / no_tails[1]
     tails, placements = repeats * max(1, tight[2]), max(1, loose[3] - tight[3])
     yield "set-up of an exact tail", costs.TAIL_SETUP, (tight[0] - no_tails[0]) / tails / node
     yield "placement in an exact tail", costs.TAIL_NODE, (loose[0] - tight[0]) / placements / node
 
-    time_endgames(constructor, 1, 1)  # compiles
-    seconds, starts = time_endgames(constructor, repeats, repeats)
-    yield "start of an endgame", costs.ENDGAME_SETUP, seconds / starts / node
+    _time_endgames(constructor, 1, 1)  # compiles
+    yield "start of an endgame", costs.ENDGAME_SETUP, _time_endgames(constructor, repeats, repeats) / node
 
     def placed(engine: SearchLoop, seconds: float) -> bool:
         return engine.best is not None and engine.statistics.placements >= nodes
@@ -141,14 +132,12 @@ def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -
     tabu, seconds = _run_engine("tabu", puzzle, placed)
     yield "tabu move", costs.TABU_MOVE, seconds / tabu.statistics.moves / node
 
-    quota = bandit.quota(100)
-    cells, depths = schedule.cell_order(puzzle, params.construct), schedule.quota_end(puzzle.cells)
+    quota, cells = bandit.quota(100), schedule.cell_order(puzzle, params.construct)
+    depths, size = schedule.quota_end(puzzle.cells), params.construct.population
     seconds = _seconds(lambda: population.count_children(puzzle, cells, quota.favoured, depths))
     yield "quota profile of a colour set", costs.quota_profile(puzzle.cells), seconds / node
-    seconds = _seconds(
-        lambda: schedule.measure_children(puzzle, cells, params.construct.population, quota, random_state(2))
-    )
-    yield "populations of an arm", costs.population(params.construct.population, puzzle.cells), seconds / node
+    seconds = _seconds(lambda: schedule.measure_children(puzzle, cells, size, quota, random_state(2)))
+    yield "populations of an arm", costs.population(size, puzzle.cells), seconds / node
 
 
 def constructor_at_tails(puzzle: Puzzle, params: ConstructParams) -> tuple[QuotaBandit, Constructor]:
@@ -164,18 +153,47 @@ def constructor_at_tails(puzzle: Puzzle, params: ConstructParams) -> tuple[Quota
     return bandit, constructor
 
 
-def time_tails(constructor: Constructor, nodes: int, allowed: int, repeats: int) -> tuple[float, int, int, int]:
+@flat_kernel
+def finish_prefixes(
+    plan: ConstructorPlan, state: ConstructorState, node_limit: int, allowed: int, repeats: int
+) -> tuple[int, int]:
+    """(prefixes, placements of tails) until ``node_limit``; each tail is solved ``repeats`` times."""
+    prefixes, placements, prefix, most = 0, 0, state.prefix, 1_000_000
+    while kernel.next_prefix(plan, state, node_limit) == REACHED:
+        prefixes += 1
+        for _ in range(repeats):
+            tail = solve_tail(plan.tail, state.tail, prefix.used, prefix.right, prefix.down, allowed, most)
+            placements += tail[1]
+    return prefixes, placements
+
+
+def _time_tails(constructor: Constructor, nodes: int, allowed: int, repeats: int) -> tuple[float, int, int, int]:
     """(seconds, nodes, prefixes, tail placements) of ``nodes`` nodes; the constructor is restored afterwards."""
     state, before, plan = constructor.state(), constructor.nodes, constructor.plan
     began = time.process_time()
-    counts = cost_kernels.finish_prefixes(plan, constructor.arrays, before + nodes, allowed, repeats)
+    counts = finish_prefixes(plan, constructor.arrays, before + nodes, allowed, repeats)
     seconds, made = time.process_time() - began, constructor.nodes - before
     constructor.restore(state)
     return seconds, made, *counts
 
 
-def time_endgames(constructor: Constructor, frontier_keys: int, rounds: int) -> tuple[float, int]:
-    """(processor seconds, starts) of endgames, each started ``rounds`` times after ``frontier_keys`` prefixes.
+@flat_kernel
+def start_endgames(
+    end: EndgamePlan,
+    work: EndgameState,
+    used: npt.NDArray[np.uint8],
+    right: npt.NDArray[np.int64],
+    down: npt.NDArray[np.int64],
+    rounds: int,
+) -> None:
+    """Start ``rounds`` endgames from each prefix."""
+    for _ in range(rounds):
+        for i in range(len(used)):
+            start_endgame(end, work, used[i], right[i], down[i], 0)
+
+
+def _time_endgames(constructor: Constructor, prefixes: int, rounds: int) -> float:
+    """Processor seconds of the start of an endgame, started ``rounds`` times after each of ``prefixes`` prefixes.
 
     The constructor is restored afterwards.
     """
@@ -183,14 +201,14 @@ def time_endgames(constructor: Constructor, frontier_keys: int, rounds: int) -> 
     if prefix.scalars[0] > plan.endgame_start:
         kernel.remove_pieces(constructor.plan.endgame, prefix.scalars[0], prefix.chosen, prefix.used)
         prefix.scalars[0] = plan.endgame_start
-    prefixes: list[tuple[npt.NDArray[np.generic], ...]] = []
-    while len(prefixes) < frontier_keys and kernel.search_lists(plan, prefix, 2**62) == REACHED:
-        prefixes.append((prefix.used.copy(), prefix.right.copy(), prefix.down.copy()))
-    used, right, down = (np.array(column) for column in zip(*prefixes, strict=True))
+    found: list[tuple[npt.NDArray[np.generic], ...]] = []
+    while len(found) < prefixes and kernel.search_lists(plan, prefix, 2**62) == REACHED:
+        found.append((prefix.used.copy(), prefix.right.copy(), prefix.down.copy()))
+    used, right, down = (np.array(column) for column in zip(*found, strict=True))
     end, work = constructor.plan.endgame, constructor.arrays.endgame
-    seconds = _seconds(lambda: cost_kernels.start_each(end, work, used, right, down, rounds))
+    seconds = _seconds(lambda: start_endgames(end, work, used, right, down, rounds))
     constructor.restore(state)
-    return seconds, len(prefixes) * rounds
+    return seconds / (len(found) * rounds)
 
 
 def _run_engine(

@@ -14,7 +14,7 @@ import platform
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from os import PathLike
@@ -37,7 +37,7 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.records import Records
 from lns.instances.text import count_of
 from lns.islands import Archipelago
-from lns.params import Params, from_dict, to_dict
+from lns.params import Params
 from lns.rounds import Search
 from lns.runs.history import UNLIMITED_S
 from lns.tuning.objective import Families
@@ -56,7 +56,7 @@ FIELDS = (
 )  # fmt: skip
 
 BASELINE = "whole"  # the engine with all its parts
-ABLATIONS: dict[str, dict[str, dict[str, float]]] = {
+ABLATIONS: dict[str, dict[str, dict[str, Any]]] = {
     "no beams": {"engine": {"beams": 0}},
     "no blocks": {"neighbourhoods": {"blocks": 0}},
     "no bands": {"neighbourhoods": {"bands": 0}},
@@ -315,17 +315,17 @@ def benchmark(
     return BenchmarkResult(tuple(results))
 
 
-def rows_by_name(options: BenchmarkOptions) -> dict[str, Callable[[], Puzzle] | None]:
-    """Name of each row in order, and a function that makes its puzzle; None if the file is missing in ``data``."""
-    rows: dict[str, Callable[[], Puzzle] | None] = {}
-    for name in (*PUBLIC, *SHIPPED):
-        path = _source(name, options)
-        is_missing = name in PUBLIC and (options.data is None or not Path(path).exists())
-        rows[name] = None if is_missing else partial(load_puzzle, path)
-    make = family(FRESH_FAMILY)
-    for seed, name in enumerate(FRESH, options.fresh or 0):
-        rows[name] = partial(lambda seed: make(seed).puzzle, seed)
-    return rows
+def row_names() -> tuple[str, ...]:
+    """The names of the rows, in order."""
+    return (*PUBLIC, *SHIPPED, *FRESH)
+
+
+def puzzle_of_row(name: str, options: BenchmarkOptions) -> Puzzle | None:
+    """The puzzle of a row; None if its file is missing in ``data``."""
+    if name in FRESH:
+        return family(FRESH_FAMILY)((options.fresh or 0) + FRESH.index(name)).puzzle
+    source = _source(name, options)
+    return None if name in PUBLIC and not (options.data and Path(source).exists()) else load_puzzle(source)
 
 
 def _source(name: str, options: BenchmarkOptions) -> str:
@@ -333,24 +333,23 @@ def _source(name: str, options: BenchmarkOptions) -> str:
     return name if name not in PUBLIC else str(Path(options.data or "") / f"{name}.txt")
 
 
-def selected_rows(names: Sequence[str], options: BenchmarkOptions) -> Iterable[tuple[str, Puzzle]]:
+def selected_rows(names: Sequence[str], options: BenchmarkOptions) -> list[tuple[str, Puzzle]]:
     """The rows ``names``, or all that there are. Raises InputError if one is unknown, or its file is missing."""
-    known = rows_by_name(options)
-    for name in names:
+    rows, known = list[tuple[str, Puzzle]](), row_names()
+    for name in names or known:
         if name not in known:
             raise InputError(f"the benchmark has no row '{name}'; expected one of {', '.join(known)}")
-        if known[name] is None:
+        if (puzzle := puzzle_of_row(name, options)) is not None:
+            rows.append((name, puzzle))
+        elif names:
             raise InputError(f"the row {name} needs {name}.txt; expected it in --data DIR", options.data)
-    for name in names or known:
-        if (make_puzzle := known[name]) is None:
-            log.warning("%s: skipped, no public data at %s", name, options.data)
         else:
-            yield name, make_puzzle()
+            log.warning("%s: skipped, no public data at %s", name, options.data)
+    return rows
 
 
 def check_outputs(options: BenchmarkOptions) -> None:
     """Raise InputError, before the runs, if a row could not be appended to the table, or boards not be written."""
-    what = "nothing can be added to this table"
     try:
         if options.table is not None:
             table = Path(options.table)
@@ -358,20 +357,17 @@ def check_outputs(options: BenchmarkOptions) -> None:
                 raise InputError("no table of the benchmark; expected one, or a new name", table, 1)
             check_appendable(table)
         if options.boards is not None:
-            what = "the directory of the boards cannot be made"
             Path(options.boards).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{what}: {error.strerror}", error.filename) from None
+        raise InputError(f"nothing can be written there: {error.strerror}", error.filename) from None
 
 
 def variants(params: Params) -> dict[str, Params]:
     """The parameters of each variant by name: ``params`` as the baseline, then each ablation that changes them."""
     found = {BASELINE: params}
     for name, sections in ABLATIONS.items():
-        values = to_dict(params)
-        for section, changes in sections.items():
-            values[section].update(changes)
-        if (changed := from_dict(values)) != params:
+        parts = {section: replace(getattr(params, section), **values) for section, values in sections.items()}
+        if (changed := replace(params, **parts)) != params:
             found[name] = changed
     return found
 

@@ -139,48 +139,36 @@ class Stopped(Exception):
 
 
 class TrialRun:
-    """A run in progress, which can be continued to larger budgets.
+    """A run in progress, which can be continued to larger budgets, by one of `lns.engines.ENGINES`.
 
-    Parameters
-    ----------
-    engine : str
-        One of `lns.engines.ENGINES`.
-    params : Params
-        Parameters of the engine. Steps are shortened so that the shortest budget has at least `MIN_STEPS`.
-    pair : Pair
-        Instance, seed and floor.
-    shortest : int
-        Shortest budget that the trace is read at, in nodes.
+    ``shortest`` is the shortest budget that the trace is read at, in nodes; steps are shortened so that it has at least
+    `MIN_STEPS`.
     """
 
     def __init__(self, engine: str, params: Params, pair: Pair, shortest: int) -> None:
         step = min(params.engine.step_nodes, max(1000, shortest // MIN_STEPS))
         moves = max(1, step // max(1, pair.puzzle.cells**2 // 2))  # a step of tabu evaluates about cells^2 / 2 moves
-        params = replace(
+        self._params = replace(
             params,
             engine=replace(params.engine, step_nodes=step),
             tabu=replace(params.tabu, steps=min(params.tabu.steps, moves)),
         )
-        self._max_score = pair.puzzle.max_score
-        self._name, self._params, self._pair = engine, params, pair
-        self._engine = make_engine(engine, pair.puzzle, params, pair.seed, 0)
+        self._name, self._pair = engine, pair
+        self._engine = make_engine(engine, pair.puzzle, self._params, pair.seed, 0)
         self._floor = 0  # from which the engine reports boards: that of the pair, once it has a board
         self._min_step = min(MIN_STEP_NODES, step)
-        self._measuring = node_equivalents.population(params.construct.population, pair.puzzle.cells)
-        self._quota_profiles = node_equivalents.quota_profile(pair.puzzle.cells)
-        self._nodes = 0
-        self._best_scores: list[tuple[int, int]] = []
-        self._families, self._worths = Families(pair.floor or math.inf), list[tuple[float, int]]()
+        self._families = Families(pair.floor or math.inf)
         self.trace = Trace((), 0, False, 0.0)
 
     def advance(self, budget: int, stop: Callable[[], bool]) -> Trace:
         """Search until ``budget`` nodes are used in all, or nothing is left to search; the run so far.
 
-        ``stop`` is asked before each step; when it returns True, Stopped is raised.
+        ``stop`` is asked before each step; when it returns True, Stopped is raised, and the run cannot go on.
         """
-        began, wall = time.process_time() - self.trace.seconds, time.monotonic() - self.trace.wall_s
-        max_score, exhausted = self._max_score, self.trace.exhausted
-        while not exhausted and self._nodes < budget:
+        trace, max_score = self.trace, self._pair.puzzle.max_score
+        began, wall = time.process_time() - trace.seconds, time.monotonic() - trace.wall_s
+        best_scores, worths, nodes, exhausted = [*trace.best_scores], [*trace.worths], trace.nodes, trace.exhausted
+        while not exhausted and nodes < budget:
             if stop():
                 raise Stopped
             if self._floor != self._pair.floor and self._engine.best is not None:
@@ -188,19 +176,18 @@ class TrialRun:
             engine, before = self._engine, self._counted()
             engine.step()
             found = engine.pop_boards()
-            self._nodes += max(round(self._counted() - before), BOARD_NODES if found else self._min_step)
+            nodes += max(round(self._counted() - before), BOARD_NODES if found else self._min_step)
             for board in found:
                 self._families.add(board)
-            if engine.best_score > (self._best_scores[-1][0] if self._best_scores else -1):
-                self._best_scores.append((engine.best_score, self._nodes))
+            if engine.best_score > (best_scores[-1][0] if best_scores else -1):
+                best_scores.append((engine.best_score, nodes))
             worth = round(min(self._families.worth, max_score), 3)
-            if worth - (self._worths[-1][0] if self._worths else 0.0) >= WORTH_STEP:
-                self._worths.append((worth, self._nodes))
+            if worth - (worths[-1][0] if worths else 0.0) >= WORTH_STEP:
+                worths.append((worth, nodes))
             exhausted = engine.best_score >= max_score
-        seconds, wall_s = round(time.process_time() - began, 3), round(time.monotonic() - wall, 3)
         self.trace = Trace(
-            best_scores=tuple(self._best_scores), nodes=self._nodes, exhausted=exhausted, seconds=seconds,
-            wall_s=wall_s, worths=tuple(self._worths),
+            best_scores=tuple(best_scores), nodes=nodes, exhausted=exhausted, worths=tuple(worths),
+            seconds=round(time.process_time() - began, 3), wall_s=round(time.monotonic() - wall, 3),
         )  # fmt: skip
         return self.trace
 
@@ -214,6 +201,6 @@ class TrialRun:
 
     def _counted(self) -> float:
         """Node equivalents of the engine so far, with the measurements that the engine itself counts as none."""
-        statistics = self._engine.statistics
-        measured = statistics.arms * self._measuring + statistics.colour_sets * self._quota_profiles
-        return statistics.node_equivalents + measured
+        statistics, cells = self._engine.statistics, self._pair.puzzle.cells
+        arms = statistics.arms * node_equivalents.population(self._params.construct.population, cells)
+        return statistics.node_equivalents + arms + statistics.colour_sets * node_equivalents.quota_profile(cells)

@@ -47,7 +47,7 @@ class StudyPlan:
     """What is tuned and how candidates are compared."""
 
     family: str  # of instances; "" if instances are named
-    instances: tuple[dict[str, Any], ...]  # the named ones: fields of `Puzzle`, and ``sha256``
+    instances: tuple[dict[str, Any], ...]  # the named ones: fields of `Puzzle`
     engine: str  # one of `lns.engines.ENGINES`
     seed: int  # of the study
     pairs: int  # training pairs of a trial
@@ -117,10 +117,7 @@ def params_digest(params: Params) -> str:
 def new_plan(request: StudyRequest) -> StudyPlan:
     """The plan of a new study; measures the nodes a second if they are needed.
 
-    Raises
-    ------
-    InputError
-        The request names nothing to tune for, is out of bounds, or needs a package that is not installed.
+    Raises InputError if the request names nothing to tune for, is out of bounds, or needs a package that is missing.
     """
     if not request.instances and not request.family:
         raise InputError("no study is here yet; expected INSTANCE or --family to begin one")
@@ -138,7 +135,7 @@ def new_plan(request: StudyRequest) -> StudyPlan:
     if held_out < MIN_HELD_OUT_PAIRS:
         log.warning("%d held-out pairs prove nothing; at least %d are needed", held_out, MIN_HELD_OUT_PAIRS)
     return StudyPlan(
-        family=request.family or "", instances=tuple(map(_fields_of, puzzles)), engine=engine, seed=seed, pairs=pairs,
+        family=request.family or "", instances=tuple(json.loads(render("json", puzzle, None)[0]) for puzzle in puzzles), engine=engine, seed=seed, pairs=pairs,
         held_out=held_out, nodes=request.nodes or two_digits((request.run_seconds or DEFAULT_RUN_S) * rate),
         nodes_per_s=rate, base=parameters.to_dict(base), base_digest=params_digest(base), sampler=sampler,
         command=request.command, sources=engine_digest(RUN_MODULE),
@@ -151,11 +148,6 @@ def replan(plan: StudyPlan, request: StudyRequest) -> StudyPlan:
     if request.run_seconds and plan.nodes_per_s:
         nodes = two_digits(request.run_seconds * plan.nodes_per_s)
     return replace(plan, pairs=request.pairs or plan.pairs, held_out=request.held_out or plan.held_out, nodes=nodes)
-
-
-def _fields_of(puzzle: Puzzle) -> dict[str, Any]:
-    fields: dict[str, Any] = json.loads(render("json", puzzle, None)[0])
-    return fields | {"sha256": puzzle.sha256}
 
 
 def puzzle_of(fields: dict[str, Any]) -> Puzzle:
@@ -209,7 +201,7 @@ def check_request(plan: StudyPlan, request: StudyRequest, path: Path) -> None:
     names = ("engine", "seed", "pairs", "held_out", "nodes", "sampler", "family")
     given: list[tuple[str, object, object]] = [(name, getattr(request, name), getattr(plan, name)) for name in names]
     puzzles, rate = request.puzzles, plan.nodes_per_s
-    if puzzles and [puzzle.sha256 for puzzle in puzzles] != [instance["sha256"] for instance in plan.instances]:
+    if puzzles and puzzles != [*map(puzzle_of, plan.instances)]:
         given.append(("INSTANCE", ", ".join(puzzle.name for puzzle in puzzles), plan.subject))
     if (seconds := request.run_seconds) is not None:
         given.append(("run_seconds", two_digits(seconds * rate) if rate else f"{seconds:g} s", plan.nodes))

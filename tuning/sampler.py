@@ -17,17 +17,18 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import optuna
 from optuna.distributions import BaseDistribution, FloatDistribution, IntDistribution
 from optuna.samplers import BaseSampler, RandomSampler, TPESampler
-from optuna.trial import BaseTrial, FrozenTrial, TrialState
+from optuna.trial import FrozenTrial, TrialState
 
 from lns.exact.optional_deps import require
+from lns.params import Params
 
 STARTUP_TRIALS = 20  # random trials before a model is used; every other one is near the base
 KEEP_PROBABILITY = 0.75  # of a parameter to keep the value of the base, in a trial near it
@@ -36,91 +37,37 @@ MIN_RANDOM_TRIALS = 10  # the best tenth of the random trials is the start of CM
 Observation = tuple[Mapping[str, float], tuple[int, float]]
 """Values of a finished trial by name, and its rank key; a larger key is a better trial."""
 
-_P = TypeVar("_P")  # a dataclass of components, such as lns.params.Params
+Space = Mapping[str, IntDistribution | FloatDistribution]
+"""Range of each searched parameter, both ends included, by its name, such as ``construct.tail``."""
 
 
-@dataclass(frozen=True)
-class Variable:
-    """A tunable parameter."""
-
-    section: str  # component, as in ``[construct]``
-    field: str  # as in ``tail``
-    distribution: IntDistribution | FloatDistribution  # the range that is searched, both ends included
-    when: str = ""  # field of the same section that must be above 0 for this one to have an effect; "" if there is none
-    doc: str = ""  # what the parameter means
-
-    @property
-    def name(self) -> str:
-        return f"{self.section}.{self.field}"
-
-    def suggest(self, trial: BaseTrial) -> float:
-        """The value of this variable in ``trial``."""
-        suggest: Any = trial.suggest_int if isinstance(self.distribution, IntDistribution) else trial.suggest_float
-        value: float = suggest(self.name, self.distribution.low, self.distribution.high, log=self.distribution.log)
-        return value
-
-    def applies(self, section: Mapping[str, float]) -> bool:
-        """Whether the parameter has an effect, given the values of its section."""
-        return not self.when or section[self.when] > 0
-
-    def position(self, value: float) -> float:
-        """Position of a value in the range, from 0 to 1."""
-        low, high = self._ends
-        return ((math.log(value) if self.distribution.log else value) - low) / (high - low)
-
-    def value(self, position: float) -> float:
-        """The value at a position from 0 to 1."""
-        (low, high), range_ = self._ends, self.distribution
-        value = low + position * (high - low)
-        value = min(max(math.exp(value) if range_.log else value, range_.low), range_.high)
-        return round(value) if isinstance(range_, IntDistribution) else value
-
-    @property
-    def _ends(self) -> tuple[float, float]:
-        """Ends of the range on its scale; integers get a margin of one half."""
-        margin = 0.5 if isinstance(self.distribution, IntDistribution) else 0.0
-        low, high = self.distribution.low - margin, self.distribution.high + margin
-        return (math.log(low), math.log(high)) if self.distribution.log else (low, high)
-
-
-def search_space(params: Any, engine: str) -> list[Variable]:
+def search_space(params: Params, engine: str) -> dict[str, IntDistribution | FloatDistribution]:
     """The tunable parameters of the components that ``engine`` uses, in their order in ``params``."""
-    space = []
-    for part in dataclasses.fields(params):
-        component = getattr(params, part.name)
+    space = {}
+    for section, component in vars(params).items():
         for spec in dataclasses.fields(component) if engine in component.engines else ():
             facts, tune = spec.metadata, spec.metadata["tune"]
             if tune is not False and engine in (facts["engines"] or component.engines):
                 low, high = (facts["low"], facts["high"]) if tune is True else tune
-                is_whole = isinstance(getattr(component, spec.name), int)
-                range_ = (IntDistribution if is_whole else FloatDistribution)(low, high, log=facts["log"])
-                space.append(Variable(part.name, spec.name, range_, facts["when"], facts["doc"]))
+                kind = IntDistribution if isinstance(spec.default, int) else FloatDistribution
+                space[f"{section}.{spec.name}"] = kind(low, high, log=facts["log"])
     return space
 
 
-def suggest_params(trial: BaseTrial, space: Sequence[Variable], base: _P) -> _P:
-    """``base`` with the values of ``trial`` for the variables of ``space``; those without effect stay as they are."""
-    sections: dict[str, dict[str, float]] = {}
-    for variable in space:
-        component = getattr(base, variable.section)
-        values = sections.setdefault(variable.section, dataclasses.asdict(component))
-        if variable.applies(values):
-            values[variable.field] = variable.suggest(trial)
-    return dataclasses.replace(
-        base,  # type: ignore[type-var]
-        **{name: type(getattr(base, name))(**values) for name, values in sections.items()},
-    )
+def with_values(base: Params, space: Space, values: Mapping[str, Any]) -> Params:
+    """``base`` with the values of a trial for all names of ``space``. Raises KeyError if one is missing."""
+    sections: dict[str, dict[str, Any]] = {}
+    for name in space:
+        section, _, field = name.partition(".")
+        sections.setdefault(section, {})[field] = values[name]
+    changed = {name: dataclasses.replace(getattr(base, name), **of) for name, of in sections.items()}
+    return dataclasses.replace(base, **changed)
 
 
-def values_of(params: Any, space: Sequence[Variable]) -> dict[str, float]:
-    """The values of ``space`` in ``params`` by name, without those out of range and those without effect."""
-    values = {}
-    for variable in space:
-        component = getattr(params, variable.section)
-        value, range_ = getattr(component, variable.field), variable.distribution
-        if variable.applies(dataclasses.asdict(component)) and range_.low <= value <= range_.high:
-            values[variable.name] = value
-    return values
+def values_of(params: Params, space: Space) -> dict[str, float]:
+    """The values of ``space`` in ``params`` by name, without those out of range."""
+    values = {name: attrgetter(name)(params) for name in space}
+    return {name: value for name, value in values.items() if space[name].low <= value <= space[name].high}
 
 
 # -- samplers ---------------------------------------------------------------------------------------------------------
@@ -137,19 +84,13 @@ class SeededSampler(BaseSampler):
 
     A sampler with one seed would draw the same numbers again after every restart and in every process.
 
-    The first `STARTUP_TRIALS` trials are the same for every ``kind``. Every other one of them keeps most values of
-    ``base``: with many parameters a random trial is hardly ever near the base, and TPE, which follows the best trials,
-    would not look there again.
-
-    ``kind`` is one of `tuning.SAMPLERS`; 'random' continues as in the first trials.
+    The first `STARTUP_TRIALS` trials are the same for every ``kind`` of `tuning.SAMPLERS`; 'random' goes on like them.
+    Every other one keeps most values of ``base``: with many parameters a random trial is hardly ever near the base, and
+    TPE, which follows the best trials, would not look there again.
     """
 
-    def __init__(self, kind: str, seed: int, base: Mapping[str, float], space: Sequence[Variable]) -> None:
-        self._kind, self._seed, self._base = kind, seed, base
-        lows = {variable.name: variable.distribution.low for variable in space}
-        self._unconditional = [
-            each for each in space if not each.when or lows.get(f"{each.section}.{each.when}", 0) > 0
-        ]
+    def __init__(self, kind: str, seed: int, base: Mapping[str, float], space: Space) -> None:
+        self._kind, self._seed, self._base, self._space = kind, seed, base, space
         self._kept: set[str] = set()  # parameters that keep the value of the base in the current trial
         self._trial_seed = 0
         self._model: BaseSampler = RandomSampler(seed=seed)
@@ -169,7 +110,7 @@ class SeededSampler(BaseSampler):
 
     def infer_relative_search_space(self, study: optuna.Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         if self._kind == "cmaes":
-            return {variable.name: variable.distribution for variable in self._unconditional}
+            return dict(self._space)
         space: dict[str, BaseDistribution] = self._model.infer_relative_search_space(study, trial)
         return space
 
@@ -181,7 +122,7 @@ class SeededSampler(BaseSampler):
             return values
         if trial.number < STARTUP_TRIALS:
             return {}
-        return propose(self._unconditional, *observations(study, self._unconditional), self._trial_seed)
+        return propose(self._space, *observations(study), self._trial_seed)
 
     def sample_independent(
         self, study: optuna.Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
@@ -191,7 +132,7 @@ class SeededSampler(BaseSampler):
         return self._model.sample_independent(study, trial, param_name, param_distribution)
 
 
-def observations(study: optuna.Study, space: Sequence[Variable]) -> tuple[list[Observation], list[Observation]]:
+def observations(study: optuna.Study) -> tuple[list[Observation], list[Observation]]:
     """The finished trials: the random ones, and those that CMA-ES proposed since, without those tried again.
 
     Complete trials rank above pruned ones, as for TPE; trials that the engine refused, or that made no board where the
@@ -199,8 +140,6 @@ def observations(study: optuna.Study, space: Sequence[Variable]) -> tuple[list[O
     """
     first, later = list[Observation](), list[Observation]()
     for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.PRUNED)):
-        if any(variable.name not in trial.params for variable in space):
-            continue
         steps, rank_key = trial.intermediate_values, (0, 0.0)
         if trial.state == TrialState.COMPLETE:
             rank_key = 2, trial.value or 0.0
@@ -213,9 +152,28 @@ def observations(study: optuna.Study, space: Sequence[Variable]) -> tuple[list[O
     return first, later
 
 
-def propose(
-    space: Sequence[Variable], first: Sequence[Observation], later: Sequence[Observation], seed: int
-) -> dict[str, float]:
+def position(value: float, of: IntDistribution | FloatDistribution) -> float:
+    """Position of a value in its range, from 0 to 1."""
+    low, high = _ends(of)
+    return ((math.log(value) if of.log else value) - low) / (high - low)
+
+
+def value_at(position: float, of: IntDistribution | FloatDistribution) -> float:
+    """The value at a position in its range, from 0 to 1."""
+    low, high = _ends(of)
+    value = low + position * (high - low)
+    value = min(max(math.exp(value) if of.log else value, of.low), of.high)
+    return round(value) if isinstance(of, IntDistribution) else value
+
+
+def _ends(of: IntDistribution | FloatDistribution) -> tuple[float, float]:
+    """Ends of a range on its scale; integers get a margin of one half."""
+    margin = 0.5 if isinstance(of, IntDistribution) else 0.0
+    low, high = of.low - margin, of.high + margin
+    return (math.log(low), math.log(high)) if of.log else (low, high)
+
+
+def propose(space: Space, first: Sequence[Observation], later: Sequence[Observation], seed: int) -> dict[str, float]:
     """Values by name for the next trial, by CMA-ES with a random ``seed`` of this proposal.
 
     The search starts around the best of the random trials ``first``; of ``later`` ones, which this function proposed,
@@ -226,7 +184,7 @@ def propose(
     def ranked(trials: Sequence[Observation]) -> list[tuple[npt.NDArray[np.float64], float]]:
         """Position of each trial in the unit cube, and its rank from 0, the best; rank keys have no common scale."""
         best_first = [values for values, _ in sorted(trials, key=lambda trial: trial[1], reverse=True)]
-        points = (np.array([each.position(values[each.name]) for each in space]) for values in best_first)
+        points = (np.array([position(values[name], of) for name, of in space.items()]) for values in best_first)
         return [(point, float(rank)) for rank, point in enumerate(points)]
 
     if len(first) < MIN_RANDOM_TRIALS:
@@ -239,4 +197,4 @@ def propose(
         search.tell(ranked(later[end - size : end]))
     if search.should_stop():
         return {}
-    return {each.name: each.value(float(x)) for each, x in zip(space, search.ask(), strict=True)}
+    return {name: value_at(float(x), space[name]) for name, x in zip(space, search.ask(), strict=True)}

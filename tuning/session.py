@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import os
-import random
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -20,7 +19,7 @@ from lns.instances.text import count_of, printable
 from lns.runs.files import format_duration
 from lns.tuning import validate
 from lns.tuning.sampler import STARTUP_TRIALS
-from lns.tuning.study import FINISHED, Study, first_number, trial_value
+from lns.tuning.study import FINISHED, Study, trial_value
 from lns.tuning.worker import CALIBRATION_TRIALS, MAX_FAILURES, search_task, validation_task
 from lns.worker_pool import WorkerLost, WorkerPool
 
@@ -29,9 +28,11 @@ log = logging.getLogger("lns")
 Task = tuple[Callable[..., float], tuple[Any, ...]]
 
 TICK_S = 1.0  # between two reports of progress
+LOSSES_S = 3600.0  # five losses of each worker within this time end a session
 GRACE_S = 10.0  # for the steps in progress when a session stops
 TYPICAL_TRIAL = 0.5  # cost of a trial after the first ones, as a part of its long runs on all pairs: many end early
-VALIDATION_MARGIN = 1.1  # the validation gets its expected seconds times this
+START_S, VALIDATION_MARGIN = 15.0, 1.1  # the validation gets the start of its workers, and its runs times this
+SOLVED_S = 0.1  # of a run that is over at once, with what is done between two runs
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class TuningSession:
         self._began = time.monotonic()
         self._runs_s = self._workers_s = 0.0  # that workers spent inside of runs, and that they existed
         self._said: set[object] = set()  # the failed trials and warnings that were logged
-        self._lost_in_a_row = self._runs_at_last_loss = 0
+        self._losses: list[float] = []  # seconds of the session at which workers died
 
     @property
     def elapsed(self) -> float:
@@ -130,8 +131,6 @@ class TuningSession:
         study = self.study
         runs = validate.missing_runs(study, candidates)
         tasks: list[Task] = [(validation_task, (study.path, *run, study.storage)) for run in runs]
-        if study.storage is not None:  # other machines begin elsewhere
-            random.Random(os.getpid()).shuffle(tasks)
         self._work(tasks, lambda: self._time_limit, "validation")
         study.runs.refresh()
 
@@ -170,14 +169,10 @@ class TuningSession:
             self._workers_s += (time.monotonic() - began) * self.workers
 
     def count_lost_worker(self, error: WorkerLost) -> None:
-        """Raise InputError if too many died without a finished run in between; single losses are normal in a week."""
-        self.study.runs.refresh()
-        steps = {first_number(trial): len(trial.intermediate_values) for trial in self.study.trials()}
-        runs = len(self.study.runs) + sum(steps.values())
-        self._lost_in_a_row = self._lost_in_a_row + 1 if runs == self._runs_at_last_loss else 1
-        self._runs_at_last_loss = runs
+        """Raise InputError if too many died within `LOSSES_S`; single losses are normal in a week."""
+        self._losses = [at for at in self._losses if self.elapsed - at < LOSSES_S] + [self.elapsed]
         log.warning("%s; it is replaced", error)
-        if self._lost_in_a_row == MAX_FAILURES * self.workers:
+        if len(self._losses) == MAX_FAILURES * self.workers:
             raise InputError(
                 f"worker processes die again and again ({error}); "
                 f"expected memory and permissions for {self.workers} of them"
@@ -185,26 +180,28 @@ class TuningSession:
 
     def progress(self, phase: str) -> StudyProgress:
         """The state of the session in ``phase``; also logs failed trials and a budget that is too short."""
-        study, plan = self.study, self.study.plan
+        study, plan, most = self.study, self.study.plan, self.max_trials
         study.runs.refresh()
         completed, pruned, running, failed = (
             study.trials(state) for state in (*FINISHED, TrialState.RUNNING, TrialState.FAIL)
         )
-        best = max(completed, key=trial_value, default=None)
+        for trial in (trial for trial in failed if "error" in trial.user_attrs):
+            what = printable(str(trial.user_attrs["error"]))
+            self._say(trial.number, f"trial {trial.number} failed: {what}; its parameters: {trial.params}")
+        best, left = max(completed, key=trial_value, default=None), None
         done, total, missing = len(completed) + len(pruned), 0, self._missing_defaults()
-        for trial in failed:
-            if "error" in trial.user_attrs:
-                what = printable(str(trial.user_attrs["error"]))
-                self._say(trial.number, f"trial {trial.number} failed: {what}; its parameters: {trial.params}")
-        if phase == "search" and missing:
-            phase, done, total = "defaults", plan.pairs - missing, plan.pairs
-        elif phase == "search" and (empty := study.left_out):
-            self._say(
-                "no board",
-                f"the defaults make no board within the {plan.short:,} nodes of a short run on {len(empty)} of "
-                f"{plan.pairs} pairs, which are left out: {', '.join(pair.label for pair in empty)}; expected a new "
-                "study with a longer --run-seconds or more --nodes",
-            )
+        if phase == "search":
+            if most is not None and (run_s := self._run_seconds()) is not None:
+                left = self._seconds_of_trials(run_s, most)
+            if missing:
+                phase, done, total = "defaults", plan.pairs - missing, plan.pairs
+            elif empty := study.left_out:
+                self._say(
+                    "no board",
+                    f"the defaults make no board within the {plan.short:,} nodes of a short run on {len(empty)} of "
+                    f"{plan.pairs} pairs, which are left out: {', '.join(pair.label for pair in empty)}; expected a "
+                    "new study with a longer --run-seconds or more --nodes",
+                )
         elif phase == "validation":
             candidates = validate.candidates_of(study)
             total = (len(candidates) + 1) * plan.held_out
@@ -213,8 +210,8 @@ class TuningSession:
         return StudyProgress(
             phase=phase, done=done, total=total, completed=len(completed), pruned=len(pruned), running=len(running),
             best=None if best is None else best.value, best_trial=-1 if best is None else best.number,
-            elapsed_s=self.elapsed, runs=sum(len(trial.intermediate_values) for trial in running),
-            max_trials=self.max_trials, left_s=self._seconds_of_trials(self.max_trials) if phase == "search" else None,
+            elapsed_s=self.elapsed, runs=sum(len(trial.intermediate_values) for trial in running), max_trials=most,
+            left_s=left,
         )  # fmt: skip
 
     def _say(self, what: object, message: str, level: int = logging.WARNING) -> None:
@@ -244,34 +241,33 @@ class TuningSession:
         if (run_s := self._run_seconds()) is None or "forecast" in self._said:
             return
         plan, needed = self.study.plan, self._seconds_to_verdict(run_s)
-        takes = f"about {format_duration(needed)} with {count_of(self.workers, 'worker')}"
+        takes, level = f"about {format_duration(needed)} with {count_of(self.workers, 'worker')}", logging.WARNING
         if needed > self._time_limit:
             trials = (self._time_limit * self.workers / run_s - self._missing_defaults()) / plan.pairs
-            self._say(
-                "forecast",
+            message = (
                 f"too short for a verdict: it takes {takes} (the defaults, the first {STARTUP_TRIALS} trials, and the "
                 f"test of one candidate on {plan.held_out} held-out pairs), and this session has "
                 f"{format_duration(self._time_limit)}, for about {count_of(max(0, round(trials)), 'trial')}; the same "
-                "command continues the study",
+                "command continues the study"
             )
         elif (self.max_trials or STARTUP_TRIALS) < STARTUP_TRIALS > len(self.study.trials(*FINISHED)):
-            self._say(
-                "forecast",
+            message = (
                 f"too few trials for a good search: the first {STARTUP_TRIALS} are drawn at random, and only later "
-                f"ones learn from them; --trials {STARTUP_TRIALS} takes {takes}",
+                f"ones learn from them; --trials {STARTUP_TRIALS} takes {takes}"
             )
         elif needed:
-            self._say("forecast", f"a verdict takes {takes}; more time finds better parameters", logging.INFO)
+            message, level = f"a verdict takes {takes}; more time finds better parameters", logging.INFO
+        else:
+            return
+        self._say("forecast", message, level)
 
     def _seconds_to_verdict(self, run_s: float) -> float:
         """About how long until the study can say anything: defaults, random trials, and the test of one candidate."""
         test = 0 if validate.candidates_of(self.study) else 2 * self.study.plan.held_out
-        return (self._seconds_of_trials(STARTUP_TRIALS) or 0.0) + run_s * test / self.workers
+        return self._seconds_of_trials(run_s, STARTUP_TRIALS) + run_s * test / self.workers
 
-    def _seconds_of_trials(self, trials: int | None) -> float | None:
-        """About how long the study still takes for so many trials in all, with the defaults; None where unknown."""
-        if trials is None or (run_s := self._run_seconds()) is None:
-            return None
+    def _seconds_of_trials(self, run_s: float, trials: int) -> float:
+        """About how long the study still takes for so many trials in all, with the defaults."""
         finished = len(self.study.trials(*FINISHED))
         missing, whole = max(0, trials - finished), max(0, CALIBRATION_TRIALS - finished)
         runs = min(missing, whole) + TYPICAL_TRIAL * max(0, missing - whole)
@@ -280,7 +276,7 @@ class TuningSession:
     def _run_seconds(self) -> float | None:
         """Seconds of a long run: measured where some were made, else by the rate that the study began with."""
         if runs := self.study.default_runs:
-            return statistics.median(trace.wall_s for trace in runs)
+            return max(SOLVED_S, statistics.median(trace.wall_s for trace in runs))
         plan = self.study.plan
         return plan.nodes / plan.nodes_per_s if plan.nodes_per_s else None
 
@@ -298,5 +294,5 @@ class TuningSession:
             return self._time_limit
         made = sum(study.run_of(study.base, pair, study.plan.nodes) is not None for pair in study.held_out)
         missing = (candidates + 1) * study.plan.held_out - made
-        needed = VALIDATION_MARGIN * (self._run_seconds() or 0.0) * missing / self.workers
+        needed = START_S + VALIDATION_MARGIN * (self._run_seconds() or 0.0) * missing / self.workers
         return self._time_limit - min(self._time_limit / 2, needed)

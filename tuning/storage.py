@@ -15,10 +15,9 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import unquote
 
 import optuna
 from optuna.exceptions import StorageInternalError
@@ -40,7 +39,7 @@ SHARED_S = 10.0  # between two looks at the runs of other machines
 _HOST = r"[\w.,%-]+|\[[0-9a-f:]+\]"
 _URL = re.compile(  # with one @ at most, so that it can be read in one way only
     r"(?P<scheme>(?:postgresql|mysql)(?:\+\w+)?)://(?:(?P<user>[^:/?#@]+)(?::[^/?#@]*)?@)?"
-    rf"(?P<place>(?:{_HOST})(?::[0-9]+)?/[^?#@]*)(?:\?(?P<query>[^#@]*))?"
+    rf"(?P<place>(?:{_HOST})(?::[0-9]+)?/[^?#@]*)(?:\?[^#@]*)?"
     rf"|grpc://(?P<host>{_HOST}):(?P<port>[0-9]+)"
 )
 _DRIVERS = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql"}
@@ -68,18 +67,16 @@ def locked(path: Path) -> Iterator[None]:
 class Journal(BaseJournalBackend):
     """Optuna's journal, with a line that a killed process left incomplete dropped before the next one is written.
 
-    If it is only read, such a line is left out, but stays in the file. Only the end of a trial is flushed to the disk:
-    what a killed process wrote is safe with the system, and a dozen flushes a trial would take longer than the runs of
-    a small study. ``line`` is the number of the last line that was read, from 1.
+    Only the end of a trial is flushed to the disk: what a killed process wrote is safe with the system, and a dozen
+    flushes a trial would take longer than the runs of a small study. ``line`` is the number of the last line that was
+    read, from 1. A journal that is only read stays as it is.
     """
 
     def __init__(self, path: Path, *, reading: bool) -> None:
-        self._path, self._reading, self.line, self._offset = path, reading, 0, 0
+        self._path, self.line, self._offset = path, 0, 0
         if path.exists() and (size := path.stat().st_size) > MAX_BYTES:
             raise InputError(f"has {size} bytes; expected at most {MAX_BYTES}", path)
-        if reading:
-            self._drop_partial_line()
-        else:
+        if not reading:
             self.append_logs([])
 
     def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:
@@ -99,27 +96,18 @@ class Journal(BaseJournalBackend):
                     yield record
 
     def append_logs(self, logs: list[dict[str, Any]]) -> None:
-        with locked(self._path.with_suffix(".lock")):
-            try:
-                with self._path.open("ab") as file:
-                    self._drop_partial_line()
-                    file.write("".join(json.dumps(record) + "\n" for record in logs).encode())
-                    file.flush()
-                    if any("state" in record for record in logs):
-                        os.fsync(file.fileno())
-            except OSError as error:
-                raise OSError(error.errno, error.strerror, str(self._path)) from error
-
-    def _drop_partial_line(self) -> None:
-        """Cut off what follows the last line end; only say so if nothing may be changed."""
-        with self._path.open("rb" if self._reading else "r+b") as file:
-            if file.seek(0, os.SEEK_END) and file.seek(-1, os.SEEK_END) >= 0 and file.read() != b"\n":
-                file.seek(0)
-                whole = file.read().rfind(b"\n") + 1
-                if not self._reading:
-                    file.truncate(whole)
-                what = "is left out" if self._reading else "was dropped"
-                log.warning("%s: an incomplete last line %s", self._path, what)
+        try:
+            with locked(self._path.with_suffix(".lock")), self._path.open("ab+") as file:
+                if file.tell() and file.seek(-1, os.SEEK_END) >= 0 and file.read() != b"\n":
+                    file.seek(0)
+                    file.truncate(file.read().rfind(b"\n") + 1)
+                    log.warning("%s: an incomplete last line was dropped", self._path)
+                file.write("".join(json.dumps(record) + "\n" for record in logs).encode())
+                file.flush()
+                if any("state" in record for record in logs):
+                    os.fsync(file.fileno())
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self._path)) from error
 
 
 # -- storages for several machines ------------------------------------------------------------------------------------
@@ -161,13 +149,6 @@ def redact_url(url: str) -> str:
     return printable(f"{parts['scheme']}://{user}{parts['place']}", 200)
 
 
-def _parameters(url: str) -> dict[str, str]:
-    """The parameters of a URL before one with a password, which may go on behind an ampersand."""
-    parts = _URL.fullmatch(url)
-    found = parse_qsl(parts["query"] or "" if parts else "", keep_blank_values=True)
-    return dict(takewhile(lambda one: not re.search("pass|pwd", one[0], re.IGNORECASE), found))
-
-
 @contextlib.contextmanager
 def storage_errors(url: str | None, *, connecting: bool = False) -> Iterator[None]:
     """An error of the storage at ``url`` becomes one sentence without the password; any one while ``connecting``."""
@@ -176,33 +157,26 @@ def storage_errors(url: str | None, *, connecting: bool = False) -> Iterator[Non
     except InputError:
         raise
     except Exception as error:
-        modules = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
-        is_of_storage = isinstance(error, ConnectionError | StorageInternalError) or bool(modules & _MODULES)
+        modules, own = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}, StorageInternalError
+        is_of_storage = isinstance(error, ConnectionError | ImportError | own) or bool(modules & _MODULES)
         package = error.name if isinstance(error, ImportError) else None
         if isinstance(error, RuntimeError) and "'cryptography' package is required" in str(error):
             package = "cryptography"  # for the passwords of MySQL 8
         if url is None or not (package or is_of_storage or connecting):
             raise
+        place = f"the storage {redact_url(url)}"
         if package:
             raise InputError(
-                f"the storage {redact_url(url)} needs {package}, which is not installed (extra 'storage'): "
+                f"{place} needs {package}, which is not installed (extra 'storage'): "
                 f"pip install {_PIP_NAMES.get(package, package)}, or make install in a checkout"
             ) from None
-        raise _refusal(url, error, "" if is_of_storage else ", ".join(_parameters(url))) from None
-
-
-def _refusal(url: str, error: Exception, parameters: str) -> InputError:
-    """What a storage refuses, or the reading of its URL with its parameters, in one sentence without the password."""
-    reason = str(error.__cause__ or error).strip().partition("\n")[0] or type(error).__name__
-    if isinstance(error, UnicodeError):  # its message tells a character of the password
-        reason = "a character of its URL cannot be sent"
-    elif isinstance(error, AttributeError | KeyError):
-        reason = "the driver does not know the value of a parameter"
-    public = {*re.findall(r"\w+", f"{redact_url(url)} {_parameters(url)}")}
-    secrets = {*re.findall(r"\w+", f"{url} {unquote(url)}")} - public  # any of it may be of a password
-    reason = re.sub(r"\w+", lambda word: "***" if word[0] in secrets else word[0], reason)
-    wrong = f", with {parameters} in its URL" if parameters else ""
-    return InputError(f"the storage {redact_url(url)} refuses: {printable(reason + wrong, 300)}")
+        if not is_of_storage:  # its message may tell a character of the password
+            raise InputError(f"{place}: its URL cannot be used ({type(error).__name__})") from None
+        reason = str(error.__cause__ or error).strip().partition("\n")[0] or type(error).__name__
+        words = [set(re.findall(r"\w+", text)) for text in (redact_url(url), f"{url} {unquote(url)}")]
+        secrets = words[1] - words[0]  # any of it may be of a password
+        reason = re.sub(r"\w+", lambda word: "***" if word[0] in secrets else word[0], reason)
+        raise InputError(f"{place} refuses: {printable(reason, 300)}") from None
 
 
 # -- attributes -------------------------------------------------------------------------------------------------------

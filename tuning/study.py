@@ -30,11 +30,11 @@ from lns.tuning import plan as plans
 from lns.tuning import storage as places
 from lns.tuning.objective import BELOW_BEST, Pair, Trace
 from lns.tuning.plan import StudyPlan, StudyRequest, params_digest
-from lns.tuning.sampler import SeededSampler, check_sampler, search_space, suggest_params, values_of
+from lns.tuning.sampler import SeededSampler, check_sampler, search_space, values_of, with_values
 from lns.tuning.storage import JOURNAL_FILE, STORAGE_FILE, Journal, RunKey, Runs, locked, redact_url
-from lns.version import __version__
 
 LOCK_FILE, REPORT_FILE, BEST_FILE = "study.lock", "report.html", "best_params.toml"
+FILES = (JOURNAL_FILE, "journal.lock", STORAGE_FILE, LOCK_FILE, REPORT_FILE, BEST_FILE)
 OPTUNA_NAME = "lns"  # of the study in the journal
 PLAN, CHOICES = "plan", "choices"  # attributes of it; choices: (share of each candidate, trial numbers) of each choice
 START_S = 600.0  # after so long the start of a trial on another machine is over
@@ -55,22 +55,8 @@ optuna.logging.set_verbosity(optuna.logging.WARNING)
 class Study:
     """A study in a directory, as `open_study` opens it. Several processes may do so at the same time.
 
-    Attributes
-    ----------
-    path : Path
-        The directory.
-    optuna : optuna.Study
-        The trials.
-    plan : StudyPlan
-        What is tuned and how.
-    storage : str or None
-        URL of the storage that has the trials; None: the journal in the directory.
-    base : Params
-        Parameters that candidates are compared with.
-    space : list of Variable
-        Parameters that are searched.
-    runs : Runs
-        The finished runs of the defaults, on held-out pairs, and the long ones of the first trials.
+    ``optuna`` has its trials, at the URL ``storage`` or, if that is None, in the journal of the directory; ``base`` are
+    the parameters that candidates are compared with, ``space`` those that are searched, ``runs`` the runs that are kept.
     """
 
     def __init__(
@@ -165,16 +151,16 @@ class Study:
         trials: list[FrozenTrial] = self.optuna.get_trials(deepcopy=False, states=states or None)
         return trials
 
-    def params_of(self, trial: FrozenTrial) -> Params:
+    def params_of(self, trial: FrozenTrial | optuna.Trial) -> Params:
         """The parameters of a trial."""
-        return suggest_params(optuna.trial.FixedTrial(trial.params), self.space, self.base)
+        return with_values(self.base, self.space, trial.params)
 
     def next_trial(self, max_trials: int | None) -> optuna.Trial | None:
         """Start a trial, marked as held by this process; None if ``max_trials`` are finished or running."""
         with self.exclusive():
             if max_trials is not None and len(self.trials(*FINISHED, TrialState.RUNNING)) >= max_trials:
                 return None
-            trial = self.optuna.ask()
+            trial = self.optuna.ask({**self.space})
             trial.set_user_attr("holder", asdict(Holder.me()))
             return trial
 
@@ -182,7 +168,7 @@ class Study:
         """Queue the defaults as the first trial of a new study, and again the trials whose process has died."""
         clear_temporaries(self.path)
         if not self.trials():
-            self.optuna.enqueue_trial(values_of(self.base, self.space), user_attrs={"origin": "defaults"})
+            self.optuna.enqueue_trial(values_of(self.base, self.space))
         for trial in self.trials(TrialState.RUNNING):
             if self._was_left(trial):
                 self._requeue(trial, MAX_RETRIES)
@@ -209,14 +195,8 @@ class Study:
             return  # a process with another directory of this study in the storage has done so meanwhile
         if trial.params or "fixed_params" in trial.system_attrs:
             again = deepcopy(trial)
-            again.user_attrs = {"origin": trial.user_attrs.get("origin", f"trial {trial.number}")}
+            again.user_attrs = {}
             RetryHeartbeatStaleTrialCallback(max_retries, inherit_intermediate_values=True)(self.optuna, again)
-
-
-def first_number(trial: FrozenTrial) -> int:
-    """Number of the trial, or of its first attempt if it was tried again."""
-    number: int = trial.system_attrs.get("failed_trial", trial.number)
-    return number
 
 
 def trial_value(trial: FrozenTrial) -> float:
@@ -233,24 +213,11 @@ def is_study(path: Path) -> bool:
 def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> Study:
     """Open the study in ``path``; begin it if there is none. One without any run takes new settings of its runs.
 
-    Parameters
-    ----------
-    path : Path
-        The directory.
-    request : StudyRequest
-        What the study shall be.
-    reading : bool
-        Open it to show what is there, even if it is of another engine; nothing is created, changed or repaired.
-
-    Raises
-    ------
-    InputError
-        The study is not what was requested, or cannot be opened or begun.
+    ``reading``: open it to show what is there, even if it is of another engine; nothing is created, changed or
+    repaired. Raises InputError if the study is not what was requested, or cannot be opened or begun.
     """
     url, place = request.storage, path / (JOURNAL_FILE if request.storage is None else STORAGE_FILE)
     _check_directory(path, url)
-    if reading and not is_study(path):
-        raise InputError("no study is here; expected one that `lns tune` began", path)
     name = OPTUNA_NAME if url is None else f"lns {path.resolve().name}"
     storage: BaseStorage | None = None
     journal: Journal | None = None
@@ -261,9 +228,9 @@ def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> S
             elif is_study(path):
                 storage = JournalStorage(journal := Journal(place, reading=reading))
             found = None if storage is None else _find(storage, name, path)
+            if reading and (found is None or not is_study(path)):
+                raise InputError("no study is here; expected one that `lns tune` began", path)
             if found is None:
-                if reading:
-                    raise InputError("no study is here; expected one that `lns tune` began", path)
                 plan = plans.new_plan(request)
                 path.mkdir(parents=True, exist_ok=True)
                 with locked(path / LOCK_FILE):
@@ -292,8 +259,11 @@ def _find(storage: BaseStorage, name: str, path: Path) -> tuple[optuna.Study, St
     if name not in optuna.get_all_study_names(storage):
         return None
     study = optuna.load_study(storage=storage, study_name=name)
-    plan = dict(places.get_texts(study, PLAN)).get(PLAN)
-    return None if plan is None else (study, plans.read_plan(plan, path))
+    if (plan := dict(places.get_texts(study, PLAN)).get(PLAN)) is not None:
+        return study, plans.read_plan(plan, path)
+    if study.get_trials(deepcopy=False):
+        raise InputError("a study without a plan, as earlier versions of lns began it; expected a new study", path)
+    return None
 
 
 def _begin(storage: BaseStorage, name: str, plan: StudyPlan) -> tuple[optuna.Study, StudyPlan]:
@@ -304,24 +274,14 @@ def _begin(storage: BaseStorage, name: str, plan: StudyPlan) -> tuple[optuna.Stu
 
 def _check_directory(path: Path, url: str | None) -> None:
     """Raise InputError if ``path`` holds something else than a study whose trials are at ``url``."""
-    if not path.exists():
-        return
-    if not path.is_dir():
+    if path.exists() and not path.is_dir():
         raise InputError("is a file; expected the directory of a study", path)
-    for name in (JOURNAL_FILE, STORAGE_FILE, LOCK_FILE, "journal.lock", REPORT_FILE, BEST_FILE):
-        file = path / name
-        if file.is_symlink() or (file.exists() and not file.is_file()):  # what it points to is not the study's
-            raise InputError("is no regular file; expected one", file)
-    # what a process that began a study and was killed may have left
-    names = (each.name for each in sorted(path.iterdir()) if each.name not in (LOCK_FILE, "journal.lock"))
-    other = next((name for name in names if not (name.startswith(".lns-") and name.endswith(".tmp"))), None)
-    if (path / "study.json").exists():
-        raise InputError(
-            f"a study of lns before schema {plans.SCHEMA}; this is lns {__version__}, which reads schema "
-            f"{plans.SCHEMA}: expected a new study", path,
-        )  # fmt: skip
-    if other is not None and not is_study(path):
-        raise InputError(f"holds no study, but {other}; expected a study, or an empty or a new directory", path)
+    for file in sorted(path.iterdir()) if path.exists() else ():
+        if file.name in FILES:
+            if file.is_symlink() or not file.is_file():  # what it points to is not the study's
+                raise InputError("is no regular file; expected one", file)
+        elif not is_study(path) and not (file.name.startswith(".lns-") and file.suffix == ".tmp"):
+            raise InputError(f"holds no study, but {file.name}; expected a study, or an empty or a new directory", path)
     if url is None and (path / STORAGE_FILE).exists():
         where = printable(read_text(path / STORAGE_FILE).strip(), 300)
         raise InputError(f"the trials are in {where}; expected --storage with its URL", path)

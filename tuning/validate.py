@@ -50,6 +50,7 @@ class Verdict:
     pairs: tuple[str, ...] = ()  # names of the pairs that the differences are of
     left_out: tuple[str, ...] = ()  # names of the pairs where the defaults made no board within the budget
     lost: tuple[str, ...] = ()  # names of the pairs on which the defaults made a board and the candidate made none
+    is_solved: bool = False  # whether both ended with a perfect board on all pairs, so that only time tells them apart
 
     @property
     def mean(self) -> float:
@@ -80,6 +81,8 @@ class Verdict:
                 f"{count_of(len(self.differences), 'held-out pair')} with boards cannot show anything; "
                 f"at least {MIN_HELD_OUT_PAIRS} can"
             )
+        if self.is_solved and self.low <= 0:
+            return f"both solved every pair, {'but it was later' if self.high < 0 else 'and it was not clearly sooner'}"
         if self.mean < 0:
             return "it was worse" if self.high < 0 else "it was worse, though that may be chance"
         if self.negligible:
@@ -215,7 +218,8 @@ def _verdict(study: Study, trial: FrozenTrial, share: float) -> Verdict | None:
     edges, cost = float(np.mean(scores)) if scores else 0.0, seconds[0] / max(1e-9, seconds[1]) if seconds else 0.0
     differences = [difference(run, default, budget) for run, default in both]
     verdict = compare(trial.number, differences, edges, cost, share, study.plan.seed)
-    return replace(verdict, pairs=tuple(labels), left_out=tuple(left_out), lost=tuple(lost))
+    solved = all(run.exhausted for runs in both for run in runs)
+    return replace(verdict, pairs=tuple(labels), left_out=tuple(left_out), lost=tuple(lost), is_solved=solved)
 
 
 def write_best(study: Study, conclusion: Conclusion) -> None:

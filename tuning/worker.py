@@ -23,9 +23,8 @@ from lns.instances.errors import InputError
 from lns.params import Params
 from lns.tuning.objective import Pair, Stopped, Trace, TrialRun, worth_difference
 from lns.tuning.plan import StudyRequest
-from lns.tuning.sampler import suggest_params
 from lns.tuning.storage import RunKey, storage_errors
-from lns.tuning.study import Study, first_number, open_study
+from lns.tuning.study import Study, open_study
 from lns.worker_pool import stop_requested
 
 PROMOTED_ONE_IN = 3  # of all trials that finished their short runs, one in so many is promoted
@@ -120,11 +119,11 @@ class Worker:
         Raises TrialPruned if it is pruned or not promoted, NoBoard, or Stopped.
         """
         study, plan = self.study, self.study.plan
-        params, pairs = suggest_params(trial, study.space, study.base), study.training
+        params, pairs = study.params_of(trial), study.training
         before = study.trials()[trial.number]  # with the steps of an earlier attempt
         short = self._evaluate(trial, before, params, plan.short, 0)
         trial.set_user_attr("short", short)
-        if first_number(before) < CALIBRATION_TRIALS:  # not all are promoted: runs, not steps, are what it goes on with
+        if _is_first(before):  # not all are promoted: runs, not steps, are what it goes on with
             long = fmean(self._difference(params, pair, plan.nodes, shared=True) for pair in pairs)
             trial.set_user_attr("long", long)
         others = [other.user_attrs["short"] for other in study.trials() if "short" in other.user_attrs]
@@ -149,7 +148,7 @@ class Worker:
         Raises TrialPruned as soon as the trial is significantly worse than the best one on these pairs, NoBoard, or
         Stopped.
         """
-        known, is_first = before.intermediate_values, first_number(before) < CALIBRATION_TRIALS
+        known, is_first = before.intermediate_values, _is_first(before)
         study, values, now = self.study.optuna, dict[int, float](), copy(before)
         now.intermediate_values = values  # of these runs alone: short ones say the same as the long ones
         for step, pair in enumerate(self.study.training, first_step):
@@ -162,6 +161,12 @@ class Worker:
                 trial.report(fmean(values.values()), step + 1)  # by its last value the sampler ranks it
                 raise optuna.TrialPruned
         return fmean(values.values())
+
+
+def _is_first(trial: FrozenTrial) -> bool:
+    """Whether a trial, or its first attempt if it was tried again, is one of the first."""
+    number: int = trial.system_attrs.get("failed_trial", trial.number)
+    return number < CALIBRATION_TRIALS
 
 
 def search_task(path: Path, first: int, max_trials: int | None, storage: str | None = None) -> float:

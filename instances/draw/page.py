@@ -22,13 +22,11 @@ CHART_STYLE = """
 .chart text { fill: var(--soft) } .chart .middle { text-anchor: middle } .chart .right { text-anchor: end }
 .chart .grid { stroke: var(--rule) } .chart .axis { stroke: var(--soft) } .chart path { fill: none }
 .chart .line { stroke: var(--mark); stroke-width: 2 } .chart circle, .chart rect { fill: var(--mark) }
-.chart .faint { opacity: .35 } .chart .mark { fill: var(--other) }
 """
 _STYLE = """
-:root { color-scheme: light dark; --ink: #1c2733; --soft: #5d6b7a; --paper: #fff; --rule: #d9e0e7; --mark: #1769aa;
-  --other: #c2410c }
+:root { color-scheme: light dark; --ink: #1c2733; --soft: #5d6b7a; --paper: #fff; --rule: #d9e0e7; --mark: #1769aa }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #e4e9ee; --soft: #9aa7b4; --paper: #14191f; --rule: #333d47; --mark: #6db6f2; --other: #fb923c } }
+  :root { --ink: #e4e9ee; --soft: #9aa7b4; --paper: #14191f; --rule: #333d47; --mark: #6db6f2 } }
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 60rem;
   margin: 2rem auto; padding: 0 1rem }
 h1 { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere }
@@ -87,8 +85,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, words: bool = 
 def chart(title: str, wide: int, high: int, parts: Iterable[str]) -> str:
     """An ``<svg>`` element for `page` of the parts of a chart, with its title as plain text.
 
-    ``wide`` and ``high`` are in units of the drawing; the page scales it and knows the classes grid, axis, line, mark
-    and faint.
+    ``wide`` and ``high`` are in units of the drawing; the page scales it and knows the classes grid, axis and line.
     """
     return (
         f'<svg class="chart" viewBox="0 0 {wide} {high}" role="img" xmlns="http://www.w3.org/2000/svg">'

@@ -131,7 +131,7 @@ def test_a_study_begins_goes_on_and_reports(typed: Typed) -> None:
     assert re.search("trials +3 finished", shown) and "eep the defaults" in shown and shown.startswith("┌──")
     assert all(len(line) <= 80 for line in shown.splitlines())
     report = Path("s/report.html")
-    assert "<h2>Trials by the value of each parameter" in report.read_text()
+    assert "<h2>Best trials" in report.read_text()
     report.unlink()
     typed("tune --study s --report --quiet", 1)
     assert report.exists()

@@ -56,11 +56,16 @@ def test_an_interrupt_ends_a_session_with_what_it_has(inline, tmp_path):
         ({"family": "like-e2:6x6", "workers": 0}, "0 workers; expected 1 or more"),
         ({"family": "like-e2:6x6", "time": 0.0}, "a time of 0.0 s; expected more than 0"),
         ({"family": "like-e2:6x6", "trials": 0}, "0 trials; expected 1 or more"),
+        ({"family": "like-e2:6x6", "pairs": 2001}, "'pairs': found"),
+        ({"family": "like-e2:6x6", "seed": 10**13}, "'seed': found"),
+        ({"study": "a\nb", "family": "like-e2:6x6"}, "expected printable ones"),
+        ({"study": "u\udcff", "family": "like-e2:6x6"}, "expected printable ones"),
     ],
 )
 def test_wrong_settings_are_input_errors(tmp_path, arguments, sentence):
     with pytest.raises(InputError, match=sentence):
-        api.tune(study=tmp_path / "s", **{"nodes": 4000, **arguments} if "report_only" not in arguments else arguments)
+        api.tune(**{"study": "s"} | ({} if "report_only" in arguments else {"nodes": 4000}) | arguments)
+    assert not list(tmp_path.iterdir())
 
 
 def test_all_settings_can_be_given_as_one_request(inline, tmp_path):

@@ -4,10 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from lns.instances.board import Board
 from lns.instances.formats import load_puzzle, write
-from lns.instances.generate import tetravex, uniform
-from lns.instances.verify import verify
+from lns.instances.generate import tetravex
 from lns.tuning import benchmark
 from lns.tuning.boards_per_node import Count, combined_counts, count_boards, main
 from lns.worker_pool import InProcessExecutor
@@ -76,26 +74,15 @@ def test_an_ablation_counts_each_variant_with_the_same_budget(capsys):
 
 @pytest.mark.slow
 def test_a_board_that_two_islands_find_counts_once(capsys):
-    puzzle, count = load_puzzle("like-e2-8x8"), Count(104, 3_000_000)
-    one, other = (count_boards(puzzle, QUICK, seed, count) for seed in (1, 2))
-    alone, of_other = one.boards.counts, other.boards.counts
-    assert combined_counts(puzzle, count, [one]) == combined_counts(puzzle, count, [one, one]) == alone
-    both = combined_counts(puzzle, count, [one, other])
-    assert all(max(a, b) <= c <= a + b for a, b, c in zip(alone, of_other, both, strict=True))
+    puzzle, count = load_puzzle("like-e2-8x8"), Count(104, 1_000_000)
+    one = count_boards(puzzle, QUICK, 1, count)
+    assert combined_counts(puzzle, count, [one]) == combined_counts(puzzle, count, [one, one]) == one.boards.counts
     assert main(["like-e2-8x8", "--best", "110", "--nodes", "1e6", "--seeds", "2", "--islands", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[1] for line in lines[1:5]] == ["1", "1.1", "2", "2.1"]
     sums = [sum(int(line.split()[2 + i]) for line in lines[1:5]) for i in range(6)]
     total = [int(one) for one in lines[5].split()[1:7]]
     assert all(0.9 * most <= one <= most for one, most in zip(total, sums, strict=True)) and total[0] > 0
-
-
-@pytest.mark.slow
-def test_boards_of_islands_with_other_orientations_are_valid_for_the_given_puzzle():
-    starter = load_puzzle("like-e2-16x16-clue1")
-    found = [count_boards(starter, QUICK, 1, Count(440, 1_000_000), (island, 2)) for island in range(2)]
-    for one in found:
-        assert all(verify(starter, Board(placements, 16, 16)).score == score for placements, score in one.boards.kept)
 
 
 @pytest.mark.parametrize(
@@ -110,10 +97,3 @@ def test_boards_of_islands_with_other_orientations_are_valid_for_the_given_puzzl
 def test_bad_arguments_are_refused(capsys, arguments, sentence):
     assert main(arguments) == 2
     assert sentence in capsys.readouterr().err
-
-
-def test_an_input_error_of_a_worker_is_one_sentence(capsys, tmp_path):
-    write(tmp_path / "many.json", None, uniform(24, 24, 900, 1).puzzle, None)
-    assert main([str(tmp_path / "many.json"), "--best", "100", "--nodes", "1e6", "--seeds", "1"]) == 2
-    told = capsys.readouterr().err
-    assert "the optimizer takes at most 500" in told and told.count("\n") == 1

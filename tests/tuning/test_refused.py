@@ -8,22 +8,16 @@ from pathlib import Path
 import optuna
 import pytest
 
-from lns.cli.main import main
 from lns.instances.errors import InputError
 from lns.params import from_dict
 from lns.runs.files import seal
 from lns.tuning import study as studies
 from lns.tuning.objective import Trace
 from lns.tuning.plan import StudyRequest
-from lns.tuning.storage import Journal, Runs, put_text
+from lns.tuning.storage import Journal, put_text
 from lns.tuning.study import open_study
 from tests.fuzz_study import fuzz, recorded_study, state
 from tests.tuning.made_up import REQUEST, searched
-
-try:
-    import resource
-except ImportError:
-    resource = None
 
 KEY = ("params", "puzzle", 7)
 TRACE = Trace(((50, 100), (52, 400)), 1000, False, 0.5, 0.25, ((50.125, 150), (51.5, 700)))
@@ -75,10 +69,11 @@ def test_a_directory_of_something_else_is_refused(tmp_path):
         open_study(tmp_path / "notes.txt", REQUEST)
     with pytest.raises(InputError, match="expected INSTANCE or --family"):
         open_study(tmp_path / "new", StudyRequest())
-    (tmp_path / "study.json").write_text("{}")
+    (tmp_path / "old").mkdir()
+    finish(trials_in(tmp_path / "old" / "journal.log"), 1.0)
     for reading in (False, True):
-        with pytest.raises(InputError, match=r"a study of lns before schema 5; .* expected a new study"):
-            open_study(tmp_path, StudyRequest(), reading=reading)
+        with pytest.raises(InputError, match="a study without a plan, as earlier versions of lns began it"):
+            open_study(tmp_path / "old", StudyRequest(), reading=reading)
 
 
 def begin_elsewhere(path: Path) -> None:
@@ -97,26 +92,12 @@ def test_several_processes_may_begin_a_study_at_once_and_one_may_be_killed_then(
     assert [process.exitcode for process in processes] == [0] * 6
 
 
-@pytest.mark.parametrize("changes", [{"pairs": 2001}, {"held_out": 2 * 10**6}, {"nodes": 10**15 + 1}, {"seed": 10**13}])
-def test_numbers_out_of_bounds_are_refused_before_anything_is_written(tmp_path, changes):
-    with pytest.raises(InputError, match=f"'{next(iter(changes))}': found"):
-        open_study(tmp_path / "s", replace(REQUEST, **changes))
-    assert not (tmp_path / "s").exists()
-
-
 def test_too_few_held_out_pairs_cause_a_warning_at_once(tmp_path, caplog):
     open_study(tmp_path / "s", replace(REQUEST, held_out=19))
     assert "19 held-out pairs prove nothing; at least 20" in caplog.text
     caplog.clear()
     open_study(tmp_path / "t", REQUEST)
     assert caplog.text == ""
-
-
-def test_an_unprintable_directory_name_is_refused_before_the_runs(tmp_path, capsys):
-    for name in ("a\nb", "u\udcff"):
-        assert main(["tune", "--family", "like-e2:6x6", "--study", str(tmp_path / name)]) == 2
-        assert "expected printable ones" in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_study_with_other_base_parameters_is_refused_even_for_a_report(made_up, monkeypatch, tmp_path):
@@ -166,13 +147,13 @@ def test_links_are_refused_and_not_followed(tmp_path, name, reading):
         assert state(outside) == before
 
 
-def test_a_report_leaves_an_incomplete_line_where_it_is_and_says_so(tmp_path, caplog):
+def test_a_report_leaves_an_incomplete_line_where_it_is(tmp_path):
     path = recorded_study(tmp_path / "s")
     with (path / "journal.log").open("a") as file:
         file.write("half a li")
     before = state(path)
     open_study(path, StudyRequest(), reading=True)
-    assert "journal.log: an incomplete last line is left out" in caplog.text and state(path) == before
+    assert state(path) == before
 
 
 def trials_in(path):
@@ -204,23 +185,6 @@ def test_an_incomplete_last_line_is_dropped_with_a_message(tmp_path, caplog):
     assert caplog.text.count("incomplete last line was dropped") == 2
 
 
-@pytest.mark.skipif(resource is None, reason="needs limits of a process")
-def test_a_line_that_a_full_disk_cut_off_is_not_stored(tmp_path):
-    """A disk that fills up takes a part of a line first."""
-    path = tmp_path / "journal.log"
-    study = trials_in(path)
-    finish(study, 1.0)
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 10, before[1]))
-    try:
-        with pytest.raises(OSError, match=r"journal\.log"):
-            finish(study, 2.0)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    finish(study, 3.0)
-    assert values(trials_in(path)) == [1.0, 3.0]
-
-
 def test_a_damaged_journal_is_refused_with_its_line(tmp_path):
     path = tmp_path / "s"
     open_study(path, REQUEST)
@@ -243,19 +207,6 @@ def test_optunas_own_tools_read_the_journal_and_may_write_into_it(tmp_path):
     theirs.set_user_attr("note", "as of the dashboard")
     finish(trials_in(path), 2.0)
     assert values(trials_in(path)) == [1.0, 2.0] and trials_in(path).user_attrs["note"]
-
-
-def test_runs_are_kept_and_seen_by_others_and_the_longer_of_two_counts(tmp_path):
-    first, second = (Runs(trials_in(tmp_path / "journal.log"), 0.0) for _ in "12")
-    first.add(KEY, TRACE)
-    assert second.get(KEY) is None
-    second.refresh()
-    assert second.get(KEY) == first.get(KEY) == TRACE
-    longer = Trace((*TRACE.best_scores, (53, 1500)), 2000, False, 1.0)
-    for trace in (longer, TRACE):
-        second.add(KEY, trace)
-    first.refresh()
-    assert first.get(KEY) == longer and len(first) == 1
 
 
 def test_a_run_that_was_changed_is_refused(tmp_path):

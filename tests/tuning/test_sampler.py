@@ -1,6 +1,5 @@
 """The search space, read off the dataclasses of parameters, and the samplers that draw from it."""
 
-import dataclasses
 import importlib.util
 import json
 import math
@@ -17,12 +16,10 @@ from lns.tuning import SAMPLERS
 from lns.tuning.plan import StudyRequest
 from lns.tuning.sampler import (
     STARTUP_TRIALS,
-    SeededSampler,
-    Variable,
     propose,
     search_space,
-    suggest_params,
     values_of,
+    with_values,
 )
 from lns.tuning.study import open_study
 from tests.tuning.made_up import REQUEST, searched
@@ -32,26 +29,22 @@ def test_the_values_of_params_make_them_again_but_those_out_of_range_are_left_ou
     base = Params()
     space = search_space(base, "auto")
     other = from_dict({"construct": {"tail": 11, "quota_scale": 0.9}, "neighbourhoods": {"last": 17}})
-    assert suggest_params(optuna.trial.FixedTrial(values_of(other, space)), space, base) == other
+    assert with_values(base, space, values_of(other, space)) == other
     few = from_dict({"neighbourhoods": {"nodes": 100}})
     assert values_of(base, space).keys() - values_of(few, space).keys() == {"neighbourhoods.nodes"}
 
 
 def test_parameters_that_an_engine_does_not_use_are_not_tuned_for_it():
-    assert {variable.section for variable in search_space(Params(), "construct")} == {"construct"}
+    assert {name.partition(".")[0] for name in search_space(Params(), "construct")} == {"construct"}
 
 
 @pytest.mark.parametrize("engine", ["auto", "tabu"])
 def test_every_tunable_parameter_can_be_drawn_within_its_range(engine):
     base, space = Params(), search_space(Params(), engine)
-    assert space
-    for variable in space:
-        spec = next(f for f in dataclasses.fields(getattr(base, variable.section)) if f.name == variable.field)
-        low, high, searched_range = spec.metadata["low"], spec.metadata["high"], variable.distribution
-        assert low <= searched_range.low < searched_range.high <= high, variable.name
+    assert space and all(each.low < each.high for each in space.values())
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1))
     for _ in range(50):
-        suggest_params(study.ask(), space, base)  # Component refuses what is out of range
+        with_values(base, space, study.ask({**space}).params)  # Component refuses what is out of range
 
 
 # -- samplers ---------------------------------------------------------------------------------------------------------
@@ -95,39 +88,27 @@ def test_samplers_begin_alike_and_those_with_a_model_beat_random_ones(made_up, t
     assert min(merits["tpe"], merits["cmaes"]) > merits["random"] + 1
 
 
-def variable(kind=float, low=0.0, high=1.0, log=False, name="x", when=""):
-    return Variable("part", name, (IntDistribution if kind is int else FloatDistribution)(low, high, log=log), when)
-
-
 def test_cmaes_goes_where_merits_rise_and_stays_in_range():
     """A made-up slope: the best is at the end of one range and in the middle of another, which is logarithmic."""
-    space = [variable(low=-2.0, high=3.0), variable(int, 1, 1000, True, name="y"), variable(int, 0, 2, name="z")]
+    space = {"x": FloatDistribution(-2.0, 3.0), "y": IntDistribution(1, 1000, log=True), "z": IntDistribution(0, 2)}
 
     def merit(values):
-        return 2, values["part.x"] - abs(math.log(values["part.y"] / 30)) - values["part.z"]
+        return 2, values["x"] - abs(math.log(values["y"] / 30)) - values["z"]
 
     chance = np.random.default_rng(1)
     first = []
     for _ in range(20):
-        values = {"part.x": chance.uniform(-2, 3), "part.y": int(chance.integers(1, 1001)), "part.z": 1}
+        values = {"x": chance.uniform(-2, 3), "y": int(chance.integers(1, 1001)), "z": 1}
         first.append((values, merit(values)))
     later = []
     for number in range(200):
         values = propose(space, first, later, number)
-        assert all(one.distribution.low <= values[one.name] <= one.distribution.high for one in space)
-        assert isinstance(values["part.y"], int) and values["part.z"] in (0, 1, 2)
+        assert all(each.low <= values[name] <= each.high for name, each in space.items())
+        assert isinstance(values["y"], int) and values["z"] in (0, 1, 2)
         later.append((values, merit(values)))
-    assert later[-1][0]["part.x"] > 2.8 and 20 < later[-1][0]["part.y"] < 45 and later[-1][0]["part.z"] == 0
+    assert later[-1][0]["x"] > 2.8 and 20 < later[-1][0]["y"] < 45 and later[-1][0]["z"] == 0
     assert propose(space, first, later, 5) == propose(space, first, later, 5) != propose(space, first, later, 6)
     assert propose(space, first[:9], [], 5) == {}
-
-
-def test_cmaes_draws_everything_unless_a_condition_may_fail():
-    study = optuna.create_study()
-    for low, names in ((0, ["part.on", "part.y"]), (1, ["part.on", "part.x", "part.y"])):
-        space = [variable(int, low, 3, name="on"), variable(int, 1, 9, when="on"), variable(name="y")]
-        drawn = SeededSampler("cmaes", 1, {}, space).infer_relative_search_space(study, study.ask())
-        assert list(drawn) == names
 
 
 def test_without_its_package_a_sampler_is_refused_before_anything_is_written(monkeypatch, tmp_path):

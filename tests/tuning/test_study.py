@@ -23,7 +23,6 @@ from lns.tuning import study as studies
 from lns.tuning import worker as workers
 from lns.tuning.objective import Trace
 from lns.tuning.plan import StudyRequest, first_seeds
-from lns.tuning.sampler import suggest_params
 from lns.tuning.study import open_study
 from lns.tuning.worker import search_task
 from lns.worker_pool import WorkerLost
@@ -93,10 +92,10 @@ def test_the_file_says_how_the_study_began_and_a_report_only_reads(inline, monke
 def test_the_page_has_all_sections_and_no_external_resources(made_up, tmp_path):
     study = searched(tmp_path / "s", 30, replace(REQUEST, command="lns tune --study <x>"))
     page = report.html_page(study, validated(study), "now & here")
-    for title in ("History", "Importance", "Held-out pairs", "rank correlation", "value of each", "Best trials",
-                  "Commands", "lns tune --study &lt;x&gt;", "now &amp; here"):  # fmt: skip
+    for title in ("Importance", "Held-out pairs", "rank correlation", "Best trials", "Commands",
+                  "lns tune --study &lt;x&gt;", "now &amp; here"):  # fmt: skip
         assert title in page
-    assert page.count('class="mark"') == len(study.space) + workers.CALIBRATION_TRIALS  # the defaults, in every slice
+    assert all(page.count(f"<td>{pair.label}</td>") == 1 for pair in study.held_out)
     assert "<script" not in page and "nan" not in page
     assert "http" not in page.replace('xmlns="http://www.w3.org/2000/svg"', "").replace("http-equiv", "")
 
@@ -112,7 +111,7 @@ def test_a_session_searches_validates_and_completes_an_earlier_validation(inline
     validate.write_best(study, found)
     assert (study.path / "best_params.toml").exists(), "what was found stays while runs are missing"
     verdict = report.verdict_text(study, found)
-    assert verdict.startswith("No verdict yet, so keep the defaults: ") and "held-out pairs are missing" in verdict
+    assert verdict.startswith("No verdict yet, so keep the defaults: ") and "held-out pairs lacks" in verdict
     sessions.TuningSession(study, 1, None, 30, shown.append).run()
     assert {status.phase for status in shown} == {"search", "validation"}
     assert shown[-1].done == shown[-1].total == 20 * (1 + len(validate.candidates_of(study)))
@@ -190,9 +189,6 @@ def test_a_trial_that_makes_no_board_where_the_defaults_make_one_is_given_up(mon
     found = validated(study)
     how_far = dict(report.facts(study, found, None))["trials"]
     assert f"{len(barren)} made no board where the defaults made one" in how_far
-    assert f"no board on {last.label}" in report.html_page(study, found, "now")
-    lowest = min(report.short_value(study, trial) for trial in study.trials(TrialState.COMPLETE))
-    assert all(report.short_value(study, trial) < lowest for trial in barren)
 
 
 def test_a_study_whose_defaults_never_make_a_board_ends_with_one_sentence(monkeypatch, tmp_path):
@@ -243,7 +239,7 @@ def test_too_short_a_session_is_said_once_and_with_the_minutes_that_are_needed(m
     )
 
 
-def test_the_search_leaves_time_for_the_validation_but_half_at_least_for_itself(made_up, tmp_path):
+def test_the_search_leaves_time_for_the_validation_but_half_at_least_for_itself(made_up, monkeypatch, tmp_path):
     study = open_study(tmp_path / "s", REQUEST)
     session = sessions.TuningSession(study, 2, 1000.0, None, print)
     assert session.search_end() == 1000.0  # nothing is known yet of how long a run takes
@@ -251,28 +247,28 @@ def test_the_search_leaves_time_for_the_validation_but_half_at_least_for_itself(
         add_default_runs(study, pair, Trace(((40, 1),), 4000, False, 1.0, 100.0 if i == 0 else 5.0))
     assert session.search_end() == 1000.0  # nothing is promising yet
     for value in (0.0, 0.5, -1.0, 2.0):  # the first one is of the defaults
-        trial = study.optuna.ask()
-        suggest_params(trial, study.space, study.base)
-        study.optuna.tell(trial.number, value)
-    needed = sessions.VALIDATION_MARGIN * 5 * 3 * 20 / 2  # two candidates, and the defaults
+        study.optuna.tell(study.optuna.ask({**study.space}), value)
+    needed = sessions.START_S + sessions.VALIDATION_MARGIN * 5 * 3 * 20 / 2  # two candidates, and the defaults
     assert session.search_end() == pytest.approx(1000 - needed)
     assert sessions.TuningSession(study, 2, 100.0, None, print).search_end() == 50.0
+    with monkeypatch.context() as solved:  # where runs are over at once, workers begin as slowly
+        solved.setattr(studies.Study, "default_runs", [Trace(((60, 1),), 5, True, 0.001, 0.001)] * 6)
+        assert sessions.TuningSession(study, 2, 120.0, None, print).search_end() < 120 - sessions.START_S
     validate.choose_candidates(study)
     assert session.search_end() == 1000.0  # they are being validated; nothing new is promising
     assert sessions.TuningSession(study, 2, None, 9, print).search_end() == float("inf")
 
 
-def test_only_workers_that_die_in_a_row_end_a_session(made_up, tmp_path):
-    study = open_study(tmp_path / "s", REQUEST)
-    session = sessions.TuningSession(study, 2, None, None, print)
-    lost, deaths = WorkerLost("worker 5 ended with exit code -9", -9), workers.MAX_FAILURES * 2
-    for seed in range(deaths + 1):  # a week's
-        study.runs.add(("params", "puzzle", seed), Trace((), 1, False, 1.0))
-        session.count_lost_worker(lost)
-    for _ in range(deaths - 2):
-        session.count_lost_worker(lost)
+def test_only_workers_that_die_again_and_again_end_a_session(monkeypatch, tmp_path):
+    session = sessions.TuningSession(open_study(tmp_path / "s", REQUEST), 2, None, None, print)
+    lost, most, hours = WorkerLost("worker 5 ended with exit code -9", -9), workers.MAX_FAILURES * 2, iter(range(99))
+    with monkeypatch.context() as week:
+        week.setattr(sessions.TuningSession, "elapsed", property(lambda _: 3600.0 * next(hours)))
+        for _ in range(most + 1):
+            session.count_lost_worker(lost)
     with pytest.raises(InputError, match="worker processes die again and again"):
-        session.count_lost_worker(lost)
+        for _ in range(most):
+            session.count_lost_worker(lost)
 
 
 # -- trials whose process ends ----------------------------------------------------------------------------------------
@@ -348,15 +344,6 @@ def test_a_trial_that_kills_its_process_is_retried_a_few_times_and_an_interrupte
             study.requeue(trial)
     assert len(drawn) == 1
     assert len(study.trials(TrialState.WAITING, TrialState.RUNNING)) == (0 if died else 1)
-
-
-def test_an_abandoned_trial_is_queued_once_though_two_see_it(made_up, tmp_path):
-    """Directories of one study in a storage have locks of their own."""
-    study = open_study(tmp_path / "s", REQUEST)
-    trial = study.next_trial(None)
-    study.requeue(trial)
-    study.requeue(trial)
-    assert len(study.trials(TrialState.WAITING)) == 1
 
 
 def test_an_engine_error_fails_the_trial_and_repeated_ones_stop_the_worker(monkeypatch, tmp_path):

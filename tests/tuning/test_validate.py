@@ -58,6 +58,16 @@ def test_a_verdict_says_why_nothing_is_better(values, edges, reason, is_negligib
     assert reason in verdict.doubt and verdict.better == (not reason) and verdict.negligible == is_negligible
 
 
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [([-0.01] * 24, "but it was later"), ([-0.01, 0.005] * 12, "and it was not clearly sooner"),
+     ([0.01, -0.005] * 12, "and it was not clearly sooner"), ([0.2] * 24, "")],
+)  # fmt: skip
+def test_where_both_solve_every_pair_only_time_tells_them_apart(values, reason):
+    doubt = replace(verdict_of(values, edges=0.0), is_solved=True).doubt
+    assert doubt == (f"both solved every pair, {reason}" if reason else "")
+
+
 def test_what_is_significant_by_ranks_or_by_the_interval_alone_is_not_better():
     assert "p = 0.6, corrected" in replace(verdict_of([1.0] * 24), p=0.6).doubt
     verdict = verdict_of([1.0] * 22 + [-9.0] * 2)

@@ -57,13 +57,9 @@ def tune(args: argparse.Namespace) -> int:
     from lns.tuning.api import DEFAULT_SECONDS, tune
 
     ended_by, phase = 0, ""
-    session: TuningSession | None = None
+    sessions: list[TuningSession] = []
     seconds = DEFAULT_SECONDS if args.time is None and args.trials is None else args.time
     line = LiveLine(seconds, quiet=args.quiet or args.report)
-
-    def on_start(started: TuningSession) -> None:
-        nonlocal session
-        session = started
 
     def on_progress(progress: StudyProgress) -> None:
         nonlocal phase
@@ -76,17 +72,17 @@ def tune(args: argparse.Namespace) -> int:
     def interrupt(number: int, frame: object) -> None:
         """The first signal ends the session in order, the second one at once."""
         nonlocal ended_by
-        if session is None or ended_by:
-            if session is not None:
+        if ended_by or not sessions:
+            for session in sessions:
                 session.kill()
             raise SystemExit(128 + number)
         ended_by = number
-        session.stop()
+        sessions[0].stop()
 
     with screen_log(quiet=args.quiet), signal_handler(interrupt), line:
         result = tune(
             study=args.study, request=_request(args), time=args.time, trials=args.trials, workers=args.workers,
-            report_only=args.report, on_start=on_start, on_progress=on_progress,
+            report_only=args.report, on_start=sessions.append, on_progress=on_progress,
         )  # fmt: skip
     if args.json:
         print_json(result.to_dict())
@@ -100,23 +96,17 @@ def tune(args: argparse.Namespace) -> int:
 def _request(args: argparse.Namespace) -> StudyRequest:
     from lns import params as parameters
     from lns.tuning.plan import StudyRequest
+    from lns.tuning.storage import redact_url
 
+    typed = sys.argv[1:] if sys.argv[1:2] == ["tune"] else ["tune", "--study", str(args.study)]
+    if args.storage is not None:
+        typed = [word.replace(args.storage, redact_url(args.storage)) for word in typed]
     given = vars(args) | {
         "instances": tuple(read_puzzles(args, args.instances, quiet=args.quiet)),
         "params": parameters.load(args.params) if args.params else None,
-        "command": _command(args),
+        "command": f"lns {shlex.join(typed)}",
     }
     return StudyRequest(**{name: given[name] for name in StudyRequest.__dataclass_fields__})
-
-
-def _command(args: argparse.Namespace) -> str:
-    """The command as it was typed, for the report; without the password of a storage."""
-    typed = sys.argv[1:] if sys.argv[1:2] == ["tune"] else ["tune", "--study", str(args.study)]
-    if args.storage is not None:
-        from lns.tuning.storage import redact_url
-
-        typed = [word.replace(args.storage, redact_url(args.storage)) for word in typed]
-    return f"lns {shlex.join(typed)}"
 
 
 @opt.command(
