@@ -19,7 +19,7 @@ from lns.instances.piece_set import set_sha256
 from lns.instances.text import count_of, cut_middle, printable
 from lns.runs.directory import run_directories
 from lns.runs.files import PARAMETERS, format_duration, utc_now
-from lns.runs.run_summary import RunSummary, check_same_set, load_summary
+from lns.runs.run_summary import RunSummary, check_same_set, load_summary, names_of
 from lns.terminal import options as opt
 from lns.terminal import output as out
 from lns.version import __version__
@@ -122,11 +122,11 @@ def _rows(runs: Sequence[RunSummary]) -> tuple[list[str], list[list[str]]]:
     marks = [(name, at) for name, at in MARKS if any(summary.history.elapsed_s >= at for summary in runs)]
     heads = ["run", "engine", "seed", "workers", "best", "after", "time", "clues", *(name for name, _ in marks)]
     rows = []
-    for summary in runs:
+    for name, summary in zip(names_of(runs), runs, strict=True):
         history, settings = summary.history, summary.settings
         workers = str(history.sessions[-1].workers) if history.sessions else "-"
         after = format_duration(history.improvements[-1].elapsed_s) if history.improvements else "-"
-        row = [summary.name, settings.engine, str(settings.seed), workers, str(summary.score) if summary.best else "-"]
+        row = [name, settings.engine, str(settings.seed), workers, str(summary.score) if summary.best else "-"]
         row += [after, format_duration(history.elapsed_s), summary.clues]
         scores = [history.score_after(at) for _, at in marks]
         rows.append([*row, *("-" if score is None else str(score) for score in scores)])
@@ -167,7 +167,7 @@ def _chart(runs: Sequence[RunSummary]) -> list[str]:
 def _page(runs: Sequence[RunSummary]) -> str:
     from lns.runs.page import curve_colour, scores_over_time
 
-    curves = [(summary.name, summary.history) for summary in runs]
+    curves = [(name, summary.history) for name, summary in zip(names_of(runs), runs, strict=True)]
     puzzle, name = runs[0].puzzle, name_of_set(runs[0].puzzle)
     drawn = [name for name, history in curves if history.improvements]
     legend = "".join(

@@ -52,7 +52,7 @@ class RunSummary:
     @property
     def name(self) -> str:
         """Name of the directory, without control characters."""
-        return printable(self.path.resolve().name, 60)
+        return names_of([self])[0]
 
     @cached_property
     def clues(self) -> str:
@@ -122,6 +122,21 @@ class RunSummary:
             return f"{count_of(boards, 'board')} of {score}+"
         rate = self.boards_per_hour(score)
         return f"{rate:,.0f}/h of {score}+" if rate >= 100 else f"{rate:.3g}/h of {score}+"
+
+
+def names_of(runs: Iterable[RunSummary]) -> list[str]:
+    """Name of the directory of each run, behind as many of its folders as tell it from the others.
+
+    Control characters are escaped.
+    """
+    paths = [run.path.resolve().parts for run in runs]
+
+    def name(path: tuple[str, ...]) -> str:
+        ends = (path[-length:] for length in range(1, len(path)))
+        alone = (end for end in ends if len({other for other in paths if other[-len(end) :] == end}) == 1)
+        return cut_middle(printable("/".join(next(alone, path)), 4096), 60)
+
+    return [name(path) for path in paths]
 
 
 def by_set(runs: Iterable[RunSummary]) -> list[RunSummary]:
@@ -220,7 +235,7 @@ class RunTable(Records):
 
     def lines(self, width: int | None) -> list[str]:
         """A headline and a line for each run, without notes."""
-        rows = [self._row(run) for run in self.runs]
+        rows = [[name, *self._row(run)] for name, run in zip(names_of(self.runs), self.runs, strict=True)]
         if all(run.clues == "none" for run in self.runs):
             rows = [["" if head == "clues" else cell for head, cell in zip(_HEADS, row, strict=True)] for row in rows]
         return _aligned([_HEADS, *rows], width)
@@ -232,7 +247,6 @@ class RunTable(Records):
         history, searching = run.history, run.state == "running" and not run.starting
         workers = "?" if run.workers is None else str(run.workers)
         return [
-            run.name,
             printable(name_of_set(run.puzzle), 60),
             run.clues,
             f"{run.score if run.best else '-'} of {run.puzzle.max_score}",

@@ -24,7 +24,7 @@ from starlette.types import Receive, Scope, Send
 from lns.instances.errors import InputError
 from lns.instances.files import decode
 from lns.instances.json_values import JsonFields, json_object
-from lns.web.guard import Guard, JSONResponse, refuse, with_key
+from lns.web.guard import Guard, JSONResponse, own_path, refuse, with_key
 from lns.web.handlers import CHANGES, READS, Events, Server
 from lns.web.recording import template
 
@@ -77,15 +77,15 @@ class Site:
         return HTMLResponse(render_page(name, self._server.access.token))
 
     async def login(self, request: Request) -> Response:
-        """Asks for the password and gives the key for it."""
-        access, wrong = self._server.access, ""
+        """Asks for the password, gives the key for it, and leads to the page that was asked for."""
+        access, wrong, asked = self._server.access, "", own_path(request.query_params.get("next", "/"))
         if access.password is None:
-            return RedirectResponse("/", 303)
+            return RedirectResponse(asked, 303)
         if request.method == "POST":
             form = parse_qs((await request.body()).decode("latin-1"))
             address = request.client.host if request.client else ""
             if access.admits(form.get("password", [""])[0], address):
-                return with_key(access, RedirectResponse("/", 303))
+                return with_key(access, RedirectResponse(asked, 303))
             await asyncio.sleep(0.5)
             wrong = "This is not the password, or there were too many wrong ones in the last minute."
         return HTMLResponse(template("login").substitute(wrong=wrong), 403 if wrong else 200)

@@ -11,6 +11,7 @@ import html
 import ipaddress
 import json
 import logging
+import re
 import secrets
 import socket
 import time
@@ -42,6 +43,7 @@ TOKEN_HEADER = "x-lns-token"
 OPEN_PATHS = ("/static/", "/login")
 """Without the key: scripts and styles, which hold nothing of the user's, and the form for the password."""
 
+_OWN_PATH = re.compile(r"/(?![/\\])[!-~]*")
 _HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -193,19 +195,24 @@ class Guard:
             return refuse(400, f"the address has more than {MAX_FIELDS} fields")
         if path.startswith(OPEN_PATHS):
             return None
-        query = parse_qs(scope["query_string"].decode("latin-1"))
+        query = parse_qs(asked := scope["query_string"].decode("latin-1"))
         if scope["method"] == "GET" and "key" in query and access.password is None:  # it becomes a cookie
             if not is_same(query["key"][0], access.key):
                 return refuse(403, "the key in the address is not the one of this server; it has a new one each time")
             rest = urlencode({name: values for name, values in query.items() if name != "key"}, doseq=True)
-            return with_key(access, RedirectResponse(path + (f"?{rest}" if rest else ""), 303))
+            return with_key(access, RedirectResponse(own_path(f"{path}?{rest}"), 303))
         if not is_same(cookie_parser(headers.get("cookie", "")).get(access.cookie, ""), access.key):
             if access.password is not None and scope["method"] == "GET" and not path.startswith("/api/"):
-                return RedirectResponse("/login", 303)
+                return RedirectResponse(f"/login?{urlencode({'next': own_path(f'{path}?{asked}')})}", 303)
             return refuse(403, "the key is missing; open the address that `lns web` printed")
         if scope["method"] == "POST" and not is_same(headers.get(TOKEN_HEADER, ""), access.token):
             return refuse(403, "the token is missing or of an earlier server; load the page again")
         return None
+
+
+def own_path(text: str) -> str:
+    """A path of this server with its query, as it is; "/" for any other text, such as an address of another site."""
+    return text.removesuffix("?") if _OWN_PATH.fullmatch(text) else "/"
 
 
 def refuse(status: int, sentence: str) -> Response:

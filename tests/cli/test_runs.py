@@ -312,6 +312,14 @@ def test_collect_keeps_instances_apart_and_writes_a_file_a_board(folder: Path, t
     assert len(lines) == 4 and lines[0].startswith("like-e2-8x8 (sha256 ") and lines[0].endswith(": 1 board")
 
 
+def test_runs_whose_folders_have_the_same_name_are_told_apart(run: Path, here: Path, typed: Typed) -> None:
+    for name in ("a/x/mine", "b/x/mine", "b/other"):
+        shutil.copytree(run, here / name)
+    names = ["a/x/mine", "b/x/mine", "other"]
+    assert sorted(line.split()[0] for line in typed("status").out.splitlines()[1:]) == names
+    assert sorted(line.split()[1] for line in typed("compare a b").out.splitlines()[1:4]) == names
+
+
 def test_compare_is_a_table_and_curves(folder: Path, typed: Typed) -> None:
     same = f"compare {folder / 'one'} {folder / 'more'}"
     lines = typed(f"{same} -o page.html").out.splitlines()
