@@ -27,7 +27,6 @@ import numpy as np
 from lns.cli.main import main
 from lns.engine import pack, unpack
 from lns.islands import Archipelago
-from lns.runs.checkpoint import MAX_BYTES
 from lns.runs.files import (
     BEST,
     BOARDS,
@@ -79,7 +78,7 @@ def mutate(path: Path, outside: Path, chance: random.Random, *, faults: int | No
     done = []
     for _ in range(faults or chance.choice((1, 1, 1, 2, 3))):
         file = path / chance.choice(FILES)
-        if file.is_symlink() or not file.is_file() or file.stat().st_size > MAX_BYTES:
+        if file.is_symlink() or not file.is_file() or file.stat().st_size > 2**30:
             continue  # damaged enough
         of_file = _OF_CHECKPOINTS if file.name in (CHECKPOINT, PREVIOUS) else _OF_TEXT
         mutation = chance.choice((*_MUTATIONS, *of_file))

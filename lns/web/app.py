@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from functools import cache
 from html import escape
 from inspect import iscoroutinefunction
 from pathlib import Path
@@ -38,7 +36,6 @@ PAGES = {
 }
 """Page by the last part of its address, in the order of the menu."""
 _HERE = Path(__file__).parent
-_IMPORT = re.compile(r'^(?:import|export) .*?from "\./([a-z_/]+\.js)";$', re.MULTILINE)
 
 
 def make_app(server: Server) -> Starlette:
@@ -172,20 +169,6 @@ def render_page(name: str, token: str) -> str:
         f'<a href="/{other}"{" aria-current=page" if other == name else ""}>{escape(title)}</a>'
         for other, title in PAGES.items()
     )
-    preloads = "".join(f'<link rel="modulepreload" href="/static/{script}">' for script in _imported(f"{name}.js"))
     return template("layout").substitute(
-        title=escape(PAGES[name]), menu=menu, body=body, token=escape(token), script=name, preloads=preloads
+        title=escape(PAGES[name]), menu=menu, body=body, token=escape(token), script=name
     )
-
-
-@cache
-def _imported(script: str) -> tuple[str, ...]:
-    """The scripts that a script imports, and those that these import: a browser then loads all of them at once."""
-    found: dict[str, None] = {}
-    waiting = [script]
-    while waiting:
-        text = (_HERE / "static" / waiting.pop()).read_text(encoding="utf-8")
-        new = [name for name in _IMPORT.findall(text) if name not in found]
-        found |= dict.fromkeys(new)
-        waiting += new
-    return tuple(found)

@@ -393,20 +393,17 @@ def test_what_cannot_be_merged(folder: Path, typed: Typed) -> None:
     typed("resume merged --time 1h --steps 1 --quiet")
 
 
-@pytest.mark.parametrize("removed", [False, True])
-def test_a_long_log_of_messages_begins_a_new_file(removed: bool, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_log_of_messages_begins_a_new_file(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MAX_LOG_BYTES", 300)
     handler = files.RunLog(here)
     for number in range(60):
-        if removed and number == 50:
-            (here / "run.log").unlink()
         handler.handle(logging.makeLogRecord({"msg": f"line {number:03d}", "levelno": logging.INFO}))
     handler.close()
     assert {path.name for path in here.iterdir()} == {"run.log", "run.log.1"}
     kept = (here / "run.log.1").read_text() + (here / "run.log").read_text()
     numbers = [int(line[-3:]) for line in kept.splitlines()]
     assert numbers[-1] == 59 and len(kept) < 800
-    assert removed or numbers == list(range(numbers[0], 60))
+    assert numbers == list(range(numbers[0], 60))
 
 
 def test_a_full_board_log_takes_new_bests_only(
