@@ -18,6 +18,7 @@ from lns.instances.files import open_to_read
 from lns.instances.puzzle import MAX_CELLS, Puzzle
 from lns.instances.verify import verify
 from lns.runs.files import BOARDS, from_json, open_regular, seal, unseal, write_all
+from lns.runs.history import Improvement
 
 MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # bytes of a line
 MAX_LOG_BYTES = 2**31  # of the log; it then takes new bests only
@@ -26,14 +27,10 @@ _SCORE = re.compile(rb'\{"score": ([0-9]{1,5}),')
 
 
 @dataclass(frozen=True)
-class LoggedBoard:
+class LoggedBoard(Improvement):
     """A board of the log."""
 
-    score: int  # matched inner edges
-    elapsed_s: float  # seconds of search before it, over all sessions
-    at: str  # time of day, UTC
     island: int  # number of the island that found it
-    origin: str  # the part of the engine that made it
     board: Board
 
     def line(self) -> str:

@@ -122,10 +122,7 @@ def _query(request: Request) -> dict[str, str]:
 
 async def _fields(request: Request) -> JsonFields:
     """The JSON object of a request. Raises InputError if it is none."""
-    body = await request.body()
-    if not body:
-        raise InputError("the request is empty; expected a JSON object")
-    return JsonFields(json_object(decode(body, "the file")))
+    return JsonFields(json_object(decode(await request.body(), "the file")))
 
 
 class _Stream(StreamingResponse):

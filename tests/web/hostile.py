@@ -272,8 +272,8 @@ def slow_starts(target: Target) -> dict[str, bytes]:
         "half of a login": request(target, "POST", "/login", begun, known_to_nobody),
         "half of an upload": request(target, "POST", "/api/document", begun, {"content-length": "900000"}),
         "half of what is refused": request(target, "POST", "/api/document", begun, known_to_nobody),
-        "half of a chunk": request(target, "POST", "/login", b"ff\r\nx", {"transfer-encoding": "chunked"}).replace(
-            b"content-length: 5\r\n", b""
+        "half of a chunk": request(
+            target, "POST", "/login", b"ff\r\nx", {"transfer-encoding": "chunked", "content-length": ""}
         ),
         "half of a second request": whole + b"GET /runs HTTP/1.1\r\n",
         "reads nothing": whole.replace(b"common.js", b"vendor/uplot.js") * 40,
