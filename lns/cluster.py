@@ -17,7 +17,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, InvalidStateError
 from dataclasses import replace
 from functools import partial
 from importlib import metadata
@@ -37,7 +37,6 @@ from lns.worker_pool import PARENT_SIGNALS, WorkerLost, Workers, WorkersGone
 
 if TYPE_CHECKING:
     from distributed import Client
-    from distributed import Future as DaskFuture
 
 log = logging.getLogger("lns")
 
@@ -49,7 +48,6 @@ WAIT_S = 60.0  # for the first worker
 WATCH_S = 1.0  # between two looks at the workers of the cluster
 GONE_S = 15.0  # without a connection to the scheduler, until the run stops
 EMPTY_S = 300.0  # without any worker, until the run stops
-RECEIVERS = 32  # threads that receive reports, each of which waits for an answer of the scheduler
 _LOGGERS = ("distributed", *(f"distributed.{part}" for part in ("client", "nanny", "worker", "core")), "tornado")
 
 
@@ -64,25 +62,22 @@ class DaskWorkers(Workers):
     max_lost = 100  # machines go for other reasons than what is searched on them
 
     def __init__(self, client: Client) -> None:
-        self._scheduler: Any = client.scheduler
         self.address = str(getattr(client.scheduler, "address", ""))
-        self._client, self._run = client, secrets.token_hex(8)
+        self._client, self._executor, self._run = client, client.get_executor(), secrets.token_hex(8)
         self._lock = threading.RLock()
         self._threads: dict[str, int] = {}  # of each worker that may search, by its address
-        self._refused: set[str] = set()  # workers of other versions
-        self._joining: set[str] = set()  # workers whose versions are asked for
         self._home: dict[int, str] = {}  # address of the worker of each island
         self._waiting: list[tuple[Future[Any], Callable[..., Any], Task]] = []  # while there is no worker
-        self._running: dict[int, tuple[Future[Any], DaskFuture[Any], str]] = {}  # by number of the island
+        self._running: dict[Future[Any], tuple[Future[Any], str]] = {}  # round in Dask and address, by what was given
         self._serial = count()
         self._ended = threading.Event()
         self._connected_at = self._populated_at = time.monotonic()
-        self._receivers = ThreadPoolExecutor(RECEIVERS, thread_name_prefix="lns-cluster")
-        self._join(self._first_workers(), strict=True)
+        present = self._first_workers()
+        self._asked = set(present)  # workers whose versions are asked for or known
+        self._join(present, strict=True)
         workers, threads = count_of(len(self._threads), "worker"), count_of(self.capacity, "thread")
         log.info("cluster %s: %s, %s", self.address, workers, threads)
-        self._watcher = threading.Thread(target=self._watch, name="lns-cluster", daemon=True)
-        self._watcher.start()
+        self._watcher = _in_thread(self._watch)
 
     @property
     def capacity(self) -> int:  # type: ignore[override]
@@ -125,30 +120,28 @@ class DaskWorkers(Workers):
         """Give up the rounds under way."""
         self._ended.set()
         with self._lock:
-            given_up = [future for future, *_ in (*self._running.values(), *self._waiting)]
-            self._running.clear()
+            given_up = [*self._running, *(future for future, *_ in self._waiting)]
             self._waiting.clear()
         for future in given_up:
-            future.set_exception(WorkerLost("the search was ended"))
+            _fail(future, "the search was ended")
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the rounds under way, and release what the workers keep."""
         self.kill()
-        self._tell("receive_stop").join(ANSWER_S if wait else 0.0)
-        self._watcher.join(ANSWER_S if wait else 0.0)
-        self._receivers.shutdown(wait=False, cancel_futures=True)
+        for thread in (self._tell("receive_stop"), self._watcher):
+            thread.join(ANSWER_S if wait else 0.0)
 
     def _dispatch(self) -> None:
         """Hand the waiting rounds to workers, if there are any. The caller holds the lock."""
         while self._threads and self._waiting:
             future, function, task = self._waiting.pop(0)
             address = self._home[task.number] = self._worker_for(task.number)
-            sent = self._client.submit(
+            sent = self._executor.submit(
                 function, task, key=f"lns-{self._run}-{task.number}-{next(self._serial)}", workers=[address],
                 allow_other_workers=False, pure=False, retries=0,
             )  # fmt: skip
-            self._running[task.number] = future, sent, address
-            sent.add_done_callback(partial(self._receive_soon, task.number, address))
+            self._running[future] = sent, address
+            sent.add_done_callback(partial(self._receive, future, address))
 
     def _worker_for(self, number: int) -> str:
         """The worker that had the island before, unless it has too many; then the one with the most room."""
@@ -159,47 +152,31 @@ class DaskWorkers(Workers):
             return home
         return min(self._threads, key=lambda at: (load[at] / self._threads[at], at))
 
-    def _receive_soon(self, number: int, address: str, sent: DaskFuture[Any]) -> None:
-        with contextlib.suppress(RuntimeError):  # after `shutdown`
-            self._receivers.submit(self._receive, number, address, sent)
-
-    def _receive(self, number: int, address: str, sent: DaskFuture[Any]) -> None:
-        """In a thread: pass on what a round returned or raised."""
-        report: Any = None
-        error: BaseException | None = None
-        try:
-            report = sent.result()
-        except BaseException as failure:
-            error = failure
+    def _receive(self, future: Future[Any], address: str, sent: Future[Any]) -> None:
+        """Pass on what a round returned or raised."""
         with self._lock:
-            future, running, _ = self._running.get(number, (None, None, ""))
-            if future is None or running is not sent:
-                return  # given up
-            del self._running[number]
-        if error is None:
-            future.set_result(report)
-        elif isinstance(error, Exception) and not _is_of_the_cluster(error):
-            future.set_exception(error)
-        else:
-            future.set_exception(WorkerLost(f"worker {address} lost its round"))
-
-    def _present(self) -> dict[str, int]:
-        """Threads of each worker of the cluster, by its address."""
-        return dict(self._client.sync(self._scheduler.ncores, callback_timeout=ANSWER_S))
+            self._running.pop(future, None)
+        error = None if sent.cancelled() else sent.exception()
+        if sent.cancelled() or (error is not None and _is_of_the_cluster(error)):
+            _fail(future, f"worker {address} lost its round")
+            return
+        with contextlib.suppress(InvalidStateError):  # given up
+            if error is None:
+                future.set_result(sent.result())
+            else:
+                future.set_exception(error)
 
     def _first_workers(self) -> dict[str, int]:
-        """The workers, once there is one. Raises InputError if none comes."""
-        end = time.monotonic() + WAIT_S
-        if not (threads := self._present()):
+        """Threads of the workers by address, once there is one. Raises InputError if none comes."""
+        if not (threads := self._client.ncores()):
             log.info("waiting for the first worker of the cluster at %s", self.address)
-        while not threads:
-            if time.monotonic() > end:
+            with contextlib.suppress(TimeoutError):
+                self._client.wait_for_workers(1, timeout=WAIT_S)
+            if not (threads := self._client.ncores()):
                 raise InputError(
                     f"the cluster at {self.address} has had no worker for {WAIT_S:.0f} s; expected some (dask worker)"
                 )
-            time.sleep(0.2)
-            threads = self._present()
-        return threads
+        return dict(threads)
 
     def _watch(self) -> None:
         """Thread that sees who joins and who is gone."""
@@ -208,46 +185,32 @@ class DaskWorkers(Workers):
                 self._look()
 
     def _look(self) -> None:
-        now = time.monotonic()
-        if self._client.status != "running":
-            return
-        present = self._present()
+        present, now = dict(self._client.ncores()), time.monotonic()
         self._connected_at = now
         with self._lock:
             gone = self._threads.keys() - present.keys()
             self._threads = {at: threads for at, threads in self._threads.items() if at in present}
             if self._threads:
                 self._populated_at = now
-            lost = [number for number, (*_, address) in self._running.items() if address in gone]
-            failed = [self._running.pop(number) for number in lost]
+            lost = {future: sent for future, (sent, address) in self._running.items() if address in gone}
             self._home = {number: address for number, address in self._home.items() if address not in gone}
+            joined = {address: threads for address, threads in present.items() if address not in self._asked}
+            self._asked = set(present)
         for address in sorted(gone):
             log.warning("worker %s is gone", address)
-        for future, sent, address in failed:
-            future.set_exception(WorkerLost(f"worker {address} is gone"))
+        for future, sent in lost.items():
+            _fail(future, "its worker is gone")
             _in_thread(sent.cancel)
-        self._refused &= present.keys()
-        known = self._threads.keys() | self._refused | self._joining
-        joined = {address: threads for address, threads in present.items() if address not in known}
-
-        def welcome() -> None:  # the next look tries again with those that do not answer
-            try:
-                self._join(joined, strict=False)
-            finally:
-                self._joining -= joined.keys()
-
         if joined:
-            self._joining |= joined.keys()
-            _in_thread(welcome)
+            _in_thread(partial(self._join, joined, strict=False))
 
     def _join(self, threads: dict[str, int], *, strict: bool) -> None:
         """Take over workers. One of another version is an InputError if ``strict``; else it is left out, and logged."""
         problems = differences(self._client, list(threads))
-        for address, problem in sorted(problems.items()):
+        for _, problem in sorted(problems.items()):
             if strict:
                 raise InputError(problem)
             log.warning("%s; it is left out", problem)
-            self._refused.add(address)
         accepted = {address: max(1, threads[address]) for address in threads.keys() - problems.keys()}
         with self._lock:
             self._threads |= accepted
@@ -267,24 +230,30 @@ class DaskWorkers(Workers):
         return _in_thread(tell)
 
 
+def _fail(future: Future[Any], why: str) -> None:
+    """Let a round fail whose worker is lost, unless it has ended."""
+    with contextlib.suppress(InvalidStateError):
+        future.set_exception(WorkerLost(why))
+
+
 def _told(what: str, *arguments: object) -> None:
     """In a worker: call a method of what it knows."""
     getattr(rounds.WORKER, what)(*arguments)
 
 
 def _in_thread(call: Callable[[], object]) -> threading.Thread:
-    """Make a call to the workers in a thread, as one that hangs would delay the search."""
+    """Call scheduler or workers in a thread, as one that hangs would delay the search."""
 
     def attempt() -> None:
         with contextlib.suppress(Exception):  # a worker that is gone needs no news
             call()
 
-    thread = threading.Thread(target=attempt, name="lns-cluster-call", daemon=True)
+    thread = threading.Thread(target=attempt, name="lns-cluster", daemon=True)
     thread.start()
     return thread
 
 
-def _is_of_the_cluster(error: Exception) -> bool:
+def _is_of_the_cluster(error: BaseException) -> bool:
     """Whether a round failed with its worker or its connection, not by itself."""
     return isinstance(error, OSError | TimeoutError) or type(error).__module__.startswith(
         ("distributed", "asyncio", "concurrent", "tornado")

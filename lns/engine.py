@@ -86,11 +86,6 @@ def verified_board(puzzle: Puzzle, board: Board, origin: str, said: int | None =
     return FoundBoard(board, verdict.score, origin)
 
 
-def check_found(puzzle: Puzzle, found_board: FoundBoard) -> None:
-    """Verify a found board; AssertionError as by `verified_board`."""
-    verified_board(puzzle, found_board.board, found_board.origin, found_board.score)
-
-
 def legal_score(puzzle: Puzzle, board: Board) -> int:
     """The verified score of a saved board; InputError if it is not full or breaks a rule."""
     verdict = verify(puzzle, board)

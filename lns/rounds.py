@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 from lns.engine import FoundBoard, Statistics, pack, unpack
 from lns.instances.board import Board
@@ -83,15 +83,6 @@ class _Run:
     is_stopped: bool = False  # its rounds are to end at their next step
 
 
-class _Kept(NamedTuple):
-    """The engine of the last round, which need not be made anew if the same island goes on with the same state."""
-
-    run: str
-    made_for: tuple[Search, int, int]  # number of the island, and how many there are
-    state: bytes
-    engine: SearchLoop
-
-
 class Worker:
     """What this process knows of runs. `receive_incumbent` and `receive_stop` act on rounds under way.
 
@@ -101,7 +92,8 @@ class Worker:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._runs: dict[str, _Run] = {}
-        self._kept: dict[int, _Kept] = {}  # by thread
+        # by thread the engine of its last round, which serves if the same island goes on from the same state
+        self._kept: dict[int, tuple[_Key, SearchLoop]] = {}
 
     def run_round(self, task: Task) -> Report:
         """Search one island for a round.
@@ -132,7 +124,7 @@ class Worker:
         steps += 0 if task.island is None else task.island.steps
         state, found = pack(engine.state()), tuple(engine.pop_boards())
         if (task.run or is_worker()) and not run.is_stopped:  # not in a process of the user's
-            self._kept[threading.get_ident()] = _Kept(task.run, _made_for(task), state, engine)
+            self._kept[threading.get_ident()] = _key(task, state), engine
         island = Island(task.number, state, engine.best_score, engine.statistics, steps)
         return Report(island, engine.best, engine.origin, found, 0 if task.run else os.getpid(), seconds)
 
@@ -144,10 +136,10 @@ class Worker:
         """The engine after the steps that the island has made: the one that is kept, or one with the same state."""
         from lns.engines import make_engine
 
-        kept = self._kept.pop(threading.get_ident(), None)  # a round that fails leaves no engine
+        key, kept = self._kept.pop(threading.get_ident(), (None, None))  # a round that fails leaves no engine
         search, island = task.search, task.island
-        if kept is not None and island is not None and (kept.made_for, kept.state) == (_made_for(task), island.state):
-            return kept.engine
+        if kept is not None and island is not None and key == _key(task, island.state):
+            return kept
         engine = make_engine(
             search.engine, search.puzzle, search.params, search.seed, task.number, task.islands, search.operators
         )
@@ -166,11 +158,15 @@ class Worker:
         """End the rounds of a run at their next step, also later ones, and keep no engine of it."""
         self._run(run).is_stopped = True
         with self._lock:
-            self._kept = {thread: kept for thread, kept in self._kept.items() if kept.run != run}
+            self._kept = {thread: kept for thread, kept in self._kept.items() if kept[0][0] != run}
 
 
-def _made_for(task: Task) -> tuple[Search, int, int]:
-    return task.search, task.number, task.islands
+_Key = tuple[str, Search, int, int, bytes]
+
+
+def _key(task: Task, state: bytes) -> _Key:
+    """What an engine was made for, and where it is."""
+    return task.run, task.search, task.number, task.islands, state
 
 
 WORKER = Worker()  # of this process

@@ -27,7 +27,6 @@ import numpy as np
 from lns.cli.main import main
 from lns.engine import pack, unpack
 from lns.islands import Archipelago
-from lns.runs.checkpoint import MAX_BYTES
 from lns.runs.files import (
     BEST,
     BOARDS,
@@ -44,7 +43,7 @@ from lns.runs.files import (
     STOP,
 )
 from lns.worker_pool import InProcessExecutor
-from tests.lns.run_parts import finished_run
+from tests.lns.run_parts import best_of, finished_run, log_of
 from tests.mutations import (
     change_kind,
     change_value,
@@ -74,12 +73,12 @@ WRITING: tuple[tuple[str, ...], ...] = (
 )  # fmt: skip
 
 
-def mutate(path: Path, outside: Path, chance: random.Random, *, faults: int | None = None) -> str:
-    """Damage the run in ``path``, by one to three ``faults``; what was done. Links lead to ``outside``."""
+def mutate(path: Path, outside: Path, chance: random.Random) -> str:
+    """Damage the run in ``path`` by one to three faults; what was done. Links lead to ``outside``."""
     done = []
-    for _ in range(faults or chance.choice((1, 1, 1, 2, 3))):
+    for _ in range(chance.choice((1, 1, 1, 2, 3))):
         file = path / chance.choice(FILES)
-        if file.is_symlink() or not file.is_file() or file.stat().st_size > MAX_BYTES:
+        if file.is_symlink() or not file.is_file() or file.stat().st_size > 2**30:
             continue  # damaged enough
         of_file = _OF_CHECKPOINTS if file.name in (CHECKPOINT, PREVIOUS) else _OF_TEXT
         mutation = chance.choice((*_MUTATIONS, *of_file))
@@ -193,8 +192,8 @@ def call(command: list[str]) -> tuple[int, str, str]:
 
 
 def check(command: tuple[str, ...], path: Path, outside: Path, new: Path, what: str) -> str:
-    """Run a command on a damaged run; 'done' or 'refused'."""
-    names = {"RUN": str(path), "OTHER": str(outside), "NEW": str(new)}
+    """Run a command on a damaged run; 'done' or 'refused'. A run of one fault that goes on has lost no best board."""
+    damage, names = what.partition(": ")[2], {"RUN": str(path), "OTHER": str(outside), "NEW": str(new)}
     before, began = (state(path), state(outside)), time.process_time()
     status, out, messages = call([names.get(word, word) for word in command])
     seconds, after = time.process_time() - began, (state(path), state(outside))
@@ -211,6 +210,9 @@ def check(command: tuple[str, ...], path: Path, outside: Path, new: Path, what: 
     said = [line for line in messages.splitlines() if line.startswith("lns: ")]
     assert len(said) in (1, 2) if status == 2 else len(said) <= 3, what  # one for each damaged file
     assert len(set(said)) == len(said), f"{what}\na sentence was said twice"
+    if command[0] == "resume" and status < 2 and ", " not in damage:
+        assert best_of(path) >= best_of(outside), what
+        assert BOARDS in damage or "exchange" in damage or len(log_of(path)) >= len(log_of(outside)), what
     shutil.rmtree(new, ignore_errors=True)
     return "refused" if status == 2 else "done"
 

@@ -33,7 +33,7 @@ from lns.runs.board_log import BestBoards
 from lns.runs.directory import read_parameters, run_directories
 from lns.runs.files import PARAMETERS, REPORT, STOP, format_duration, open_regular, utc_now
 from lns.runs.lock import is_free, is_held_elsewhere, read_holder
-from lns.runs.run_summary import RunSummary, RunTable, check_same_set, load_summary
+from lns.runs.run_summary import RunSummary, RunTable, check_same_set, load_summary, names_of
 from lns.terminal import options as opt
 from lns.terminal import output as out
 from lns.terminal.progress import live_line
@@ -349,11 +349,11 @@ def _rows(runs: Sequence[RunSummary]) -> tuple[list[str], list[list[str]]]:
     marks = [(name, at) for name, at in MARKS if any(summary.history.elapsed_s >= at for summary in runs)]
     heads = ["run", "engine", "seed", "workers", "best", "after", "time", "clues", *(name for name, _ in marks)]
     rows = []
-    for summary in runs:
+    for name, summary in zip(names_of(runs), runs, strict=True):
         history, settings = summary.history, summary.settings
         workers = str(history.sessions[-1].workers) if history.sessions else "-"
         after = format_duration(history.improvements[-1].elapsed_s) if history.improvements else "-"
-        row = [summary.name, settings.engine, str(settings.seed), workers, str(summary.score) if summary.best else "-"]
+        row = [name, settings.engine, str(settings.seed), workers, str(summary.score) if summary.best else "-"]
         row += [after, format_duration(history.elapsed_s), summary.clues]
         scores = [history.score_after(at) for _, at in marks]
         rows.append([*row, *("-" if score is None else str(score) for score in scores)])
@@ -394,7 +394,7 @@ def _chart(runs: Sequence[RunSummary]) -> list[str]:
 def _comparison_page(runs: Sequence[RunSummary]) -> str:
     from lns.runs.page import curve_colour, scores_over_time
 
-    curves = [(summary.name, summary.history) for summary in runs]
+    curves = [(name, summary.history) for name, summary in zip(names_of(runs), runs, strict=True)]
     puzzle, name = runs[0].puzzle, name_of_set(runs[0].puzzle)
     drawn = [name for name, history in curves if history.improvements]
     legend = "".join(

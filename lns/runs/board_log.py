@@ -18,28 +18,24 @@ from lns.instances.files import open_to_read
 from lns.instances.puzzle import MAX_CELLS, Puzzle
 from lns.instances.verify import verify
 from lns.runs.files import BOARDS, from_json, open_regular, seal, unseal, write_all
+from lns.runs.history import Improvement
 
 MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # bytes of a line
 MAX_LOG_BYTES = 2**31  # of the log; it then takes new bests only
-MAX_FILE_BYTES = MAX_LOG_BYTES + 2**26  # of a log that is read: new bests are few
 MAX_PENDING = 10_000  # boards kept in memory while the disk is full; of more the best are kept
 _SCORE = re.compile(rb'\{"score": ([0-9]{1,5}),')
 
 
 @dataclass(frozen=True)
-class LoggedBoard:
+class LoggedBoard(Improvement):
     """A board of the log."""
 
-    score: int  # matched inner edges
-    elapsed_s: float  # seconds of search before it, over all sessions
-    at: str  # time of day, UTC
     island: int  # number of the island that found it
-    origin: str  # the part of the engine that made it
     board: Board
 
     def line(self) -> str:
         """The line, without its end; ``oriented`` holds piece*4 + rotation of each cell, row-major."""
-        values = self.__dict__ | {"elapsed_s": round(self.elapsed_s, 3), "oriented": self.board.placements.tolist()}
+        values = self.__dict__ | {"oriented": self.board.placements.tolist()}
         del values["board"]
         return seal(values)
 
@@ -59,9 +55,6 @@ class BoardLog:
         self._file = open_regular(directory / BOARDS, os.O_RDWR | os.O_APPEND)
         self._pending: list[LoggedBoard] = []
         length = os.fstat(self._file.fileno()).st_size
-        if length > MAX_FILE_BYTES:
-            self._file.close()
-            raise _too_long(directory / BOARDS, length)
         self.size = length  # bytes of the log
         self.size = self.start_of_last(0)
         self.torn = length - self.size  # bytes of an incomplete last line, which is dropped
@@ -117,10 +110,6 @@ class BoardLog:
         self._file.close()
 
 
-def _too_long(path: Path, length: int) -> InputError:
-    return InputError(f"the log has {length} bytes; expected at most {MAX_FILE_BYTES}", path)
-
-
 class BoardLogReader:
     """Reads the log of a run directory, which may grow meanwhile, from the line at byte ``offset`` on."""
 
@@ -132,7 +121,7 @@ class BoardLogReader:
     def read(self, at_least: int = 0) -> Iterator[LoggedBoard]:
         """Read the boards from ``offset`` on; lines with lower scores and damaged ones are skipped.
 
-        No score is verified. Raises InputError if the log cannot be opened, or is longer than `MAX_FILE_BYTES`.
+        No score is verified. Raises InputError if the log cannot be opened.
         """
         try:
             if not self.path.is_file():
@@ -141,9 +130,6 @@ class BoardLogReader:
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror}", self.path) from None
         with log_file as file:
-            length = os.fstat(file.fileno()).st_size
-            if length > MAX_FILE_BYTES:
-                raise _too_long(self.path, length)
             file.seek(self.offset)
             for line in iter(lambda: file.readline(MAX_LINE), b""):
                 if not line.endswith(b"\n") and len(line) < MAX_LINE:

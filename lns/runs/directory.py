@@ -265,9 +265,8 @@ def new_run_directory(puzzle: Puzzle) -> Iterator[Path]:
 def best_fields(puzzle: Puzzle, settings: RunSettings, best: FoundBoard, elapsed_s: float) -> dict[str, Any]:
     """Fields of best.json for a verified board that was found after ``elapsed_s`` seconds of search."""
     return best_json(
-        puzzle, best.board, instance=settings.instance, seed=settings.seed, elapsed_s=round(elapsed_s, 3),
-        score=best.score,
-    )  # fmt: skip
+        puzzle, best.board, instance=settings.instance, seed=settings.seed, elapsed_s=elapsed_s, score=best.score
+    )
 
 
 def digest(text: str) -> str:

@@ -11,7 +11,7 @@ import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import is_dataclass
 from datetime import UTC, datetime
 from functools import cache
 from itertools import pairwise
@@ -132,49 +132,32 @@ def from_json(kind: Any, value: object, name: str) -> Any:
     InputError for another type and out of bounds.
     """
     origin, inner = get_origin(kind), get_args(kind)
+    expected = "a list or an object with all its fields"
     try:
-        if origin in (list, tuple) and isinstance(value, list):
-            kinds = inner if origin is tuple and inner[-1] is not ... else inner[:1] * len(value)
-            return origin(from_json(each, one, name) for each, one in zip(kinds, value, strict=True))
-        if origin is dict and isinstance(value, dict | list):
-            rows = value.items() if isinstance(value, dict) else [(key, rest) for key, *rest in value]
-            plain = isinstance(value, list) and not is_dataclass(inner[1])
-            return {
-                from_json(inner[0], key, name): from_json(inner[1], rest[0] if plain else rest, name)
-                for key, rest in rows
-            }
-        if isinstance(kind, type) and is_dataclass(kind) and isinstance(value, dict | list):
+        if kind is Any or (isinstance(kind, type) and kind not in (int, float, str) and isinstance(value, kind)):
+            return value
+        given: Any = value
+        if origin in (list, tuple):
+            kinds = inner if origin is tuple and inner[-1] is not ... else inner[:1] * len(given)
+            return origin(from_json(each, one, name) for each, one in zip(kinds, given, strict=True))
+        if origin is dict:
+            if isinstance(value, list):
+                given = {key: rest if is_dataclass(inner[1]) else rest[0] for key, *rest in value}
+            return {from_json(inner[0], key, name): from_json(inner[1], one, name) for key, one in given.items()}
+        if isinstance(kind, type) and is_dataclass(kind):
             hints = _hints(kind)
-            values = value if isinstance(value, dict) else dict(zip(hints, value, strict=True))
-            needed = [spec.name for spec in fields(kind) if spec.default is spec.default_factory is MISSING]
-            if absent := [field for field in needed if field not in values]:
-                raise InputError(f"no field '{absent[0]}'; expected it in the JSON object")
-            return kind(
-                **{field: from_json(hint, values[field], field) for field, hint in hints.items() if field in values}
-            )
-    except (TypeError, ValueError, IndexError) as error:
+            given = value if isinstance(value, dict) else dict(zip(hints, given, strict=True))
+            return kind(**{key: from_json(hint, given[key], key) for key, hint in hints.items() if key in given})
+        kind, low, high = inner or (kind, 0, MAX_TEXT if kind is str else MAX_NUMBER)
+        if kind is str and isinstance(value, str) and low <= len(value) <= high:
+            return printable(value, high)[:high]
+        if kind is not str and isinstance(value, int | kind) and not isinstance(value, bool) and low <= value <= high:
+            return kind(value)  # no NaN
+        expected = f"a text of {low} to {high} characters" if kind is str else f"a number from {low} to {high}"
+    except (TypeError, ValueError, IndexError, AttributeError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"'{name}': {describe_found(value)}; expected rows of another length") from None
-    return _plain_from_json(kind, value, name)
-
-
-def _plain_from_json(kind: Any, value: object, name: str) -> Any:
-    """A number or a text within the bounds of its annotation."""
-    if kind is Any or (kind not in (int, float, str) and isinstance(kind, type) and isinstance(value, kind)):
-        return value
-    kind, low, high = get_args(kind) or (kind, 0, MAX_TEXT if kind is str else MAX_NUMBER)
-    if kind is str:
-        if isinstance(value, str) and low <= len(value) <= high:
-            return printable(value, high)[:high]
-        raise InputError(f"'{name}': {describe_found(value)}; expected a text of {low} to {high} characters")
-    if kind not in (int, float):
-        raise InputError(f"'{name}': {describe_found(value)}; expected a list or an object")
-    if isinstance(value, int | kind) and not isinstance(value, bool) and low <= value <= high:  # false for NaN
-        return kind(value)
-    raise InputError(
-        f"'{name}': {describe_found(value)}; expected a {'whole ' * (kind is int)}number from {low} to {high}"
-    )
+    raise InputError(f"'{name}': {describe_found(value)}; expected {expected}")
 
 
 @cache
@@ -209,14 +192,6 @@ class RunLog(RotatingFileHandler):
     def _open(self) -> io.TextIOWrapper:
         file = open_regular(Path(self.baseFilename), os.O_WRONLY | os.O_APPEND)
         return io.TextIOWrapper(io.BufferedWriter(file), encoding="utf-8", errors="backslashreplace")
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Append a line, to a new file where somebody removed the file."""
-        if self.stream is not None and not os.path.lexists(self.baseFilename):
-            with suppress(OSError):
-                self.stream.close()
-            self.stream = None
-        super().emit(record)
 
     def close(self) -> None:
         """Close the file; lines that the disk had no room for are lost."""

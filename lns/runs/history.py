@@ -158,15 +158,7 @@ class RunHistory(Records):
 
     def to_json(self) -> dict[str, Any]:
         """The history as a JSON object, for checkpoints and status.json."""
-        return {
-            "budget_s": self.budget_s,
-            "elapsed_s": round(self.elapsed_s, 3),
-            "improvements": [[i.score, round(i.elapsed_s, 3), i.at, i.origin] for i in self.improvements],
-            "counts": [[score, count] for score, count in sorted(self.counts.items())],
-            "gains_by_part": [[name, g.boards, g.bests, g.edges] for name, g in self.gains_by_part.items()],
-            "sessions": [session.__dict__ for session in self.sessions],
-            "other_statistics": asdict(self.other_statistics),
-        }
+        return asdict(self) | {"counts": sorted(self.counts.items())}
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from lns.engine import FoundBoard, check_found
+from lns.engine import FoundBoard, verified_board
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
@@ -83,12 +83,12 @@ class Recorder:
         if found.score > self.history.best_score:
             self._record([(0, found)])
         else:
-            check_found(self.puzzle, found)
+            verified_board(self.puzzle, found.board, found.origin, found.score)
             self._set_best(found, self.history.improvements[-1].elapsed_s)
 
     def on_round(self, archipelago: Archipelago) -> None:
         """Record the boards found since the last call; write the checkpoint and status.json when they are due."""
-        self.history.elapsed_s = self._elapsed_before + archipelago.elapsed
+        self.history.elapsed_s = round(self._elapsed_before + archipelago.elapsed, 3)
         session = self.history.sessions[-1]
         session.seconds, session.workers = archipelago.elapsed, archipelago.workers
         improved = self._record(archipelago.pop_boards())
@@ -118,7 +118,7 @@ class Recorder:
             improves = found.score > self.history.best_score
             if not improves and (found.board in self._recent or self._log_is_full()):
                 continue
-            check_found(self.puzzle, found)  # nothing wrong is written
+            verified_board(self.puzzle, found.board, found.origin, found.score)  # nothing wrong is written
             if improves:
                 self.history.improve(Improvement(found.score, self.history.elapsed_s, at, found.origin))
                 bests.append(found)

@@ -18,9 +18,8 @@ from lns.instances.piece_set import set_sha256, translation
 from lns.instances.puzzle import Puzzle
 from lns.instances.records import Records
 from lns.instances.text import count_of, cut_middle, printable
-from lns.runs import checkpoint as checkpoints
 from lns.runs.directory import RunSettings, RunSources, read_best, read_run, run_directories
-from lns.runs.files import CHECKPOINT, PREVIOUS, format_duration, parse_time, reason_in_words, time_ago
+from lns.runs.files import format_duration, parse_time, reason_in_words, time_ago
 from lns.runs.history import Heartbeat, RunHistory, read_status
 from lns.runs.lock import process_is_alive, read_holder
 
@@ -52,7 +51,7 @@ class RunSummary:
     @property
     def name(self) -> str:
         """Name of the directory, without control characters."""
-        return printable(self.path.resolve().name, 60)
+        return names_of([self])[0]
 
     @cached_property
     def clues(self) -> str:
@@ -124,6 +123,21 @@ class RunSummary:
         return f"{rate:,.0f}/h of {score}+" if rate >= 100 else f"{rate:.3g}/h of {score}+"
 
 
+def names_of(runs: Iterable[RunSummary]) -> list[str]:
+    """Name of the directory of each run, behind as many of its folders as tell it from the others.
+
+    Control characters are escaped.
+    """
+    paths = [run.path.resolve().parts for run in runs]
+
+    def name(path: tuple[str, ...]) -> str:
+        ends = (path[-length:] for length in range(1, len(path)))
+        alone = (end for end in ends if len({other for other in paths if other[-len(end) :] == end}) == 1)
+        return cut_middle(printable("/".join(next(alone, path)), 4096), 60)
+
+    return [name(path) for path in paths]
+
+
 def by_set(runs: Iterable[RunSummary]) -> list[RunSummary]:
     """The runs, those of one set of pieces together, in the order of the first of each set."""
     groups: dict[str, list[RunSummary]] = {}
@@ -155,7 +169,11 @@ def load_summary(path: Path) -> RunSummary:
         best = read_best(path, puzzle)
     except InputError as error:
         notes.append(str(error))
-    history, heartbeat = _history(path, settings, puzzle, notes)
+    history, heartbeat = RunHistory(0.0), Heartbeat()
+    try:
+        history, heartbeat = read_status(path, settings.run)
+    except InputError as error:
+        notes.append(str(error))
     state, holder = "ended", read_holder(path)
     workers: int | None = 0
     if holder is not None:
@@ -166,20 +184,6 @@ def load_summary(path: Path) -> RunSummary:
             known = sum(map(process_is_alive, heartbeat.pids)) if holder.is_here else None
             workers = heartbeat.cluster_workers or known
     return RunSummary(path, settings, puzzle, state, best, history, heartbeat, workers, tuple(notes))
-
-
-def _history(path: Path, settings: RunSettings, puzzle: Puzzle, notes: list[str]) -> tuple[RunHistory, Heartbeat]:
-    """History and heartbeat from status.json; if that cannot be used, the history of the newest checkpoint."""
-    try:
-        return read_status(path, settings.run)
-    except InputError as error:
-        notes.append(str(error))
-    for name in (CHECKPOINT, PREVIOUS):
-        try:
-            return checkpoints.load(path / name, settings.run, puzzle).history, Heartbeat()
-        except InputError as error:
-            notes.append(str(error))
-    return RunHistory(0.0), Heartbeat()
 
 
 # -- several runs ------------------------------------------------------------------------------------------------------
@@ -220,7 +224,7 @@ class RunTable(Records):
 
     def lines(self, width: int | None) -> list[str]:
         """A headline and a line for each run, without notes."""
-        rows = [self._row(run) for run in self.runs]
+        rows = [[name, *self._row(run)] for name, run in zip(names_of(self.runs), self.runs, strict=True)]
         if all(run.clues == "none" for run in self.runs):
             rows = [["" if head == "clues" else cell for head, cell in zip(_HEADS, row, strict=True)] for row in rows]
         return _aligned([_HEADS, *rows], width)
@@ -232,7 +236,6 @@ class RunTable(Records):
         history, searching = run.history, run.state == "running" and not run.starting
         workers = "?" if run.workers is None else str(run.workers)
         return [
-            run.name,
             printable(name_of_set(run.puzzle), 60),
             run.clues,
             f"{run.score if run.best else '-'} of {run.puzzle.max_score}",

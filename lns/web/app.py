@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from functools import cache
 from html import escape
 from inspect import iscoroutinefunction
 from pathlib import Path
@@ -24,7 +22,7 @@ from starlette.types import Receive, Scope, Send
 from lns.instances.errors import InputError
 from lns.instances.files import decode
 from lns.instances.json_values import JsonFields, json_object
-from lns.web.guard import Guard, JSONResponse, refuse, with_key
+from lns.web.guard import Guard, JSONResponse, own_path, refuse, with_key
 from lns.web.handlers import CHANGES, READS, Events, Server
 from lns.web.recording import template
 
@@ -38,7 +36,6 @@ PAGES = {
 }
 """Page by the last part of its address, in the order of the menu."""
 _HERE = Path(__file__).parent
-_IMPORT = re.compile(r'^(?:import|export) .*?from "\./([a-z_/]+\.js)";$', re.MULTILINE)
 
 
 def make_app(server: Server) -> Starlette:
@@ -77,15 +74,15 @@ class Site:
         return HTMLResponse(render_page(name, self._server.access.token))
 
     async def login(self, request: Request) -> Response:
-        """Asks for the password and gives the key for it."""
-        access, wrong = self._server.access, ""
+        """Asks for the password, gives the key for it, and leads to the page that was asked for."""
+        access, wrong, asked = self._server.access, "", own_path(request.query_params.get("next", "/"))
         if access.password is None:
-            return RedirectResponse("/", 303)
+            return RedirectResponse(asked, 303)
         if request.method == "POST":
             form = parse_qs((await request.body()).decode("latin-1"))
             address = request.client.host if request.client else ""
             if access.admits(form.get("password", [""])[0], address):
-                return with_key(access, RedirectResponse("/", 303))
+                return with_key(access, RedirectResponse(asked, 303))
             await asyncio.sleep(0.5)
             wrong = "This is not the password, or there were too many wrong ones in the last minute."
         return HTMLResponse(template("login").substitute(wrong=wrong), 403 if wrong else 200)
@@ -125,10 +122,7 @@ def _query(request: Request) -> dict[str, str]:
 
 async def _fields(request: Request) -> JsonFields:
     """The JSON object of a request. Raises InputError if it is none."""
-    body = await request.body()
-    if not body:
-        raise InputError("the request is empty; expected a JSON object")
-    return JsonFields(json_object(decode(body, "the file")))
+    return JsonFields(json_object(decode(await request.body(), "the file")))
 
 
 class _Stream(StreamingResponse):
@@ -172,20 +166,6 @@ def render_page(name: str, token: str) -> str:
         f'<a href="/{other}"{" aria-current=page" if other == name else ""}>{escape(title)}</a>'
         for other, title in PAGES.items()
     )
-    preloads = "".join(f'<link rel="modulepreload" href="/static/{script}">' for script in _imported(f"{name}.js"))
     return template("layout").substitute(
-        title=escape(PAGES[name]), menu=menu, body=body, token=escape(token), script=name, preloads=preloads
+        title=escape(PAGES[name]), menu=menu, body=body, token=escape(token), script=name
     )
-
-
-@cache
-def _imported(script: str) -> tuple[str, ...]:
-    """The scripts that a script imports, and those that these import: a browser then loads all of them at once."""
-    found: dict[str, None] = {}
-    waiting = [script]
-    while waiting:
-        text = (_HERE / "static" / waiting.pop()).read_text(encoding="utf-8")
-        new = [name for name in _IMPORT.findall(text) if name not in found]
-        found |= dict.fromkeys(new)
-        waiting += new
-    return tuple(found)

@@ -11,6 +11,7 @@ import html
 import ipaddress
 import json
 import logging
+import re
 import secrets
 import socket
 import time
@@ -32,16 +33,15 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MOST_TRIES, MOST_TRIES_IN_ALL = 10, 100
 """Wrong passwords a minute, of an address and in all, after which no password is looked at for the rest of it."""
 _MINUTE = 60.0
-MAX_BODY = 1_000_000
-"""Bytes of a request's body."""
-MAX_FORM = 10_000
-"""Bytes of the form with the password, which is read before anybody is known."""
+MAX_BODY = 1_000_000  # bytes of a request's body
+MAX_FORM = 10_000  # bytes of the form with the password, which is read before anybody is known
 MAX_HEADERS = 16_384
 MAX_FIELDS = 100  # in an address
 TOKEN_HEADER = "x-lns-token"
 OPEN_PATHS = ("/static/", "/login")
 """Without the key: scripts and styles, which hold nothing of the user's, and the form for the password."""
 
+_OWN_PATH = re.compile(r"/(?![/\\])[!-~]*")
 _HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -141,10 +141,6 @@ class JSONResponse(_JSONResponse):
         return json.dumps(content, allow_nan=False).encode()
 
 
-class TooLarge(Exception):
-    """The body of a request has more bytes than it may have."""
-
-
 class Guard:
     """ASGI middleware: Host, Origin, key, token, size of the body, and the headers of every answer."""
 
@@ -156,14 +152,11 @@ class Guard:
             await self._app(scope, receive, send)
             return
         answer = _with_headers(send, cached=scope["path"].startswith("/static/"))
-        most = _most_bytes(scope["path"])
         try:
             refusal = self._refusal(scope)
             if refusal is not None and refusal.status_code >= 400:
                 refusal = _as_page(refusal, Headers(scope=scope).get("accept", ""))
-            await (refusal or self._app)(scope, _limited(receive, most), answer)
-        except TooLarge:
-            await refuse(413, f"the request has more than {most:,} bytes")(scope, receive, answer)
+            await (refusal or self._app)(scope, receive, answer)
         except ClientDisconnect:
             client = scope["client"][0] if scope.get("client") else "somebody"
             log.warning("a request of %s for %s ended before its body was whole", client, printable(scope["path"], 60))
@@ -184,28 +177,33 @@ class Guard:
             link = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"
             if not link or path.startswith("/api/"):  # a link of another site may lead to a page; it changes nothing
                 return refuse(403, "the request comes from a page of another site")
-        length = headers.get("content-length", "0")
-        if not length.isdecimal() or len(length) > 12:
-            return refuse(400, "the length of the body is no number")
-        if int(length) > (most := _most_bytes(path)):
+        length, most = headers.get("content-length", "0"), MAX_FORM if path.startswith(OPEN_PATHS) else MAX_BODY
+        if "transfer-encoding" in headers or not length.isdecimal() or len(length) > 12:
+            return refuse(411, "the request does not state the length of its body")
+        if int(length) > most:
             return refuse(413, f"the request has {int(length):,} bytes; expected at most {most:,}")
         if scope["query_string"].count(b"&") >= MAX_FIELDS:
             return refuse(400, f"the address has more than {MAX_FIELDS} fields")
         if path.startswith(OPEN_PATHS):
             return None
-        query = parse_qs(scope["query_string"].decode("latin-1"))
+        query = parse_qs(asked := scope["query_string"].decode("latin-1"))
         if scope["method"] == "GET" and "key" in query and access.password is None:  # it becomes a cookie
             if not is_same(query["key"][0], access.key):
                 return refuse(403, "the key in the address is not the one of this server; it has a new one each time")
             rest = urlencode({name: values for name, values in query.items() if name != "key"}, doseq=True)
-            return with_key(access, RedirectResponse(path + (f"?{rest}" if rest else ""), 303))
+            return with_key(access, RedirectResponse(own_path(f"{path}?{rest}"), 303))
         if not is_same(cookie_parser(headers.get("cookie", "")).get(access.cookie, ""), access.key):
             if access.password is not None and scope["method"] == "GET" and not path.startswith("/api/"):
-                return RedirectResponse("/login", 303)
+                return RedirectResponse(f"/login?{urlencode({'next': own_path(f'{path}?{asked}')})}", 303)
             return refuse(403, "the key is missing; open the address that `lns web` printed")
         if scope["method"] == "POST" and not is_same(headers.get(TOKEN_HEADER, ""), access.token):
             return refuse(403, "the token is missing or of an earlier server; load the page again")
         return None
+
+
+def own_path(text: str) -> str:
+    """A path of this server with its query, as it is; "/" for any other text, such as an address of another site."""
+    return text.removesuffix("?") if _OWN_PATH.fullmatch(text) else "/"
 
 
 def refuse(status: int, sentence: str) -> Response:
@@ -229,25 +227,6 @@ def with_key(access: Access, response: Response) -> Response:
     """
     response.set_cookie(access.cookie, access.key, httponly=True, samesite="lax", path="/")
     return response
-
-
-def _most_bytes(path: str) -> int:
-    return MAX_FORM if path.startswith(OPEN_PATHS) else MAX_BODY
-
-
-def _limited(receive: Receive, most: int) -> Receive:
-    """``receive`` that raises TooLarge once a body without a stated length has more than ``most`` bytes."""
-    seen = 0
-
-    async def limited() -> Message:
-        nonlocal seen
-        message = await receive()
-        seen += len(message.get("body", b""))
-        if seen > most:
-            raise TooLarge
-        return message
-
-    return limited
 
 
 def _with_headers(send: Send, cached: bool) -> Send:

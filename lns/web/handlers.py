@@ -45,8 +45,7 @@ from lns.web.recording import colours, grid_to_json
 from lns.web.runs import Runs
 from lns.web.tasks import PAGE_TASKS
 
-EVERY_S = 1.0
-"""Seconds between two updates of a run."""
+EVERY_S = 1.0  # seconds between two updates of a run
 _MOST_GAME_PIECES = 256
 _GAMES = {
     "square": ("uniform", ("width", "height")),
@@ -105,12 +104,6 @@ def get_setup(server: Server, query: Query) -> Any:
         "files": server.runs.files(),
         "root": str(server.runs.root),
     }
-
-
-def watch_job(server: Server, query: Query) -> Events:
-    """The messages of a job as they come."""
-    job = server.jobs.find(query.get("id", ""))
-    return job.events(max(0, number_in_address(query.get("first", "0"))))
 
 
 async def start_job(server: Server, fields: JsonFields) -> Any:
@@ -243,15 +236,13 @@ async def start_run(server: Server, fields: JsonFields) -> Any:
     spec.check(puzzle)
     choose_parameters(spec.params, puzzle, spec.engine)
     root = server.runs.root
-    folder = root if root.name == "runs" else root / "runs"
-    path = take_run_directory(puzzle, folder)
+    path = take_run_directory(puzzle, root if root.name == "runs" else root / "runs")
     values = {"source": source or given, "clues": clues or None, "how": how | {"run_dir": str(path)}}
     try:
         job = await server.jobs.start("run", values, spec.seconds, stays=True)
     except InputError:
-        for made in (path, *([folder] if folder != root else [])):
-            with suppress(OSError):
-                made.rmdir()
+        with suppress(OSError):
+            path.rmdir()
         raise
     said = [printable(note, 500) for note in notes]
     return {"id": job.id, "run": path.relative_to(root).as_posix(), "notes": said}
@@ -297,7 +288,9 @@ READS: dict[str, Callable[[Server, Query], Any]] = {
         formats.Document("shipped", wire.find_shipped(query.get("name", "")), None)
     ),
     "polyomino/level": lambda server, query: grid_to_json(find_level(query.get("name", "")[:40])),
-    "watch/job": watch_job,
+    "watch/job": lambda server, query: server.jobs.find(query.get("id", "")).events(
+        max(0, number_in_address(query.get("first", "0")))
+    ),
 }
 CHANGES: dict[str, Callable[[Server, JsonFields], Any]] = {
     "run/start": start_run,

@@ -24,10 +24,8 @@ MAX_SECONDS = 24 * 3600.0
 MEMORY_BYTES = 8 * 2**30
 GRACE_S = 10.0
 """Seconds that a job goes on although nothing watches it: a page that is loaded again finds it."""
-START_S = 240.0
-"""Seconds beyond its own limit that a job may take, for the compilation of kernels."""
-END_S = 15.0
-"""Seconds that a process has to end in order after a signal."""
+START_S = 240.0  # seconds beyond its own limit that a job may take, for the compilation of kernels
+END_S = 15.0  # seconds that a process has to end in order after a signal
 INTERRUPTED_AT_START = (-signal.SIGINT, 1)
 """Exit statuses of the interpreter if SIGINT comes before the worker handles it; 1 while it imports ``site``."""
 WORKER = ("-m", "lns.web.worker")
@@ -41,7 +39,6 @@ class Job:
     """One job, and what it said so far."""
 
     id: str
-    kind: str  # a key of `lns.web.tasks.TASKS`
     process: asyncio.subprocess.Process
     stays: bool  # whether it goes on when nothing watches it
     messages: list[dict[str, Any]] = field(default_factory=list)
@@ -154,7 +151,7 @@ class Jobs:
         async with self._starting:  # two requests at once may not both take the last place
             if (running := len(self.running)) >= MOST_JOBS:
                 raise InputError(f"{running} jobs are running, as many as may run at once; stop one of them first")
-            job = Job(secrets.token_hex(8), kind, await _start_worker(), stays)
+            job = Job(secrets.token_hex(8), await _start_worker(), stays)
             ended = [name for name, old in self._jobs.items() if old.ended]
             for name in ended[: max(0, len(ended) - MOST_KEPT)]:
                 del self._jobs[name]

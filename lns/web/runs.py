@@ -32,8 +32,7 @@ MOST_FILES = 200
 MAX_BEST_BOARDS = 6
 LOOK_S = 5.0
 """Seconds after which a run that goes on is read again although no file has changed: one that died changes none."""
-MOST_LINES = 1_000
-"""Lines of a log in one answer."""
+MOST_LINES = 1_000  # lines of a log in one answer
 _BLOCK = 2**20
 _STATE = (STATUS, "lock", BEST)
 

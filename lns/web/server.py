@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import resource
 import socket
 import webbrowser
@@ -34,9 +33,6 @@ _NEXT_PORTS = 20
 _MOST_FILES = 8192
 WAIT_S = 20.0
 """Seconds that the server waits for a whole request, for the rest of a body, or for a client that does not read."""
-MOST_BODIES, MOST_BODIES_OF_ADDRESS = 100, 20
-"""Requests of which a part of the body is missing: each may hold as much memory as a body may have."""
-_LAST_WORDS_S = 1.0
 
 
 def prepare(what: str | None, access: Access) -> Server:
@@ -87,73 +83,32 @@ def serve(server: Server, opened: socket.socket, *, browse: bool, announce: Call
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (min(_MOST_FILES, hard), hard))
     files = min(_MOST_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
-    limits = Limits(min(MOST_CONNECTIONS, files // 2))
+    most = min(MOST_CONNECTIONS, files // 2)
     config = uvicorn.Config(
         make_app(server), log_level="error", access_log=False, server_header=False, ws="none", lifespan="off",
         timeout_keep_alive=20, timeout_graceful_shutdown=3, h11_max_incomplete_event_size=32_768,
-        http=cast(Any, partial(Connection, limits)), backlog=files // 4,
+        http=cast(Any, partial(Connection, most, {})), backlog=files // 4,
         proxy_headers=False,  # a client may not choose the address that it is counted under
     )  # fmt: skip
     _Uvicorn(config, server, browse, announce).run(sockets=[opened])
 
 
-# -- connections -------------------------------------------------------------------------------------------------------
+class Connection(H11Protocol):
+    """A connection that is ended if its client takes too long, or to make room for others.
 
-
-class Waiting:
-    """Connections whose clients the server waits for, so many in all and by address.
-
-    One too many ends the one that has waited longest, of the address that has most of them.
+    One beyond ``most`` in all is closed at once. ``waiting`` holds the connections whose clients the server waits for,
+    half as many at most; one too many ends the one that has waited longest.
     """
 
-    def __init__(self, most: int, most_of_address: int) -> None:
-        self._most, self._most_of_address = most, most_of_address
-        self._by_address: dict[str, dict[Connection, None]] = {}
-        self._count = 0
-
-    def add(self, connection: Connection) -> None:
-        """Add a connection, and end another if these are too many."""
-        own = self._by_address.setdefault(connection.address, {})
-        own[connection] = None
-        self._count += 1
-        if len(own) <= self._most_of_address:
-            if self._count <= self._most:
-                return
-            own = max(self._by_address.values(), key=len)
-        next(iter(own)).end("too many requests are unfinished; this one made room for others")
-
-    def remove(self, connection: Connection) -> None:
-        """Take a connection out."""
-        own = self._by_address[connection.address]
-        del own[connection]
-        self._count -= 1
-        if not own:
-            del self._by_address[connection.address]
-
-
-class Limits:
-    """What the connections of a server share. One beyond the ``most`` in all is closed at once."""
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.bodies = Waiting(min(MOST_BODIES, most // 4), MOST_BODIES_OF_ADDRESS)
-        self.others = Waiting(most // 2, most // 4)
-
-
-class Connection(H11Protocol):
-    """A connection that is ended if its client takes too long, or to make room for others."""
-
-    def __init__(self, limits: Limits, **of_uvicorn: Any) -> None:
+    def __init__(self, most: int, waiting: dict[Connection, None], **of_uvicorn: Any) -> None:
         super().__init__(**of_uvicorn)
-        self._limits = limits
-        self._waiting: Waiting | None = None
+        self._most, self._waiting = most, waiting
+        self._state: object = None  # of the request that the server waits for; None: it waits for nothing
         self._timer: asyncio.TimerHandle | None = None
-        self.address = ""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.address = self.client[0] if self.client else ""
-        if len(self.connections) > self._limits.most:
+        if len(self.connections) > self._most:
             transport.abort()
         else:
             self._look()
@@ -183,56 +138,33 @@ class Connection(H11Protocol):
             super().send_400_response(msg)
         else:  # what is wrong comes after an answer
             self.transport.close()
-        if self.cycle is not None:  # there is no other answer
-            self._disconnect()
-
-    def end(self, why: str) -> None:
-        """Close the connection; a client in the middle of a body is told why."""
-        self._wait(None)
-        if self._is_in_body and not (self.cycle.response_started or self.transport.is_closing()):
-            words = json.dumps({"error": why}).encode()
-            self.transport.write(
-                b"HTTP/1.1 408 Request Timeout\r\ncontent-type: application/json\r\nconnection: close\r\n"
-                b"content-length: %d\r\n\r\n%s" % (len(words), words)
-            )
-            self._disconnect()
-            self.loop.call_later(_LAST_WORDS_S, self.transport.abort)
-            self.transport.close()
-        else:
-            self.transport.abort()
-
-    def _disconnect(self) -> None:
-        """Tell the application that its client is gone."""
-        self.cycle.disconnected = True
-        self.cycle.message_event.set()
-
-    @property
-    def _is_in_body(self) -> bool:
-        return self.conn.their_state is h11.SEND_BODY
+        if self.cycle is not None:  # there is no other answer: the application need not wait for the rest
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
 
     def _look(self) -> None:
         """Note whether the server waits for the client: always, except while it answers a whole request."""
+        state = self.conn.their_state
         answers = self.cycle is not None and not self.cycle.response_complete and not self.flow.write_paused
-        if self.transport.is_closing() and self._waiting is not None:
-            return  # until it is closed, however slowly the client reads
-        if self._is_in_body:
-            self._wait(self._limits.bodies)
-        else:
-            self._wait(None if answers and self.conn.their_state is not h11.IDLE else self._limits.others)
+        self._wait(None if answers and state not in (h11.IDLE, h11.SEND_BODY) else state)
 
-    def _wait(self, waiting: Waiting | None) -> None:
-        """Wait among the connections ``waiting`` from now on, unless it does so already; None: for nothing."""
-        if waiting is self._waiting:
+    def _wait(self, state: object) -> None:
+        """Wait for what follows this state of a request, from now on, unless the server does so already."""
+        if state is self._state:
             return
+        self._state = state
+        self._waiting.pop(self, None)
         if self._timer is not None:
             self._timer.cancel()
-            self._timer = None
-        if self._waiting is not None:
-            self._waiting.remove(self)
-        self._waiting = waiting
-        if waiting is not None:
-            self._timer = self.loop.call_later(WAIT_S, self.end, f"the request was not whole after {WAIT_S:g} s")
-            waiting.add(self)
+        if state is not None:
+            self._timer = self.loop.call_later(WAIT_S, self._end)
+            self._waiting[self] = None
+            if len(self._waiting) > self._most // 2:
+                next(iter(self._waiting))._end()
+
+    def _end(self) -> None:
+        self._wait(None)
+        self.transport.abort()
 
 
 class _Uvicorn(uvicorn.Server):

@@ -31,10 +31,8 @@ from lns.instances.verify import verify
 from lns.web.recording import GridRecorder, grid_to_json, page, trace_to_json
 from lns.web.wire import board_to_json, picked, puzzle_to_json, read_board, read_cells, read_grid, read_puzzle
 
-MOST_STEPS = 50_000
-"""Steps of a search that a page records."""
-MOST_PLACEMENTS = 5_000
-"""Of a search for a filling of a grid."""
+MOST_STEPS = 50_000  # steps of a search that a page records
+MOST_PLACEMENTS = 5_000  # of a search for a filling of a grid
 _SHOW_S = 0.2
 Result = dict[str, Any]
 

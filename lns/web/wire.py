@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import Any
 
@@ -10,7 +11,7 @@ from lns.exact.polyominoes.grid import parse as parse_grid
 from lns.exact.polyominoes.levels import CutLimits, cut_grid
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.formats import is_url, load_puzzle, parse, shipped_instances
+from lns.instances.formats import is_url, load_puzzle, parse, render, shipped_instances
 from lns.instances.formats.base import Document, NeedsPuzzleError
 from lns.instances.formats.own_json import read_board as read_board
 from lns.instances.formats.own_json import read_cells as read_cells
@@ -35,14 +36,8 @@ def puzzle_to_json(puzzle: Puzzle) -> dict[str, Any]:
     Raises InputError for pieces with copies, which the pages cannot show.
     """
     refuse_copies(puzzle, "a page")
-    return {
-        "schema": 1,
-        "name": printable(puzzle.name, 200),
-        **picked(puzzle, "width", "height"),
-        "pieces": puzzle.pieces[: puzzle.piece_count].tolist(),
-        "clues": [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues],
-        **puzzle.unusual_fields(),
-    }
+    fields: dict[str, Any] = json.loads(render("json", puzzle, None)[0])
+    return fields | {"name": printable(puzzle.name, 200)}
 
 
 def board_to_json(puzzle: Puzzle, board: Board) -> list[int]:

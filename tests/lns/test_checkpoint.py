@@ -115,7 +115,7 @@ def test_the_previous_checkpoint_serves_when_the_last_is_damaged(
     assert archipelago.best_score >= score
 
 
-def test_a_checkpoint_that_cannot_be_put_in_place_or_loaded_again_leaves_the_last_one(
+def test_a_checkpoint_that_cannot_be_put_in_place_leaves_the_last_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = finished_run(tmp_path / "run")
@@ -129,13 +129,10 @@ def test_a_checkpoint_that_cannot_be_put_in_place_or_loaded_again_leaves_the_las
             raise OSError(5, "Input/output error")
         return replace(self, target)
 
-    for owner, name, value, why in (
-        (Path, "replace", refused, "Input/output"), (checkpoints, "MAX_BYTES", 2**10, "more than"),
-    ):  # fmt: skip
-        with monkeypatch.context() as patched, pytest.raises(OSError, match=why):
-            patched.setattr(owner, name, value)
-            checkpoints.save(path, settings.run, puzzle, saved)
-        assert (path / CHECKPOINT).read_bytes() == last and not list(path.glob(".*tmp"))
+    with monkeypatch.context() as patched, pytest.raises(OSError, match="Input/output"):
+        patched.setattr(Path, "replace", refused)
+        checkpoints.save(path, settings.run, puzzle, saved)
+    assert (path / CHECKPOINT).read_bytes() == last and not list(path.glob(".*tmp"))
 
 
 def test_bests_below_the_threshold_are_logged_by_the_island_that_found_them(
@@ -228,7 +225,6 @@ UNUSABLE: dict[str, tuple[str, Change, str]] = {
     "no zip": ("auto", changed("0.npz", lambda _: b"no zip"), DAMAGED),
     "cut": ("auto", changed("0.npz", lambda data: data[:-30]), DAMAGED),
     "more": ("auto", state(lambda arrays: arrays | {"more": np.zeros(3)}), f"{DAMAGED}.* differ in 'more'"),
-    "bomb": ("auto", state(lambda _: {"best": np.zeros(2**28, dtype=np.int8)}), f"{DAMAGED}a state of .* bytes"),
     "pickle": ("auto", array("best", np.array([Bomb()], dtype=object)), f"{DAMAGED}Object arrays cannot be"),
     "huge": ("auto", array("best", header(b"{'descr': '<i4', 'fortran_order': False, 'shape': (9999999999999,)}")),
              DAMAGED),
@@ -284,18 +280,13 @@ def test_what_does_not_fit_is_refused_whole_and_the_search_begins_from_the_board
     assert not (tmp_path / "executed").exists()
 
 
-def test_a_file_that_is_no_checkpoint_or_would_take_more_memory_than_it_has_bytes_is_refused(tmp_path: Path) -> None:
-    large, damaged = BytesIO(), rf"{CHECKPOINT}: (damaged|cannot be read): "
-    with zipfile.ZipFile(large, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("meta.json", b"\0" * 50_000_000)
-    contents = [b"", b"PK", b"\x93NUMPY", b"PK\5\6" + bytes(18), b"x" * 500]
-    for content, why in [*((one, damaged) for one in contents), (large.getvalue(), "not compressed")]:
-        (tmp_path / CHECKPOINT).write_bytes(content)
+@pytest.mark.parametrize("content", [b"", b"PK", b"\x93NUMPY", b"PK\5\6" + bytes(18), b"x" * 500])
+def test_a_file_that_is_no_checkpoint_is_refused_in_one_sentence(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / CHECKPOINT).write_bytes(content)
+    for path, why in ((tmp_path / CHECKPOINT, "damaged: "), (tmp_path, "not a regular file")):
         with pytest.raises(InputError, match=why) as error:
-            checkpoints.load(tmp_path / CHECKPOINT, "", small_puzzle())
+            checkpoints.load(path, "", small_puzzle())
         assert "\n" not in str(error.value)
-    with pytest.raises(InputError, match="is not a regular file; expected a checkpoint"):
-        checkpoints.load(tmp_path, "", small_puzzle())
 
 
 def test_a_run_directory_of_another_version_is_refused_in_one_sentence(tmp_path: Path) -> None:

@@ -7,11 +7,10 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 
 import lns
-from lns.engine import FoundBoard, pack, unpack
+from lns.engine import FoundBoard
 from lns.engines import make_engine
 from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
@@ -32,18 +31,6 @@ def task(puzzle: Puzzle, report: Report | None = None, **options: Any) -> Task:
     island = None if report is None else report.island
     values = {"steps": 3, "run": "test", **options}
     return Task(Search(puzzle, QUICK, 7, "tabu"), 0, 2, island, None, -1, puzzle.max_score, 60.0, **values)
-
-
-def test_a_state_is_packed_and_unpacked() -> None:
-    engine = make_engine("tabu", small_puzzle(), QUICK, 1, 0)
-    engine.step()
-    state = engine.state()
-    again = unpack(pack(state))
-    assert pack(again) == pack(state) and list(again) == list(state)
-    assert all(np.array_equal(array, again[name]) and array.dtype == again[name].dtype for name, array in state.items())
-    assert len(pack(state)) < sum(array.nbytes for array in state.values()) / 5
-    with pytest.raises((ValueError, EOFError)):
-        unpack(np.lib.format.MAGIC_PREFIX)
 
 
 def test_a_worker_goes_on_with_its_engine_only_where_that_has_the_state(monkeypatch: pytest.MonkeyPatch) -> None:

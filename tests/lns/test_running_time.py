@@ -68,19 +68,8 @@ def test_a_gap_before_the_search_is_not_taken_out_of_it(monkeypatch: pytest.Monk
 def test_a_stopped_search_searches_as_long_as_it_was_told(tmp_path: Path) -> None:
     """2.5 s of search with 3 s stopped in their middle; before, less than a second was searched after the stop."""
     run = tmp_path / "run"
-    command = [
-        "solve",
-        "like-e2-8x8",
-        "--time",
-        "2.5",
-        *ONE_WORKER,
-        "--engine",
-        "tabu",
-        "--run-dir",
-        str(run),
-        "--quiet",
-    ]
-    with program(*command, constants={"lns.islands.GAP_S": 0.7}) as process:
+    command = ["solve", "like-e2-8x8", "--time", "2.5", "--engine", "tabu", "--quiet", "--run-dir"]
+    with program(*command, str(run), *ONE_WORKER, constants={"lns.islands.GAP_S": 0.7}) as process:
         wait_for(lambda: (run / "status.json").exists() and bool(load_summary(run).heartbeat.pids), "the start", 120)
         began = time.monotonic()
         os.killpg(process.pid, signal.SIGSTOP)

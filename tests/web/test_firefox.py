@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -120,23 +119,6 @@ def downloaded(tab: Tab, firefox: Firefox, pattern: str) -> bytes:
     raise AssertionError(f"no {pattern} in {list(firefox.downloads.iterdir())}")
 
 
-def test_a_game_is_played_to_its_end(tab: Tab, site: Site) -> None:
-    tab.open(site.at("play"))
-    tab.says("#name", "square, 16 pieces, 4 colours")
-    tab.fill("#pieces", json.dumps({"width": 2, "height": 2}, separators=(",", ":")))
-    tab.fill("#colours", "3")
-    tab.click("#new button[type=submit]")
-    tab.says("#name", "square, 4 pieces, 3 colours")
-    tab.drag("#tray button", cell(0))
-    tab.says("#score", "placed1 of 4")
-    tab.click("#undo")
-    for number in range(4):
-        tab.click("#hint")
-        tab.says("#score", f"hints{number + 1}")
-    tab.says("#play-said", "Solved in")
-    tab.says("#times", "square, 4 pieces, 3 colours")
-
-
 def test_many_tabs_are_open_at_once(firefox: Firefox, site: Site) -> None:
     """A browser has six connections for a server; a tab that is not seen takes none."""
     run = lns.generate("like-e2", width=4, seed=1)
@@ -162,18 +144,3 @@ def test_a_recorded_file_plays_without_the_server(tab: Tab, tmp_path: Path) -> N
     tab.click("[aria-label='To the end']")
     tab.says("#player", "solution")
     assert tab.call(empty) == 0
-
-
-def test_a_run_is_started_watched_and_stopped(tab: Tab, site: Site) -> None:
-    tab.open(site.at("runs"))
-    tab.until("() => document.querySelectorAll('#engine option').length")
-    tab.call("() => { document.getElementById('start').closest('details').open = true; }")
-    tab.fill("#instance", "like-e2-8x8")
-    tab.fill("#time", "10m")
-    tab.click("#start button[type=submit]")
-    tab.says("#facts", "running", seconds=120)
-    tab.until("() => document.querySelector('#best svg.board') !== null", seconds=240)
-    tab.until("() => document.querySelector('#chart canvas') !== null")
-    tab.says("#log", "like-e2-8x8")
-    tab.click("#stop")
-    tab.says("#facts", "ended: stopped", seconds=120)

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 
@@ -84,7 +84,7 @@ def test_bodies_of_more_than_a_megabyte_are_refused(page: Page) -> None:
     headers = {"x-lns-token": page.access.token, "origin": SITE}
     assert page.client.post("/api/document", content=big, headers=headers).status_code == 413
     pieces = (b"x" * 100_000 for _ in range(11))  # no length is stated
-    assert page.client.post("/api/document", content=pieces, headers=headers).status_code == 413
+    assert page.client.post("/api/document", content=pieces, headers=headers).status_code == 411
 
 
 def test_every_answer_forbids_foreign_and_inline_scripts(page: Page) -> None:
@@ -110,13 +110,21 @@ def test_no_file_outside_the_static_ones_is_served(page: Page, path: str) -> Non
 def test_a_server_for_others_asks_for_the_password(tmp_path: Path) -> None:
     page = Page(tmp_path, password="long enough", host="0.0.0.0")
     page.client.cookies.clear()
-    assert page.get("/runs").headers["location"] == "/login"
-    assert page.get(f"/runs?key={page.access.key}").headers["location"] == "/login"
+    assert page.get(f"/runs?key={page.access.key}").headers["location"].startswith("/login?")
     assert page.get("/api/runs").status_code == 403
-    assert page.client.post("/login", data={"password": "wrong"}).status_code == 403
-    answer = page.client.post("/login", data={"password": "long enough"})
+    form = page.get("/runs?name=a%20b").headers["location"]
+    assert page.client.post(form, data={"password": "wrong"}).status_code == 403
+    answer = page.client.post(form, data={"password": "long enough"})
     assert answer.status_code == 303 and page.access.cookie in answer.headers["set-cookie"]
+    assert answer.headers["location"] == "/runs?name=a%20b", "the page that was asked for"
     assert page.get("/runs").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["//evil.example", "/\\evil.example", "/\t/evil.example", "https://evil.example", "x"])
+def test_the_password_leads_to_no_other_site(path: str, tmp_path: Path) -> None:
+    page = Page(tmp_path, password="long enough", host="0.0.0.0")
+    form = f"/login?{urlencode({'next': path})}"
+    assert page.client.post(form, data={"password": "long enough"}).headers["location"] == "/"
 
 
 def test_a_browser_shows_a_refusal_as_a_page_and_the_address_is_one_that_others_reach(tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ async def test_a_page_that_comes_back_gets_what_it_has_not_seen(started: Jobs, m
 
 async def test_a_message_reaches_all_pages_at_once() -> None:
     process: Any = None
-    job = Job("id", "wait", process, False)
+    job = Job("id", process, False)
     job.add({"type": "note", "text": "first"})
     pages = [job.events() for _ in range(2)]
     assert [(await anext(page))["text"] for page in pages] == ["first"] * 2

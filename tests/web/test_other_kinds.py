@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 from lns.instances.board import EMPTY, Board
@@ -14,8 +12,7 @@ from lns.instances.draw.palette import SOCKET, hex_code, rgb
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from tests.instances.small_puzzles import planted, with_mates
-from tests.web.browsing import Site, cell, choose, kept, open_board, swapped
-from tests.web.page import fields
+from tests.web.browsing import Site, cell, open_board, swapped
 
 pytest.importorskip("playwright")
 from playwright.sync_api import expect
@@ -105,25 +102,3 @@ def test_a_rim_of_a_colour_is_drawn_and_its_faults_are_counted(
     open_board(page, site, puzzle, without(solution, 0))
     cell(page, 0).click()
     expect(page.locator("#tray-head")).to_have_text("Free pieces that fit row 0, column 0: 1")
-
-
-@pytest.mark.parametrize("kind", ["scramble", "macmahon"])
-def test_a_game_of_another_kind_is_played_to_its_end(
-    page: Page, site: Site, kind: str, request: pytest.FixtureRequest
-) -> None:
-    puzzle, solution = request.getfixturevalue(kind)
-    known: dict[str, Any] = fields(puzzle, solution)
-    game = {"lns_game": 1, "puzzle": known["puzzle"], "solution": known["board"], "title": kind}
-    empty = np.full(puzzle.cells, EMPTY).tolist()
-    page.goto(site.at("play"))
-    choose(page, json.dumps(game | {"board": empty}))
-    expect(page.locator("#name")).to_have_text(kind)
-    for number in range(puzzle.cells):
-        page.click("#hint")
-        expect(page.locator("#score")).to_contain_text(f"hints{number + 1}")
-    expect(page.locator("#play-said")).to_contain_text("Solved in")
-    assert kept(page, "game")["board"] == known["board"]
-    choose(page, json.dumps(game | {"board": empty}))
-    page.click("#give-up")
-    expect(page.locator("#play-said")).to_contain_text("Given up: this is a solution")
-    expect(page.locator("#score")).to_contain_text(f"matched{puzzle.max_score} of {puzzle.max_score}conflicts0")

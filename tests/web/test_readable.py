@@ -45,11 +45,6 @@ def boxes(page: Page) -> list[float]:
     return [box["x"], box["y"], box["width"]]
 
 
-def quads(pieces: list[list[int]], placements: list[int]) -> list[list[int]]:
-    """The colours of each cell, up, right, down, left."""
-    return [[pieces[one // 4][(side - one) % 4] for side in range(4)] for one in placements]
-
-
 @pytest.mark.parametrize("width", [360, 390])
 def test_the_menu_is_one_line_and_every_button_is_seen_on_a_phone(page: Page, site: Site, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 844})

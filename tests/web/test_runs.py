@@ -1,9 +1,6 @@
 """The runs below the directory that is served, and none outside it."""
 
-import io
 import os
-import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +9,7 @@ import pytest
 import lns
 from lns.instances.errors import InputError
 from lns.params import Params
-from lns.runs.files import CHECKPOINT, LOG, PARAMETERS, SETTINGS
+from lns.runs.files import CHECKPOINT, PARAMETERS, SETTINGS
 from lns.web.jobs import Jobs
 from lns.web.runs import Runs
 from tests.web.page import Page
@@ -70,24 +67,6 @@ def test_two_starts_of_a_page_get_a_directory_each(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(Jobs, "start", refuse)
     assert "as many" in page.sentence("/api/run/start", asked)
     assert len(list((tmp_path / "runs").iterdir())) == 2
-
-
-class SlowFile(io.FileIO):
-    """A file that is read so slowly that another page asks meanwhile."""
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        time.sleep(0.05)
-        return super().read(size)
-
-
-def test_pages_that_ask_at_once_get_the_same_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make(tmp_path / "run", 1)
-    (tmp_path / "run" / LOG).write_text("".join(f"line {number}\n" for number in range(5_000)))
-    monkeypatch.setattr("lns.web.runs.open_regular", lambda path, *_, **__: SlowFile(path))
-    runs = Runs(tmp_path)
-    with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(lambda _: runs.log("run", -2, 10), range(4)))
-    assert answers == [{"first": 4998, "total": 5000, "lines": ["line 4998", "line 4999"]}] * 4
 
 
 def test_islands_are_those_of_the_checkpoint_and_none_where_it_cannot_be_read(tmp_path: Path) -> None:

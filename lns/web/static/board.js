@@ -230,7 +230,7 @@ async function link() {
   try {
     await navigator.clipboard.writeText(find("shared").value);
   } catch {  // not allowed, or the page is neither on localhost nor encrypted
-    copied = "Ctrl+C copies the link";
+    if (!document.execCommand("copy")) copied = "The link stands selected below: copy it";
   }
   put(find("checked"), `${copied}. To open it a friend starts lns web, opens the address that it prints and pastes this link under Board; or: lns show LINK.`);
 }
