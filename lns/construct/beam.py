@@ -30,7 +30,6 @@ from lns.construct.population import Population, append_child, is_used, new_popu
 from lns.construct.tail import NOT_FOUND, TailPlan, TailWorkspace, plan_tail, solve_tail
 from lns.exact.kernels.jit import kernel
 from lns.instances.board import EMPTY, Board
-from lns.instances.errors import InputError
 from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
 from lns.params import BeamParams
 from lns.rng import RandomState, generator, random_below
@@ -265,14 +264,8 @@ class BeamSearch:
         return self._current.gain[: self.prefix_count]
 
     def resume(self, paths: Paths, values: Int64Array) -> None:
-        """Continue from legal prefixes, int16 (n, depth), and their values, int64 (n,): see `paths` and `values`.
-
-        Raises InputError if a prefix of this length cannot have such a value.
-        """
-        count, depth = paths.shape
-        if not -self.params.break_cost * depth <= values.min() <= values.max() <= MAX_FAVOURED * depth:
-            raise InputError("checkpoint: the value of a prefix of the beam is out of range")
-        self.depth, self.prefix_count = depth, count
+        """Continue from legal prefixes, int16 (n, depth), and their values, int64 (n,): see `paths` and `values`."""
+        self.prefix_count, self.depth = count, _ = paths.shape
         right, down, used, gain = self._current
         gain[:count] = values
         right[:], down[:], used[:] = 0, 0, 0

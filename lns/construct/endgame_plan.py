@@ -137,9 +137,8 @@ class EndgamePlan(NamedTuple):
 class EndgameState(NamedTuple):
     """State of the endgame, beside that in `PrefixState`.
 
-    It is rebuilt from ``piece_of_bit`` and the cursors of the prefix by `assign_bit` and
-    `endgame.replay_cursors`. Sets hold all pieces that have a bit; the free pieces are among them. Four consecutive
-    sets are those of the four rotations.
+    Sets hold all pieces that have a bit, and follow from ``piece_of_bit`` (`assign_bit`); the free pieces are among
+    them. Four consecutive sets are those of the four rotations.
     """
 
     piece_of_bit: Int64Array  # int64 (64,): -1 = none; kept from one prefix to the next, as they share most pieces

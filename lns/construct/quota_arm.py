@@ -26,6 +26,7 @@ from lns.construct.candidates import MAX_BREAKS, FloatArray
 from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MISMATCH_BINS
 from lns.construct.schedule import ChildMeans, Quota
+from lns.engine import Saved
 
 PRIOR_EXACT_FACTOR = 0.9  # on a prior's exact children in the eighth of the board behind the quota: there populations
 # show too many, since only prefixes that happen to fit survive in them
@@ -47,9 +48,13 @@ Keys = npt.NDArray[np.uint64]
 
 
 @dataclass(eq=False)
-class QuotaArm:
+class QuotaArm(Saved):
     """One quota configuration: view, favoured colours and quota scale, with all that was observed of it."""
 
+    SAVED = (
+        "node_equivalents", "restarts", "extra_breaks", "keys_seen", "keys_new", "child_counts", "prefixes_by_breaks",
+        "surplus_counts",
+    )  # fmt: skip
     view: int  # number of the view from which the board is filled
     colour_set: int  # number of the set of favoured colours
     scale_percent: float  # quota scale, in percent of the parameter ``construct.quota_scale``; 0 means no quota
@@ -162,7 +167,7 @@ class PrefixNovelty:
 
     def restore(self, state: Keys) -> None:
         """Continue from `state`."""
-        self.divisor, self.keys = max(KEY_SAMPLE_DIVISOR, int(state[0])), state[1:].copy()
+        self.divisor, self.keys = int(state[0]), state[1:].copy()
 
 
 def tail_probabilities(outcomes: FloatArray, completions: FloatArray) -> FloatArray:

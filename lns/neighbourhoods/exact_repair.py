@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lns import node_equivalents
-from lns.engine import State, Statistics, expect
+from lns.engine import Saved, State, Statistics
 from lns.exact.region.options import RegionOptions
 from lns.exact.region.resolve import RegionResult, resolve
 from lns.instances.board import EMPTY, Board
@@ -36,7 +36,7 @@ GROWTH, MAX_TRIES = 4, 6  # times more nodes for a window that was left open, ea
 PROVEN = -1  # instead of the number of tries
 
 
-class RegionOperator:
+class RegionOperator(Saved):
     """Frees the regions of one neighbourhood, one after the other, and re-solves them exactly for one edge more.
 
     Parameters
@@ -50,6 +50,7 @@ class RegionOperator:
     """
 
     makes_boards, proves = False, True
+    SAVED = ("cost", "tries", "decided")
 
     def __init__(self, name: str, puzzle: Puzzle, neighbourhood: Neighbourhood, nodes: int, *, moves: bool) -> None:
         self.name, self.puzzle, self.neighbourhood, self.nodes, self.moves = name, puzzle, neighbourhood, nodes, moves
@@ -120,13 +121,6 @@ class RegionOperator:
         counts = {self.name: static, f"{self.name}-colorpairs": dynamic}
         return Statistics(operators={name: count for name, count in counts.items() if count})
 
-    def state(self) -> State:
-        return {"orders": np.array([self.cost, self.tries, self.decided])}
-
-    def restore(self, state: State) -> None:
-        self.cost, self.tries, self.decided = state["orders"].copy()
-        self._regions = None, iter(())
-
 
 @dataclass
 class _Certified:
@@ -143,7 +137,7 @@ class _Certified:
         return [(int(self.tries[number]), number)] if len(left) else []
 
 
-class Certificate:
+class Certificate(Saved):
     """Frees windows of some shapes around the damage of the best boards, until each is proven to be optimal.
 
     It costs at most a share of what was searched since the best score was reached, so a best board that lasts is
@@ -153,6 +147,7 @@ class Certificate:
     """
 
     name, makes_boards, proves = "certificate", False, True
+    SAVED = ("score", "spent_before", "cost", "all_nodes")
 
     def __init__(self, puzzle: Puzzle, params: NeighbourhoodsParams) -> None:
         self.puzzle, self.nodes, self.share = puzzle, params.nodes, params.certificate
@@ -219,22 +214,15 @@ class Certificate:
         return Repaired([], cost)
 
     def state(self) -> State:
-        members = [of.member for of in self._boards]
-        return {
-            "boards": np.stack(members_to_rows(members, self.puzzle.cells), axis=1),
-            "families": np.array([member.family for member in members], dtype=np.int64),
+        return super().state() | {
+            "members": members_to_rows([of.member for of in self._boards], self.puzzle.cells),
             "tries": np.concatenate([np.zeros(0, dtype=np.int64), *(of.tries for of in self._boards)]),
-            "counters": np.array([self.score, self.spent_before, self.cost, self.all_nodes], dtype=np.float64),
         }
 
     def restore(self, state: State) -> None:
-        self._boards = []
-        score, self.spent_before, self.cost, all_nodes = state["counters"].tolist()
-        self.score, self.all_nodes, tries = int(score), int(all_nodes), state["tries"]
-        members = members_of_rows(self.puzzle, state["boards"][:, 0], state["boards"][:, 1])
-        for member, family in zip(members, state["families"].tolist(), strict=True):
-            member.family = family
-            expect(member.score == self.score, "score of the certificate")
+        super().restore(state)
+        self._boards, tries = [], state["tries"]
+        for member in members_of_rows(self.puzzle, state["members"]):
             self._add(member)
             of = self._boards[-1].tries
             of[:], tries = tries[: len(of)], tries[len(of) :]

@@ -22,7 +22,7 @@ from lns.assignment import matched_edges, matching_edges, placement_matches, rea
 from lns.construct.beam import BeamSearch, Paths, Tails, beam_tables
 from lns.construct.candidates import CandidateTables
 from lns.construct.schedule import beam_tail_cut, cell_order, favoured_colours
-from lns.engine import State, Statistics
+from lns.engine import Saved, Statistics
 from lns.exact.region.windows import with_neighbours
 from lns.instances.board import Board
 from lns.instances.errors import InputError
@@ -69,10 +69,11 @@ state: the same arguments give the same move.
 """
 
 
-class MoveOperator:
+class MoveOperator(Saved):
     """An operator that is a function of a board, which it changes, within ``nodes`` placements of a region re-solve."""
 
     makes_boards = proves = False
+    SAVED = ("nodes_spent",)
 
     def __init__(self, name: str, puzzle: Puzzle, function: OperatorFunction, nodes: int) -> None:
         self.name, self.puzzle, self.function, self.nodes = name, puzzle, function, nodes
@@ -99,12 +100,6 @@ class MoveOperator:
 
     def _call(self, board: Board, rng: np.random.Generator, nodes: int) -> Move:
         return self.function(self.puzzle, board, rng, nodes)
-
-    def state(self) -> State:
-        return {"nodes": np.array([self.nodes_spent])}
-
-    def restore(self, state: State) -> None:
-        (self.nodes_spent,) = state["nodes"].tolist()
 
 
 class OwnOperator(MoveOperator):

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from lns import node_equivalents
-from lns.engine import State, Statistics
+from lns.engine import Saved, State, Statistics, component, joined
 from lns.instances.board import Board
 from lns.instances.puzzle import Clue, IntArray, Puzzle
-from lns.loop.construction import Construction, component
+from lns.loop.construction import Construction
 from lns.loop.pool import WHOLE_BOARD, Freed, Pool, Repaired
 from lns.neighbourhoods.move import mismatched_pairs
 from lns.orientation import Orientation
@@ -20,10 +20,11 @@ POPULATION = 200  # prefixes that measure how many pieces fit: trees behind half
 TREE_COST = 4_000_000.0  # node equivalents of all that is set up for one of these trees, about
 
 
-class Regrow:
+class Regrow(Saved):
     """Frees half of the start board of a pool, or of its best one, and constructs it anew for one edge more."""
 
     name, makes_boards, proves = "regrow", False, False
+    SAVED = ("cost",)
 
     def __init__(self, puzzle: Puzzle, params: Params) -> None:
         self.puzzle, self.cost = puzzle, 0.0
@@ -69,10 +70,9 @@ class Regrow:
         return Repaired([one._replace(origin=self.name) for one in found], cost)
 
     def state(self) -> State:
-        own: State = {"kept": self.kept, "cost": np.array([self.cost])}
-        return own | {f"construct.{name}": value for name, value in self.construction.state().items()}
+        return super().state() | {"kept": self.kept} | joined({"construct": self.construction.state()})
 
     def restore(self, state: State) -> None:
+        super().restore(state)
         self._keep(state["kept"].astype(np.int32))
-        self.construction.restore(component(state, "construct."))
-        (self.cost,) = state["cost"].tolist()
+        self.construction.restore(component(state, "construct"))

@@ -256,16 +256,6 @@ def test_a_board_that_is_all_tail_resumes_too() -> None:
     assert_same_state(one, other)
 
 
-@pytest.mark.parametrize("part", ["best", "pool.boards"])
-def test_a_state_with_an_illegal_board_is_refused(part: str) -> None:
-    puzzle, _ = planted(2, 6, 6, 4, 2)
-    good = steps(make_engine("lns", puzzle, QUICK, 1, 0), 30).state()
-    spoilt = good[part].copy()
-    spoilt.reshape(-1)[puzzle.clues[0].cell] ^= 1
-    with pytest.raises(InputError):
-        make_engine("lns", puzzle, QUICK, 1, 0).restore({**good, part: spoilt})
-
-
 def test_an_island_keeps_its_part_with_whatever_workers_it_goes_on() -> None:
     puzzle = load_puzzle("like-e2-10x10")
     state = steps(make_engine("auto", puzzle, QUICK, 1, 2, 3), 4).state()
@@ -281,9 +271,6 @@ def test_an_island_keeps_its_part_with_whatever_workers_it_goes_on() -> None:
             again.restore(state)
         parts.append(again.construction.partition)
     assert parts == [(2, 6), (5, 6)]
-    for wrong in ([3, 3], [0, 0], [-1, 3]):
-        with pytest.raises(InputError):
-            again.restore({**state, "construct.partition": np.array(wrong)})
 
 
 def made_old(search: SearchLoop) -> SearchLoop:
@@ -309,10 +296,6 @@ def test_known_frontier_keys_are_kept_over_an_interruption() -> None:
     bandit = whole.construction.bandit
     assert {arm.view for arm in bandit.arms} == {0, 1} and len({arm.colour_set for arm in bandit.arms}) > 1
     assert len(bandit.frontier_keys.keys) and sum(arm.restarts for arm in bandit.arms) > 3
-    state = whole.state()
-    state["construct.bandit.scalars"][bandit.current, 0] = 2
-    with pytest.raises(InputError, match="the saved search does not fit this puzzle"):  # there is no third view
-        loop_with(puzzle, params=params, views=views).restore(state)
 
 
 @pytest.mark.slow
