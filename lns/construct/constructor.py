@@ -7,13 +7,14 @@ import numpy.typing as npt
 
 from lns import node_equivalents
 from lns.construct import kernel
-from lns.construct.candidates import MAX_BREAKS, Int64Array, build_tables, check_colours
+from lns.construct.candidates import MAX_BREAKS, build_tables, check_colours
 from lns.construct.endgame import COUNTS_PER_DEPTH, DEPTH, EXHAUSTED, NODES, REACHED
 from lns.construct.endgame_plan import PrefixState, assign_bit, plan_endgame
 from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, plan_depths
 from lns.construct.schedule import BreakSchedule, quota_end
 from lns.construct.tail import plan_tail
 from lns.engine import State
+from lns.exact.colorpairs.state import arrays
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
@@ -65,24 +66,22 @@ class Constructor:
             raise InputError(f"break schedule: {len(schedule.unlock)} breaks; expected fewer than {MAX_BREAKS}")
         check_colours(puzzle)
         self.puzzle, self.params, self.random, self.partition = puzzle, params, random, partition
-        self.counters = _zeros(kernel.COUNTERS)
+        self.counters = np.zeros(kernel.COUNTERS, dtype=np.int64)
         # of the present restart: prefixes that reached the exact tail, by breaks spent
-        self.prefixes_by_breaks = _zeros(MAX_BREAKS)
+        self.prefixes_by_breaks = np.zeros(MAX_BREAKS, dtype=np.int64)
         # a sample of its exact tails, by their fewest mismatches; the last entry counts those without a result
-        self.tail_outcomes = _zeros(kernel.MISMATCH_BINS + 1)
+        self.tail_outcomes = np.zeros(kernel.MISMATCH_BINS + 1, dtype=np.int64)
         # a sample of its prefixes that got past the quota, by the favoured half-edges used beyond those demanded
-        self.surplus_counts = _zeros(SURPLUS_BINS)
+        self.surplus_counts = np.zeros(SURPLUS_BINS, dtype=np.int64)
         cells, positions = puzzle.cells, (puzzle.height + 1) * (puzzle.width + 1)
         self.prefix = PrefixState(
-            cursor=_zeros(cells + 1),
-            chosen=_zeros(cells),
-            gain=_zeros(cells + 1),
             used=np.zeros(cells + 1, dtype=np.uint8),
-            right=_zeros(positions),
-            down=_zeros(positions),
-            scalars=_zeros(2),
-            child_counts=_zeros(cells * COUNTS_PER_DEPTH),
             frontier_keys=np.zeros(kernel.MAX_FRONTIER_KEYS + 1, dtype=np.uint64),
+            **arrays(np.int64, cells + 1, "cursor", "gain"),
+            **arrays(np.int64, cells, "chosen"),
+            **arrays(np.int64, positions, "right", "down"),
+            **arrays(np.int64, 2, "scalars"),
+            **arrays(np.int64, cells * COUNTS_PER_DEPTH, "child_counts"),
         )
         self.restart(schedule)
 
@@ -248,7 +247,3 @@ class Constructor:
                 assign_bit(self.plan.endgame, self.arrays.endgame, piece, bit)
         for name, array in self._arrays().items():
             array[...] = state[name]
-
-
-def _zeros(size: int) -> Int64Array:
-    return np.zeros(size, dtype=np.int64)

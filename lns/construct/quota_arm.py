@@ -145,17 +145,15 @@ class PrefixNovelty:
         self.keys: Keys = np.zeros(0, dtype=np.uint64)  # ascending
         self.divisor = KEY_SAMPLE_DIVISOR  # a power of two; exactly the keys that it divides are kept
 
-    def count(self, keys: Keys) -> tuple[int, int]:
-        """How many of the sampled ones of ``keys`` are new, and how many they are, each counted once."""
-        keys = np.unique(self._sampled(keys))
-        return len(keys) - int(np.isin(keys, self.keys, assume_unique=True).sum()), len(keys)
-
-    def add(self, keys: Keys) -> None:
-        """Add the sampled ones of ``keys``."""
-        self.keys = np.union1d(self.keys, self._sampled(keys))
+    def add(self, keys: Keys) -> tuple[int, int]:
+        """Add the sampled ones of ``keys``: how many of them were new, and how many they are, each counted once."""
+        before, keys = len(self.keys), np.unique(self._sampled(keys))
+        self.keys = np.union1d(self.keys, keys)
+        new = len(self.keys) - before
         while len(self.keys) > MAX_KEYS:
             self.divisor *= 2
             self.keys = self._sampled(self.keys)
+        return new, len(keys)
 
     def _sampled(self, keys: Keys) -> Keys:
         sampled: Keys = keys[keys % np.uint64(self.divisor) == 0]

@@ -124,8 +124,7 @@ class QuotaBandit:
         arm = self.arms[self.current]
         # a tree with one break more may have more behind the same frontier prefix, so it has other keys
         keys = constructor.frontier_keys ^ (np.uint64(arm.extra_breaks & 0xFFFF) << np.uint64(48))
-        arm.learn(constructor, *self.frontier_keys.count(keys))
-        self.frontier_keys.add(keys)
+        arm.learn(constructor, *self.frontier_keys.add(keys))
         self.tail_outcomes += constructor.tail_outcomes
 
     def should_abandon(self, constructor: Constructor, mismatches: int) -> bool:

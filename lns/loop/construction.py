@@ -14,14 +14,14 @@ from lns.construct.candidates import check_colours
 from lns.construct.constructor import Constructor
 from lns.construct.quota_bandit import QuotaBandit
 from lns.construct.schedule import BreakSchedule, beam_tail_cut, cell_order, favoured_colours
-from lns.engine import Saved, State, Statistics, component, joined, pack, unpack
+from lns.engine import State, Statistics, component, joined, pack, unpack
 from lns.gpu.card import Card
 from lns.gpu.search import CardSearch
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
 from lns.instances.symmetry import cells_from_view
-from lns.loop.pool import WHOLE_BOARD, Found, Freed, Pool, Repaired
+from lns.loop.pool import WHOLE_BOARD, Found, Freed, Operator, Pool, Repaired
 from lns.node_equivalents import BEAM_CHILD
 from lns.orientation import Orientation
 from lns.params import Params
@@ -33,7 +33,7 @@ MAX_PLACED = 2**25  # most pieces in all prefixes of a layer of a beam, as all o
 FILL_COST = 100_000.0  # node equivalents of a greedy fill, about
 
 
-class Construction(Saved):
+class Construction(Operator):
     """The construction: frees the whole board, and fills it by a depth-first search with scheduled breaks.
 
     ``orientation`` is how the island sees the puzzle, with its part of the prefixes; ``seed`` and ``island`` give the
@@ -44,7 +44,7 @@ class Construction(Saved):
     search gives it another tree.
     """
 
-    name, makes_boards, proves = "construct", True, False
+    name, makes_boards = "construct", True
     SAVED = ("random",)
 
     def __init__(
@@ -173,7 +173,7 @@ class Construction(Saved):
         self.constructor.restore(component(made, "constructor"))
 
 
-class Beam(Saved):
+class Beam(Operator):
     """Frees the whole board, and fills it by one randomised beam after the other and exact tails.
 
     A beam ends before the cut if no prefix has a child, mostly because the border pieces of a colour are used up. Its
@@ -182,7 +182,7 @@ class Beam(Saved):
     ``whole``: whether a repair runs a whole beam; else some of its layers or tails.
     """
 
-    name, makes_boards, proves = "beam", True, False
+    name, makes_boards = "beam", True
     SAVED = ("best_score", "failed_beams", "prefixes", "nodes", "random", "seed")
 
     def __init__(self, orientation: Orientation, params: Params, seed: int, island: int, *, whole: bool) -> None:
@@ -269,21 +269,17 @@ class Beam(Saved):
             self.random[:] = state["random"]
 
 
-class Fill(Saved):
+class Fill(Operator):
     """Frees the whole board, and fills it greedily, or by assignments: a first board in a moment, by any rules.
 
     ``orientation``: how the construction sees the puzzle; None: it cannot fill it.
     """
 
-    name, makes_boards, proves = "fill", True, False
+    name, makes_boards = "fill", True
     SAVED = ("calls",)
 
     def __init__(self, puzzle: Puzzle, orientation: Orientation | None) -> None:
         self.puzzle, self.orientation, self.calls = puzzle, orientation, 0
-
-    @property
-    def statistics(self) -> Statistics:
-        return Statistics()
 
     def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
         return None if self.calls or pool.members else WHOLE_BOARD  # it makes the first board only

@@ -7,15 +7,15 @@ first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from lns.engine import FoundBoard, State, Statistics, saved_board, saved_placements
+from lns.engine import FoundBoard, Saved, State, Statistics, saved_board, saved_placements
 from lns.instances.board import Board
 from lns.instances.puzzle import IntArray, Puzzle
 from lns.node_equivalents import REGION_NODE
@@ -80,45 +80,29 @@ class Repaired(NamedTuple):
     moved: Found | None = None  # a board that takes the place of the freed one, though it is not better
 
 
-class Operator(Protocol):
-    """An operator of `lns.loop.search_loop.SearchLoop`, which verifies its boards.
+class Operator(Saved):
+    """An operator of `lns.loop.search_loop.SearchLoop`, which verifies its boards."""
 
-    Attributes
-    ----------
-    name : str
-        Name in the table, in statistics and in messages.
-    makes_boards : bool
-        Whether it makes whole boards, and so can make the first one.
-    proves : bool
-        Whether its repair is exact: what it does not find is proven not to exist.
-    """
-
-    name: str
-    makes_boards: bool
-    proves: bool
+    name: str  # in the table, in statistics and in messages
+    makes_boards = False  # whether it makes whole boards, and so can make the first one
+    proves = False  # whether its repair is exact: what it does not find is proven not to exist
 
     def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
         """Choose a board and the cells to free; None if there is nothing to do for a board of score ``wanted``."""
+        raise NotImplementedError
 
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
         """Search for a board that is better than the freed one, or of the score ``wanted`` if that is a whole board."""
+        raise NotImplementedError
 
     @property
     def statistics(self) -> Statistics:
         """What was done so far."""
-
-    def state(self) -> State:
-        """Everything that a new operator needs to go on; without the pool."""
-
-    def restore(self, state: State) -> None:
-        """Go on from a state, of the same puzzle and parameters."""
+        return Statistics()
 
 
-class Neighbourhood(Protocol):
-    """The regions of a board that are worth freeing, the most promising first."""
-
-    def __call__(self, puzzle: Puzzle, member: Member, /) -> Iterator[tuple[int, ...]]:
-        """Cells of each region."""
+Neighbourhood = Callable[[Puzzle, Member], Iterator[tuple[int, ...]]]
+"""The regions of a board that are worth freeing, the most promising first."""
 
 
 # -- the pool ----------------------------------------------------------------------------------------------------------

@@ -22,13 +22,13 @@ from lns.assignment import matched_edges, matching_edges, placement_matches, rea
 from lns.construct.beam import BeamSearch, Paths, Tails, beam_tables
 from lns.construct.candidates import CandidateTables
 from lns.construct.schedule import beam_tail_cut, cell_order, favoured_colours
-from lns.engine import Saved, Statistics
+from lns.engine import Statistics
 from lns.exact.region.windows import with_neighbours
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import BoolArray, IntArray, Puzzle
 from lns.instances.symmetry import View, board_from_view, board_in_view, puzzle_in_view
-from lns.loop.pool import Found, Freed, Pool, Repaired
+from lns.loop.pool import Found, Freed, Operator, Pool, Repaired
 from lns.params import BeamParams, ConstructParams
 from lns.rng import random_state
 from lns.tabu.search import MAX_CELLS, TabuSearch
@@ -69,10 +69,9 @@ state: the same arguments give the same move.
 """
 
 
-class MoveOperator(Saved):
+class MoveOperator(Operator):
     """An operator that is a function of a board, which it changes, within ``nodes`` placements of a region re-solve."""
 
-    makes_boards = proves = False
     SAVED = ("nodes_spent",)
 
     def __init__(self, name: str, puzzle: Puzzle, function: OperatorFunction, nodes: int) -> None:

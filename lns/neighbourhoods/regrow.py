@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from lns import node_equivalents
-from lns.engine import Saved, State, Statistics, component, joined
+from lns.engine import State, Statistics, component, joined
 from lns.instances.board import Board
 from lns.instances.puzzle import Clue, IntArray, Puzzle
 from lns.loop.construction import Construction
-from lns.loop.pool import WHOLE_BOARD, Freed, Pool, Repaired
+from lns.loop.pool import WHOLE_BOARD, Freed, Operator, Pool, Repaired
 from lns.neighbourhoods.move import mismatched_pairs
 from lns.orientation import Orientation
 from lns.params import Params
@@ -20,10 +20,10 @@ POPULATION = 200  # prefixes that measure how many pieces fit: trees behind half
 TREE_COST = 4_000_000.0  # node equivalents of all that is set up for one of these trees, about
 
 
-class Regrow(Saved):
+class Regrow(Operator):
     """Frees half of the start board of a pool, or of its best one, and constructs it anew for one edge more."""
 
-    name, makes_boards, proves = "regrow", False, False
+    name = "regrow"
     SAVED = ("cost",)
 
     def __init__(self, puzzle: Puzzle, params: Params) -> None:

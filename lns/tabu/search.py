@@ -6,12 +6,12 @@ import numpy as np
 
 from lns import node_equivalents
 from lns.assignment import with_rim
-from lns.engine import Saved, State, Statistics, component, joined, saved_board
+from lns.engine import State, Statistics, component, joined, saved_board
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.layout import Sides
 from lns.instances.puzzle import Puzzle
-from lns.loop.pool import WHOLE_BOARD, Found, Freed, Pool, Repaired
+from lns.loop.pool import WHOLE_BOARD, Found, Freed, Operator, Pool, Repaired
 from lns.params import TabuParams
 from lns.rng import RandomState, generator, random_state
 from lns.tabu import kernel
@@ -166,7 +166,7 @@ class TabuSearch:
     moves_evaluated = property(lambda self: int(self.state.scalars[EVALUATED]), doc="Moves evaluated in all walks.")
 
 
-class Tabu(Saved):
+class Tabu(Operator):
     """Frees the whole board; each repair is some moves of a walk.
 
     After ``patience`` moves for each cell of the board without a new best, a walk is kicked: it continues from its last
@@ -181,7 +181,7 @@ class Tabu(Saved):
     Lourenço, Martin & Stützle 2003 (iterated local search).
     """
 
-    name, makes_boards, proves = "tabu", True, False
+    name, makes_boards = "tabu", True
     SAVED = ("walk_best", "best", "idle_from", "kicks", "started")
 
     def __init__(self, puzzle: Puzzle, params: TabuParams, seed: int, island: int, *, from_pool: bool = False) -> None:
