@@ -14,18 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lns.construct.candidates import (
-    BREAK_COST,
-    GAIN_SHIFT,
-    LIST_END_GAIN,
-    MAX_FAVOURED,
-    PIECE_MASK,
-    CandidateTables,
-    Int64Array,
-    build_tables,
-    oriented_piece,
-    padded_positions,
-)
+from lns.construct import candidates as packed
+from lns.construct.candidates import CandidateTables, Int64Array, build_tables, oriented_piece, padded_positions
 from lns.construct.population import Population, append_child, is_used, new_population
 from lns.construct.tail import NOT_FOUND, TailPlan, TailWorkspace, plan_tail, solve_tail
 from lns.exact.kernels.jit import kernel
@@ -85,20 +75,20 @@ def extend_layer(
     generated = kept = 0
     threshold = 0  # fewer than `width` children have a higher value
     for i in range(prefix_count):
-        if gain[i] + MAX_FAVOURED - min_value < threshold:
+        if gain[i] + packed.MAX_FAVOURED - min_value < threshold:
             break
         at = list_start[base + current.right[i, row[depth]] + current.down[i, column[depth]]]
         children = 0
         while children < plan.fan_out:
             candidate = candidates[at]
             at += 1
-            added = candidate >> GAIN_SHIFT
-            if added == LIST_END_GAIN:
+            added = candidate >> packed.GAIN_SHIFT
+            if added == packed.LIST_END_GAIN:
                 break
-            if is_used(current, i, candidate & PIECE_MASK):
+            if is_used(current, i, candidate & packed.PIECE_MASK):
                 continue
-            if added < -(BREAK_COST // 2):
-                added += BREAK_COST - plan.break_cost
+            if added < -(packed.BREAK_COST // 2):
+                added += packed.BREAK_COST - plan.break_cost
             value = gain[i] + added - min_value
             if value < threshold:  # lists are sorted: the rest is not better
                 break
@@ -226,7 +216,7 @@ class BeamSearch:
             candidate=np.zeros(children, dtype=np.int64),
             value=np.zeros(children, dtype=np.int64),
             sorted=np.zeros(children, dtype=np.int32),
-            counts=np.zeros(MAX_FAVOURED * cells - self._plan.min_value + 1, dtype=np.int64),
+            counts=np.zeros(packed.MAX_FAVOURED * cells - self._plan.min_value + 1, dtype=np.int64),
         )
         # how the prefixes of each layer arose: index of the prefix in the layer before, and piece on the layer's cell
         self._parent, self._placed = np.zeros((cut, width), dtype=np.int32), np.zeros((cut, width), dtype=np.int16)

@@ -9,8 +9,8 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.symmetry import rotate_board, rotate_puzzle
 from lns.instances.verify import verify
 from lns.loop.search_loop import SearchLoop
+from lns.neighbourhoods.move import Regrow
 from lns.neighbourhoods.operators import Island, make_operators, operators_of
-from lns.neighbourhoods.regrow import Regrow
 from lns.orientation import Orientation
 from lns.params import Params
 from lns.rng import random_state
