@@ -16,7 +16,6 @@ from lns.construct.tail import plan_tail
 from lns.engine import State
 from lns.exact.colorpairs.state import arrays
 from lns.instances.board import Board
-from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
 from lns.instances.symmetry import board_from_view, puzzle_in_view
 from lns.params import ConstructParams
@@ -37,10 +36,9 @@ class Constructor:
     Parameters
     ----------
     puzzle, params
-        The puzzle as the engine fills it, and the parameters of the construction.
+        The puzzle as the engine fills it, and the parameters of the construction. InputError for too many colours.
     schedule : BreakSchedule
-        The first schedule. Later ones have the same cell order and cut, and views with rows as long. InputError if it
-        has too many breaks, or the puzzle too many colours.
+        The first schedule. Later ones have the same cell order and cut, and views with rows as long.
     random : uint64 (4,)
         Random state, shared with the engine.
     partition : tuple of int
@@ -62,8 +60,6 @@ class Constructor:
         random: RandomState,
         partition: tuple[int, int] = (0, 1),
     ) -> None:
-        if len(schedule.unlock) >= MAX_BREAKS:
-            raise InputError(f"break schedule: {len(schedule.unlock)} breaks; expected fewer than {MAX_BREAKS}")
         check_colours(puzzle)
         self.puzzle, self.params, self.random, self.partition = puzzle, params, random, partition
         self.counters = np.zeros(kernel.COUNTERS, dtype=np.int64)
