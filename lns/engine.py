@@ -6,14 +6,13 @@ import io
 import zipfile
 from collections import Counter
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from lns import node_equivalents
 from lns.instances.board import Board
-from lns.instances.errors import InputError
 from lns.instances.puzzle import IntArray, Puzzle
 from lns.instances.verify import verify
 
@@ -21,8 +20,7 @@ State = dict[str, npt.NDArray[np.generic]]
 """State of an engine as flat arrays by name: the content of checkpoints, and what travels between processes.
 
 Names, dtypes and shapes are those of a new engine's state, except that an array that is empty there may have any length
-along its first axis. A state may come from an untrusted file: ``restore`` raises InputError for values that would make
-a kernel fail.
+along its first axis. ``restore`` trusts the values: checkpoints have a digest.
 """
 
 
@@ -45,21 +43,34 @@ def unpack(data: bytes) -> State:
         return dict(arrays)
 
 
-MAX_SAVED = 2**62  # what a session adds to a saved counter then still fits 64 bits
+def joined(parts: dict[str, State]) -> State:
+    """The states of several parts as one; `component` takes one out again."""
+    return {f"{part}.{name}": value for part, state in parts.items() for name, value in state.items()}
 
 
-def check_numbers(state: State, least: int = -1) -> None:
-    """Raise InputError if a signed number of a saved state is below ``least``, above 2**62 or not a number."""
-    for name, values in state.items():
-        numbers: npt.NDArray[Any] = values
-        if numbers.dtype.kind in "if" and not ((numbers >= least) & (numbers <= MAX_SAVED)).all():
-            raise InputError(f"checkpoint: '{name}' out of range; expected {least} to 2**62")
+def component(state: State, part: str) -> State:
+    """The state of a part of what `joined` has made."""
+    start = f"{part}."
+    return {name.removeprefix(start): value for name, value in state.items() if name.startswith(start)}
 
 
-def expect(fits: bool, what: str) -> None:
-    """Raise InputError unless a part of a saved state fits; ``what`` names it."""
-    if not fits:
-        raise InputError(f"checkpoint: the saved {what} does not fit this puzzle and these parameters")
+class Saved:
+    """What goes on from a state: its attributes named in `SAVED`, which are numbers, flags, and arrays of one shape."""
+
+    SAVED: tuple[str, ...] = ()
+
+    def state(self) -> State:
+        """Everything that a new one needs to go on."""
+        return {name: np.array(getattr(self, name)) for name in self.SAVED}
+
+    def restore(self, state: State) -> None:
+        """Go on from a state."""
+        for name in self.SAVED:
+            before = getattr(self, name)
+            if isinstance(before, np.ndarray):
+                before[...] = state[name]
+            else:
+                setattr(self, name, type(before)(state[name].item()))
 
 
 class FoundBoard(NamedTuple):
@@ -86,21 +97,9 @@ def verified_board(puzzle: Puzzle, board: Board, origin: str, said: int | None =
     return FoundBoard(board, verdict.score, origin)
 
 
-def legal_score(puzzle: Puzzle, board: Board) -> int:
-    """The verified score of a saved board; InputError if it is not full or breaks a rule."""
-    verdict = verify(puzzle, board)
-    if not verdict.complete:
-        raise InputError("checkpoint: a saved board is not full, breaks the rim or a clue, or has a piece twice")
-    return verdict.score
-
-
-def saved_board(puzzle: Puzzle, placements: npt.NDArray[np.generic]) -> tuple[Board | None, int]:
-    """A board of a saved state, int (cells,) or of length 0, and its score; (None, -1) if there was none.
-
-    Raises InputError for a board that is not full or breaks a rule.
-    """
-    board = Board(placements.astype(np.int32), puzzle.width, puzzle.height) if len(placements) else None
-    return board, -1 if board is None else legal_score(puzzle, board)
+def saved_board(puzzle: Puzzle, placements: npt.NDArray[np.generic]) -> Board | None:
+    """A board of a saved state, int (cells,); None where the length is 0."""
+    return Board(placements.astype(np.int32), puzzle.width, puzzle.height) if len(placements) else None
 
 
 def saved_placements(board: Board | None) -> IntArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -155,70 +155,53 @@ def verify_rest(puzzle: Puzzle, rest: Board) -> Verification:
 # -- the plan ----------------------------------------------------------------------------------------------------------
 
 
-class _Tables(NamedTuple):
+class _Tables:
     """Arrays that depend on the puzzle alone; n cells and pieces."""
 
-    quads: Ints
-    grey: Ints  # the grey sides of each oriented piece, as bits
-    earlier: Ints  # (n, 4): earlier rotations of the piece with the same grey sides
-    fits: npt.NDArray[np.bool_]  # as in `RegionPlan`, for all patterns of the board
-    colours: Ints  # (4n, 4): of the oriented pieces, by axis
-    mates: Ints  # (4n, 4): those that match them
-    rim: Ints  # (1, 4): those of the rim
-    paired: Ints  # the colours with a mate, if pieces may be turned
-    distinct: npt.NDArray[np.uint8]
-    identical: Ints
-    is_clue: npt.NDArray[np.uint8]
-    pattern_at: Ints
-    grey_at: Ints  # the sides of each cell that must be grey
-    rim_at: npt.NDArray[np.bool_]  # (n, 4): those that must have the colour of a rim that is not grey
-    neighbour: Ints  # (n, 4): -1 = none
-    joint: Ints  # (n, 4): a number that no inner edge has on a rim that may have any colour; -1 = on another rim
+    def __init__(self, puzzle: Puzzle) -> None:
+        quads, mate, bits = puzzle.oriented.astype(np.int64), puzzle.mate, 1 << np.arange(4)
+        self.quads = quads
+        grey, on_rim = ((puzzle.turned == colour) @ bits for colour in (GREY, puzzle.rim))
+        self.grey = grey  # the grey sides of each oriented piece, as bits
+        # (n, 4): earlier rotations of the piece with the same grey sides
+        self.earlier = np.tril(grey.reshape(-1, 4, 1) == grey.reshape(-1, 1, 4), -1).sum(axis=2)
+        grey_sides = np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)])
+        self.grey_at = grey_sides @ bits  # the sides of each cell that must be grey
+        outer = ~grey_sides & [puzzle.rim_sides(cell) for cell in range(puzzle.cells)]
+        # (n, 4): the sides of each cell that must have the colour of a rim that is not grey
+        has_any_colour, self.rim_at = outer & (puzzle.rim == GREY), outer & (puzzle.rim != GREY)
+        patterns, self.pattern_at = np.unique(self.grey_at | self.rim_at @ bits << 4, return_inverse=True)
+        # as in `RegionPlan`, but for all patterns of the board
+        self.fits = (grey == patterns[:, None] & 15) & (~on_rim & patterns[:, None] >> 4 == 0)
+        # (4n, 4): colours of the oriented pieces by axis, and of what matches them; (1, 4): those of the rim
+        looks = puzzle.turned, mate[puzzle.turned], np.full((1, 4), puzzle.rim)
+        self.colours, self.mates, self.rim = (colours_by_axis(look, puzzle.turns, puzzle.colours) for look in looks)
+        # the colours with a mate, if pieces may be turned
+        self.paired = np.flatnonzero((mate != np.arange(len(mate))) & puzzle.turns)
+        turned = quads.reshape(-1, 4, 4)
+        distinct = ~np.tril((turned[:, :, None] == turned[:, None]).all(axis=3), -1).any(axis=2)
+        distinct[:, 1:] &= puzzle.turns
+        self.distinct = distinct.ravel().astype(np.uint8)
+        look = (quads @ (int(quads.max()) + 1) ** np.arange(4)).reshape(-1, 4)[:, : 4 if puzzle.turns else 1]
+        _, named, number, count = np.unique(
+            look.min(axis=1), return_index=True, return_inverse=True, return_counts=True
+        )
+        self.identical = np.where(count > 1, named, -1)[number].astype(np.int64)
+        self.is_clue = np.zeros(puzzle.cells, dtype=np.uint8)
+        self.is_clue[[clue.piece for clue in puzzle.fixed]] = 1
+        # (n, 4), -1 = none; a joint has a number that no inner edge has on a rim that may have any colour
+        self.neighbour, self.joint = np.full((2, puzzle.cells, 4), -1, dtype=np.int64)
+        for cell in range(puzzle.cells):
+            row, column = divmod(cell, puzzle.width)
+            right, below = 2 * (row * puzzle.width + puzzle.width - 1), 2 * (puzzle.cells - puzzle.width + column) + 1
+            self.joint[cell, has_any_colour[cell]] = np.array([below, right, below, right])[has_any_colour[cell]]
+            for side, other in puzzle.neighbours(cell):
+                self.neighbour[cell, side] = other
+                nearer = cell if side in (RIGHT, DOWN) else other
+                self.joint[cell, side] = 2 * nearer + (side in (UP, DOWN))
 
 
-@lru_cache(maxsize=8)
-def _tables(puzzle: Puzzle) -> _Tables:
-    quads, mate, bits = puzzle.oriented.astype(np.int64), puzzle.mate, 1 << np.arange(4)
-    turned = quads.reshape(-1, 4, 4)
-    distinct = ~np.tril((turned[:, :, None] == turned[:, None]).all(axis=3), -1).any(axis=2)
-    distinct[:, 1:] &= puzzle.turns
-    look = (quads @ (int(quads.max()) + 1) ** np.arange(4)).reshape(-1, 4)[:, : 4 if puzzle.turns else 1].min(axis=1)
-    _, first, number, count = np.unique(look, return_index=True, return_inverse=True, return_counts=True)
-    is_clue = np.zeros(puzzle.cells, dtype=np.uint8)
-    is_clue[[clue.piece for clue in puzzle.fixed]] = 1
-    grey_sides = np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)])
-    outer = ~grey_sides & [puzzle.rim_sides(cell) for cell in range(puzzle.cells)]
-    has_any_colour, rim_at = outer & (puzzle.rim == GREY), outer & (puzzle.rim != GREY)
-    patterns, pattern_at = np.unique(grey_sides @ bits | rim_at @ bits << 4, return_inverse=True)
-    grey, on_rim = ((puzzle.turned == colour) @ bits for colour in (GREY, puzzle.rim))
-    looks = puzzle.turned, mate[puzzle.turned], np.full((1, 4), puzzle.rim)
-    colours, mates, rim = (colours_by_axis(look, puzzle.turns, puzzle.colours) for look in looks)
-    neighbour, joint = np.full((2, puzzle.cells, 4), -1, dtype=np.int64)
-    for cell in range(puzzle.cells):
-        row, column = divmod(cell, puzzle.width)
-        right, below = 2 * (row * puzzle.width + puzzle.width - 1), 2 * (puzzle.cells - puzzle.width + column) + 1
-        joint[cell, has_any_colour[cell]] = np.array([below, right, below, right])[has_any_colour[cell]]
-        for side, other in puzzle.neighbours(cell):
-            neighbour[cell, side] = other
-            joint[cell, side] = 2 * cell + (side == DOWN) if side in (RIGHT, DOWN) else 2 * other + (side == UP)
-    return _Tables(
-        quads=quads,
-        grey=grey,
-        earlier=np.tril(grey.reshape(-1, 4, 1) == grey.reshape(-1, 1, 4), -1).sum(axis=2),
-        fits=(grey == patterns[:, None] & 15) & (~on_rim & patterns[:, None] >> 4 == 0),
-        colours=colours,
-        mates=mates,
-        rim=rim,
-        paired=np.flatnonzero((mate != np.arange(len(mate))) & puzzle.turns),
-        distinct=distinct.ravel().astype(np.uint8),
-        identical=np.where(count > 1, first, -1)[number].astype(np.int64),
-        is_clue=is_clue,
-        pattern_at=pattern_at,
-        grey_at=grey_sides @ bits,
-        rim_at=rim_at,
-        neighbour=neighbour,
-        joint=joint,
-    )
+_tables = lru_cache(maxsize=8)(_Tables)
 
 
 def plan_region(puzzle: Puzzle, free: list[int], *, filled: npt.NDArray[np.bool_]) -> RegionPlan:

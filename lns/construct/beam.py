@@ -14,23 +14,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lns.construct.candidates import (
-    BREAK_COST,
-    GAIN_SHIFT,
-    LIST_END_GAIN,
-    MAX_FAVOURED,
-    PIECE_MASK,
-    CandidateTables,
-    Int64Array,
-    build_tables,
-    oriented_piece,
-    padded_positions,
-)
+from lns.construct import candidates as packed
+from lns.construct.candidates import CandidateTables, Int64Array, build_tables, oriented_piece, padded_positions
 from lns.construct.population import Population, append_child, is_used, new_population
 from lns.construct.tail import NOT_FOUND, TailPlan, TailWorkspace, plan_tail, solve_tail
 from lns.exact.kernels.jit import kernel
 from lns.instances.board import EMPTY, Board
-from lns.instances.errors import InputError
 from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
 from lns.params import BeamParams
 from lns.rng import RandomState, generator, random_below
@@ -86,20 +75,20 @@ def extend_layer(
     generated = kept = 0
     threshold = 0  # fewer than `width` children have a higher value
     for i in range(prefix_count):
-        if gain[i] + MAX_FAVOURED - min_value < threshold:
+        if gain[i] + packed.MAX_FAVOURED - min_value < threshold:
             break
         at = list_start[base + current.right[i, row[depth]] + current.down[i, column[depth]]]
         children = 0
         while children < plan.fan_out:
             candidate = candidates[at]
             at += 1
-            added = candidate >> GAIN_SHIFT
-            if added == LIST_END_GAIN:
+            added = candidate >> packed.GAIN_SHIFT
+            if added == packed.LIST_END_GAIN:
                 break
-            if is_used(current, i, candidate & PIECE_MASK):
+            if is_used(current, i, candidate & packed.PIECE_MASK):
                 continue
-            if added < -(BREAK_COST // 2):
-                added += BREAK_COST - plan.break_cost
+            if added < -(packed.BREAK_COST // 2):
+                added += packed.BREAK_COST - plan.break_cost
             value = gain[i] + added - min_value
             if value < threshold:  # lists are sorted: the rest is not better
                 break
@@ -227,7 +216,7 @@ class BeamSearch:
             candidate=np.zeros(children, dtype=np.int64),
             value=np.zeros(children, dtype=np.int64),
             sorted=np.zeros(children, dtype=np.int32),
-            counts=np.zeros(MAX_FAVOURED * cells - self._plan.min_value + 1, dtype=np.int64),
+            counts=np.zeros(packed.MAX_FAVOURED * cells - self._plan.min_value + 1, dtype=np.int64),
         )
         # how the prefixes of each layer arose: index of the prefix in the layer before, and piece on the layer's cell
         self._parent, self._placed = np.zeros((cut, width), dtype=np.int32), np.zeros((cut, width), dtype=np.int16)
@@ -265,14 +254,8 @@ class BeamSearch:
         return self._current.gain[: self.prefix_count]
 
     def resume(self, paths: Paths, values: Int64Array) -> None:
-        """Continue from legal prefixes, int16 (n, depth), and their values, int64 (n,): see `paths` and `values`.
-
-        Raises InputError if a prefix of this length cannot have such a value.
-        """
-        count, depth = paths.shape
-        if not -self.params.break_cost * depth <= values.min() <= values.max() <= MAX_FAVOURED * depth:
-            raise InputError("checkpoint: the value of a prefix of the beam is out of range")
-        self.depth, self.prefix_count = depth, count
+        """Continue from legal prefixes, int16 (n, depth), and their values, int64 (n,): see `paths` and `values`."""
+        self.prefix_count, self.depth = count, _ = paths.shape
         right, down, used, gain = self._current
         gain[:count] = values
         right[:], down[:], used[:] = 0, 0, 0

@@ -302,16 +302,10 @@ def clues_before(puzzle: Puzzle, order: IntArray, cut: int) -> dict[int, Clue]:
     return {clue.cell: clue for clue in puzzle.clues if clue.cell in filled}
 
 
-def is_unclued_piece(puzzle: Puzzle) -> BoolArray:
-    """Whether each piece belongs to no clue; bool (pieces,)."""
-    unclued = np.ones(puzzle.cells, dtype=bool)
-    unclued[[clue.piece for clue in puzzle.clues]] = False
-    return unclued
-
-
 def tried_pieces(puzzle: Puzzle) -> BoolArray:
     """Whether each oriented piece is of no clue, and looks like no earlier rotation of its piece; bool (4 pieces,)."""
     rotations = puzzle.oriented.reshape(-1, 4, 4)
     same = (rotations[:, :, None] == rotations[:, None]).all(axis=-1)  # [piece, rotation, other rotation]
-    first: BoolArray = ~np.tril(same, -1).any(axis=-1).ravel()
-    return first & is_unclued_piece(puzzle).repeat(4)
+    first: BoolArray = ~np.tril(same, -1).any(axis=-1)
+    first[[clue.piece for clue in puzzle.clues]] = False
+    return first.ravel()

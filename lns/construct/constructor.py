@@ -6,24 +6,16 @@ import numpy as np
 import numpy.typing as npt
 
 from lns import node_equivalents
-from lns.construct import endgame, kernel
-from lns.construct.candidates import (
-    BREAK_COST,
-    GAIN_SHIFT,
-    LIST_END_GAIN,
-    MAX_BREAKS,
-    Int64Array,
-    build_tables,
-    check_colours,
-)
+from lns.construct import kernel
+from lns.construct.candidates import MAX_BREAKS, build_tables, check_colours
 from lns.construct.endgame import COUNTS_PER_DEPTH, DEPTH, EXHAUSTED, NODES, REACHED
 from lns.construct.endgame_plan import PrefixState, assign_bit, plan_endgame
 from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, plan_depths
 from lns.construct.schedule import BreakSchedule, quota_end
 from lns.construct.tail import plan_tail
-from lns.engine import State, check_numbers, expect
+from lns.engine import State
+from lns.exact.colorpairs.state import arrays
 from lns.instances.board import Board
-from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
 from lns.instances.symmetry import board_from_view, puzzle_in_view
 from lns.params import ConstructParams
@@ -44,10 +36,9 @@ class Constructor:
     Parameters
     ----------
     puzzle, params
-        The puzzle as the engine fills it, and the parameters of the construction.
+        The puzzle as the engine fills it, and the parameters of the construction. InputError for too many colours.
     schedule : BreakSchedule
-        The first schedule. Later ones have the same cell order and cut, and views with rows as long. InputError if it
-        has too many breaks, or the puzzle too many colours.
+        The first schedule. Later ones have the same cell order and cut, and views with rows as long.
     random : uint64 (4,)
         Random state, shared with the engine.
     partition : tuple of int
@@ -61,13 +52,6 @@ class Constructor:
     from the bits that the endgame has assigned to pieces.
     """
 
-    # arrays of `state`; those of `UNSIGNED` are uint64, the others int64
-    STATE = (
-        "cursor", "scalars", "child_counts", "counters", "prefixes_by_breaks", "tail_outcomes", "surplus_counts",
-        "frontier_keys", "restart", "piece_bits", "random",
-    )  # fmt: skip
-    UNSIGNED = ("frontier_keys", "random")
-
     def __init__(
         self,
         puzzle: Puzzle,
@@ -76,28 +60,24 @@ class Constructor:
         random: RandomState,
         partition: tuple[int, int] = (0, 1),
     ) -> None:
-        if len(schedule.unlock) >= MAX_BREAKS:
-            raise InputError(f"break schedule: {len(schedule.unlock)} breaks; expected fewer than {MAX_BREAKS}")
         check_colours(puzzle)
         self.puzzle, self.params, self.random, self.partition = puzzle, params, random, partition
-        self.counters = _zeros(kernel.COUNTERS)
+        self.counters = np.zeros(kernel.COUNTERS, dtype=np.int64)
         # of the present restart: prefixes that reached the exact tail, by breaks spent
-        self.prefixes_by_breaks = _zeros(MAX_BREAKS)
+        self.prefixes_by_breaks = np.zeros(MAX_BREAKS, dtype=np.int64)
         # a sample of its exact tails, by their fewest mismatches; the last entry counts those without a result
-        self.tail_outcomes = _zeros(kernel.MISMATCH_BINS + 1)
+        self.tail_outcomes = np.zeros(kernel.MISMATCH_BINS + 1, dtype=np.int64)
         # a sample of its prefixes that got past the quota, by the favoured half-edges used beyond those demanded
-        self.surplus_counts = _zeros(SURPLUS_BINS)
+        self.surplus_counts = np.zeros(SURPLUS_BINS, dtype=np.int64)
         cells, positions = puzzle.cells, (puzzle.height + 1) * (puzzle.width + 1)
         self.prefix = PrefixState(
-            cursor=_zeros(cells + 1),
-            chosen=_zeros(cells),
-            gain=_zeros(cells + 1),
             used=np.zeros(cells + 1, dtype=np.uint8),
-            right=_zeros(positions),
-            down=_zeros(positions),
-            scalars=_zeros(2),
-            child_counts=_zeros(cells * COUNTS_PER_DEPTH),
             frontier_keys=np.zeros(kernel.MAX_FRONTIER_KEYS + 1, dtype=np.uint64),
+            **arrays(np.int64, cells + 1, "cursor", "gain"),
+            **arrays(np.int64, cells, "chosen"),
+            **arrays(np.int64, positions, "right", "down"),
+            **arrays(np.int64, 2, "scalars"),
+            **arrays(np.int64, cells * COUNTS_PER_DEPTH, "child_counts"),
         )
         self.restart(schedule)
 
@@ -111,8 +91,9 @@ class Constructor:
         self._seed = int(generator(self.random).integers(2**62))
         self._make_plan()
         prefix = self.prefix
-        prefix.scalars[DEPTH], prefix.cursor[0] = kernel.NOT_STARTED, self._first_cursor
-        for counts in self._counts().values():
+        tables = self.plan.prefix.tables
+        prefix.scalars[DEPTH], prefix.cursor[0] = kernel.NOT_STARTED, tables.list_start[tables.base[0]]
+        for counts in (prefix.child_counts, self.prefixes_by_breaks, self.tail_outcomes, self.surplus_counts):
             counts[:] = 0
         prefix.used[:], prefix.frontier_keys[:] = 0, 0
         self._before = self.nodes, self.prefixes, self.tail_nodes  # of earlier restarts
@@ -147,12 +128,6 @@ class Constructor:
             prefixes_by_breaks=self.prefixes_by_breaks,
             tail_outcomes=self.tail_outcomes,
         )
-
-    @property
-    def _first_cursor(self) -> int:
-        """Where the list of the first cell begins."""
-        tables = self.plan.prefix.tables
-        return int(tables.list_start[tables.base[0]])
 
     def _partition_depth(self) -> int:
         """Depth behind `PARTITION_CELLS` cells without a clue; 0 if prefixes are not partitioned."""
@@ -236,74 +211,35 @@ class Constructor:
 
     # -- state -------------------------------------------------------------------------------------------------------
 
-    def _counts(self) -> dict[str, Int64Array]:
-        """What is counted of the present restart, by its name in `state`."""
-        names = ("prefixes_by_breaks", "tail_outcomes", "surplus_counts")
-        return {"child_counts": self.prefix.child_counts, **{name: getattr(self, name) for name in names}}
-
-    def state(self) -> State:
-        depth, cursors = int(self.prefix.scalars[DEPTH]), self.prefix.cursor.copy()
-        # only the cursors of the open path; those behind it are left over from earlier prefixes and mean nothing
-        cursors[depth + (depth < self.plan.prefix.endgame_start) :] = 0  # the endgame reads none at its depth
-        return {name: counts.copy() for name, counts in self._counts().items()} | {
-            "counters": self.counters.copy(),
-            "cursor": cursors,
-            "scalars": self.prefix.scalars.copy(),
-            "frontier_keys": self.prefix.frontier_keys.copy(),
-            "restart": np.array([self._seed, *self._before, self.exhausted, self.nodes_before]),
-            "piece_bits": self.arrays.endgame.piece_of_bit.copy(),
-            "random": self.random.copy(),
+    def _arrays(self) -> State:
+        """All that is part of the state, beside the numbers of the restart."""
+        endgame, closing = self.arrays.endgame, self.arrays.endgame.closing
+        return {
+            **self.prefix._asdict(),
+            "counters": self.counters,
+            "prefixes_by_breaks": self.prefixes_by_breaks,
+            "tail_outcomes": self.tail_outcomes,
+            "surplus_counts": self.surplus_counts,
+            "levels": endgame.levels,
+            "piece_of_bit": endgame.piece_of_bit,
+            "closings": closing.closings,
+            "end_colour": closing.end_colour,
+            "reserved": closing.reserved,
+            "closing": closing.scalars,
+            "random": self.random,
         }
 
+    def state(self) -> State:
+        """Everything that a constructor of the same puzzle, parameters and schedule needs to go on."""
+        restart = np.array([self._seed, *self._before, self.exhausted, self.nodes_before])
+        return {"restart": restart} | {name: array.copy() for name, array in self._arrays().items()}
+
     def restore(self, state: State) -> None:
-        """Continue from ``state``; raises InputError unless its cursors lead through the candidate lists."""
-        check_numbers(state)
-        for name, counts in [*self._counts().items(), ("counters", self.counters)]:
-            counts[:] = state[name]
-        self._seed, *before, exhausted, self.nodes_before = state["restart"].tolist()
-        self._before, self.exhausted = (before[0], before[1], before[2]), bool(exhausted)
-        self.random[:], self.prefix.frontier_keys[:] = state["random"], state["frontier_keys"]
-        depth, nodes = state["scalars"].tolist()
-        wait = max(kernel.TAIL_SAMPLE_NODES, kernel.TAIL_SAMPLE_COST_FACTOR * self.tail_nodes)
-        _expect(bool(self.prefix.frontier_keys[0] <= kernel.MAX_FRONTIER_KEYS) and depth <= self.schedule.cut)
-        _expect(bool(self.counters[kernel.NEXT_SAMPLE] <= nodes + wait) and before[0] <= nodes)
+        self._seed, nodes, prefixes, tail_nodes, exhausted, self.nodes_before = state["restart"].tolist()
+        self._before, self.exhausted = (nodes, prefixes, tail_nodes), bool(exhausted)
         self._make_plan()
-        bits = {bit: piece for bit, piece in enumerate(state["piece_bits"].tolist()) if piece != -1}
-        _expect(set(bits.values()) <= set(range(self.puzzle.cells)) and len(set(bits.values())) == len(bits))
-        for bit, piece in bits.items():
-            assign_bit(self.plan.endgame, self.arrays.endgame, piece, bit)
-        self._replay(state["cursor"].tolist(), depth)
-        self.prefix.scalars[:], self.prefix.child_counts[:] = (depth, nodes), state["child_counts"]
-
-    def _replay(self, cursors: list[int], depth: int) -> None:
-        """Place the saved prefix again, cell by cell, by a search that begins each list one before the saved cursor.
-
-        A cursor is the index of the next candidate in a cell's list. It is checked first, since kernels do not check.
-        """
-        prefix, start = self.prefix, self.plan.prefix.endgame_start
-        plan, candidates = self.plan.prefix._replace(partition_depth=0), self.plan.prefix.tables.candidates
-        prefix.used[:], prefix.gain[0], prefix.cursor[0] = 0, 0, self._first_cursor
-        for at in range(min(depth + 1, start)):
-            cursor, first = cursors[at], int(prefix.cursor[at])
-            tried = candidates[first : max(first, cursor)]
-            _expect(first + len(tried) == cursor and not (tried >> GAIN_SHIFT == LIST_END_GAIN).any())
-            prefix.cursor[at] = cursor
-            if at < depth:
-                prefix.cursor[at] -= 1
-                prefix.scalars[:] = at, 0
-                kernel.search_lists(plan, prefix, 1)
-                _expect(cursor != first and prefix.cursor[at] == cursor and prefix.scalars[0] == at + 1)
-        if depth > start:
-            spent = (BREAK_COST - 1 - int(prefix.gain[start])) // BREAK_COST
-            endgame.start_endgame(self.plan.endgame, self.arrays.endgame, prefix.used, prefix.right, prefix.down, spent)
-            in_endgame = np.array(cursors[start:depth], dtype=np.int64)
-            _expect(endgame.replay_cursors(self.plan.endgame, self.arrays.endgame, in_endgame))
-            kernel.place_pieces(self.plan.endgame, self.arrays.endgame, prefix, depth)
-
-
-def _zeros(size: int) -> Int64Array:
-    return np.zeros(size, dtype=np.int64)
-
-
-def _expect(fits: bool) -> None:
-    expect(fits, "construction")
+        for bit, piece in enumerate(state["piece_of_bit"].tolist()):
+            if piece >= 0:
+                assign_bit(self.plan.endgame, self.arrays.endgame, piece, bit)
+        for name, array in self._arrays().items():
+            array[...] = state[name]

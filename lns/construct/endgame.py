@@ -304,15 +304,6 @@ def _is_stuck(plan: EndgamePlan, state: EndgameState, ahead: np.uint64, free: np
     return bool((state.pair_sets[pair] & free) == _NONE)
 
 
-@inline_flat_kernel
-def _fill(state: EndgameState, row: np.uint64, chosen: np.uint64, free: np.uint64) -> None:
-    """Note a candidate on the level of ``row``, after which the pieces ``free`` are free."""
-    levels = state.levels
-    levels[row + at.CHOSEN] = chosen
-    levels[row + at.ROW_WORDS + at.FREE] = free
-    levels[row + at.ROW_WORDS + at.BREAKS] = levels[row + at.BREAKS] + np.uint64(chosen >= _BREAK)
-
-
 # -- the search ------------------------------------------------------------------------------------------------------
 
 
@@ -353,7 +344,9 @@ def search_endgame(
             child_counts[counts + with_break * np.uint64(MAX_BREAKS + 1)] += 1
             nodes += 1
             if not _is_stuck(plan, state, row + at.NEXT, free, spent + with_break):
-                _fill(state, row, chosen, free)
+                state.levels[row + at.CHOSEN] = chosen
+                state.levels[row + at.ROW_WORDS + at.FREE] = free
+                state.levels[row + at.ROW_WORDS + at.BREAKS] = spent + with_break
                 backtrack = False
         if not backtrack:
             row += at.ROW_WORDS
@@ -366,24 +359,3 @@ def search_endgame(
     scalars[DEPTH] = plan.endgame_start + np.int64(row >> at.ROW_SHIFT)
     scalars[NODES] = nodes
     return status
-
-
-@flat_kernel
-def replay_cursors(plan: EndgamePlan, state: EndgameState, cursors: Int64Array) -> bool:
-    """Place the candidates of saved ``cursors``, one a level, after `start_endgame`.
-
-    Returns False if one of them is not a candidate.
-    """
-    for i in range(len(cursors)):
-        row = np.uint64(i) * at.ROW_WORDS
-        _find_candidates(plan, state, row)
-        chosen = _take_candidate(plan, state, row)
-        while chosen != _NOTHING and chosen != np.uint64(cursors[i]):
-            chosen = _take_candidate(plan, state, row)
-        if chosen == _NOTHING:
-            return False
-        free = _free_after(plan, state, row, chosen & (_BREAK - _ONE))
-        if free == _NONE:
-            return False
-        _fill(state, row, chosen, free)
-    return True

@@ -25,19 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lns.construct.candidates import (
-    Bitsets,
-    CellClass,
-    Int64Array,
-    cell_class_of,
-    clues_before,
-    fitting_pieces,
-    is_from_right,
-    may_break,
-    outside_positions,
-    pack_candidates,
-    padded_positions,
-)
+from lns.construct import candidates
+from lns.construct.candidates import Bitsets, CellClass, Int64Array
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
@@ -137,9 +126,8 @@ class EndgamePlan(NamedTuple):
 class EndgameState(NamedTuple):
     """State of the endgame, beside that in `PrefixState`.
 
-    It is rebuilt from ``piece_of_bit`` and the cursors of the prefix by `assign_bit` and
-    `endgame.replay_cursors`. Sets hold all pieces that have a bit; the free pieces are among them. Four consecutive
-    sets are those of the four rotations.
+    Sets hold all pieces that have a bit, and follow from ``piece_of_bit`` (`assign_bit`); the free pieces are among
+    them. Four consecutive sets are those of the four rotations.
     """
 
     piece_of_bit: Int64Array  # int64 (64,): -1 = none; kept from one prefix to the next, as they share most pieces
@@ -185,10 +173,11 @@ def plan_endgame(
     levels, colour_count = cut - start, puzzle.colours + 1
     padded_colours = (colour_count + 8) & ~7  # with the unknown colour, a whole number of vectors
     level_of = {cell: level for level, cell in enumerate(order[start:cut].tolist())}
-    clues = clues_before(puzzle, order, cut)
-    from_right = is_from_right(order, puzzle.width)[start:cut].tolist()
+    clues = candidates.clues_before(puzzle, order, cut)
+    from_right = candidates.is_from_right(order, puzzle.width)[start:cut].tolist()
     classes = [
-        cell_class_of(puzzle, cell, True, clues, is_right) for cell, is_right in zip(level_of, from_right, strict=True)
+        candidates.cell_class_of(puzzle, cell, True, clues, is_right)
+        for cell, is_right in zip(level_of, from_right, strict=True)
     ]
     numbers = {cell_class: number for number, cell_class in enumerate(dict.fromkeys(classes))}
     rows = np.zeros((levels + 1, int(ROW_WORDS)), dtype=np.uint64)
@@ -210,15 +199,17 @@ def plan_endgame(
     _plan_look_ahead(puzzle, level_of, rows, classes, closing, padded_colours**2)
     set_indexes: list[list[int]] = [[] for _ in range(4 * puzzle.cells)]
     for cell_class, number in numbers.items():
-        for piece, clue_break in np.transpose(fitting_pieces(puzzle, cell_class)).tolist():
+        for piece, clue_break in np.transpose(candidates.fitting_pieces(puzzle, cell_class)).tolist():
             set_indexes[piece].append(SETS_PER_CLASS * number + _BREAKS_CLUE * clue_break + piece % 4)
     oriented = np.arange(4 * puzzle.cells)
     plan = EndgamePlan(
         levels=rows.ravel(),
-        outside=outside_positions(puzzle, order, start, cut),
-        position=padded_positions(order[start:cut], puzzle.width),
+        outside=candidates.outside_positions(puzzle, order, start, cut),
+        position=candidates.padded_positions(order[start:cut], puzzle.width),
         side_offsets=4 * puzzle.oriented.astype(np.int64),
-        packed=np.concatenate([pack_candidates(puzzle, oriented, 0 * oriented, right) for right in (False, True)]),
+        packed=np.concatenate(
+            [candidates.pack_candidates(puzzle, oriented, 0 * oriented, right) for right in (False, True)]
+        ),
         first_set=np.cumsum([0] + [len(indexes) for indexes in set_indexes]),
         set_indexes=np.array([index for indexes in set_indexes for index in indexes], dtype=np.int64),
         mirrored=mirrored,
@@ -290,7 +281,7 @@ def _plan_look_ahead(
                 continue
             sources = [int(rows[later, column] // ROW_WORDS) for column in (LEFT_SOURCE, UP_SOURCE)]
             known = [source if source <= level or source >= levels else unknown for source in sources]
-            rim_joint = not may_break(puzzle, cell, side)
+            rim_joint = not candidates.may_break(puzzle, cell, side)
             if rim_joint:  # the other side of the later cell may break
                 known[side != DOWN] = unknown
             of_later = classes[later]
@@ -328,7 +319,7 @@ def plan_closing(puzzle: Puzzle, order: IntArray, start: int, cut: int) -> tuple
         if anchor_level >= 0:
             rule[anchor_level] = ANCHOR
         else:
-            anchor_position = int(padded_positions(np.array([anchor]), puzzle.width)[0])
+            anchor_position = int(candidates.padded_positions(np.array([anchor]), puzzle.width)[0])
     is_corner_piece = (puzzle.pieces == GREY).sum(axis=1) == 2
     near_index = np.where(near_colour >= 0, near_colour + colour_count * is_corner_piece, -1)
     near_index[[clue.piece for clue in puzzle.clues]] = -1

@@ -19,19 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from lns.construct import candidates as packed
-from lns.construct import endgame
+from lns.construct import endgame, endgame_plan
 from lns.construct.candidates import CandidateTables, Int64Array, breaks_spent, oriented_piece, padded_positions
 from lns.construct.endgame import BUDGET, COUNTS_PER_DEPTH, DEPTH, EXHAUSTED, NODES, REACHED
-from lns.construct.endgame_plan import (
-    BREAKS,
-    CHOSEN,
-    ROW_WORDS,
-    RULE,
-    RULES,
-    EndgamePlan,
-    EndgameState,
-    PrefixState,
-)
+from lns.construct.endgame_plan import EndgamePlan, EndgameState, PrefixState
 from lns.construct.schedule import BreakSchedule
 from lns.construct.tail import TailPlan, TailWorkspace, solve_tail
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
@@ -223,15 +214,16 @@ def place_pieces(plan: EndgamePlan, state: EndgameState, prefix: PrefixState, de
     """Copy the endgame's placements up to ``depth`` to the prefix, for the exact tail."""
     for level in range(depth - plan.endgame_start):
         at, position = plan.endgame_start + level, plan.position[level]
-        row = np.uint64(level) * ROW_WORDS
-        placement = state.levels[row + CHOSEN]
-        first = len(plan.packed) >> 1 if plan.levels[row + RULE] >= RULES else 0
+        row = np.uint64(level) * endgame_plan.ROW_WORDS
+        placement = state.levels[row + endgame_plan.CHOSEN]
+        first = len(plan.packed) >> 1 if plan.levels[row + endgame_plan.RULE] >= endgame_plan.RULES else 0
         candidate = plan.packed[first + state.oriented[placement & np.uint64(255)]]
         prefix.cursor[at], prefix.chosen[at] = placement, candidate
         prefix.used[candidate & packed.PIECE_MASK] = 1
         prefix.right[position] = (candidate >> packed.RIGHT_SHIFT) & packed.RIGHT_MASK
         prefix.down[position] = (candidate >> packed.DOWN_SHIFT) & packed.DOWN_MASK
-    spent = state.levels[np.uint64(depth - plan.endgame_start) * ROW_WORDS + BREAKS] - state.levels[BREAKS]
+    last = np.uint64(depth - plan.endgame_start) * endgame_plan.ROW_WORDS
+    spent = state.levels[last + endgame_plan.BREAKS] - state.levels[endgame_plan.BREAKS]
     prefix.gain[depth] = prefix.gain[plan.endgame_start] - packed.BREAK_COST * np.int64(spent)
 
 

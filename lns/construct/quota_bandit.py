@@ -27,8 +27,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from lns.construct.candidates import BREAK_COST, MAX_BREAKS, FloatArray
-from lns.construct.constructor import SURPLUS_BINS, Constructor
+from lns.construct.candidates import BREAK_COST, FloatArray
+from lns.construct.constructor import Constructor
 from lns.construct.kernel import MISMATCH_BINS
 from lns.construct.population import quota_profile
 from lns.construct.quota_arm import OTHER_VIEW_DISCOUNT, Evidence, PrefixNovelty, QuotaArm, tail_probabilities
@@ -64,9 +64,6 @@ MIN_RESTART_SHARE = 1 / 8  # of `ConstructParams.restart_nodes`: a restart is no
 ABANDON_RATIO = 0.6  # a restart is abandoned if its rate is below this share of another arm's of the same colours
 COLOUR_SETS = 32  # candidate sets of favoured colours
 MAX_ARMS = 256  # two or three scales of some colour sets from eight views; bounds memory, and time to choose
-_SCALARS = (
-    "view", "colour_set", "scale_percent", "node_equivalents", "restarts", "extra_breaks", "keys_seen", "keys_new",
-)  # fmt: skip  # fields of a saved arm that are single numbers
 
 
 class QuotaBandit:
@@ -127,8 +124,7 @@ class QuotaBandit:
         arm = self.arms[self.current]
         # a tree with one break more may have more behind the same frontier prefix, so it has other keys
         keys = constructor.frontier_keys ^ (np.uint64(arm.extra_breaks & 0xFFFF) << np.uint64(48))
-        arm.learn(constructor, *self.frontier_keys.count(keys))
-        self.frontier_keys.add(keys)
+        arm.learn(constructor, *self.frontier_keys.add(keys))
         self.tail_outcomes += constructor.tail_outcomes
 
     def should_abandon(self, constructor: Constructor, mismatches: int) -> bool:
@@ -322,35 +318,30 @@ class QuotaBandit:
     # -- state -------------------------------------------------------------------------------------------------------
 
     def state(self) -> State:
-        forecast = self.forecast or ScheduleForecast(0, np.zeros(0, dtype=np.int64), 0.0)
-        arms = self.arms if self.forecast else []  # before the first choice all arrays are empty
-        priors = [[arm.prior.exact, arm.prior.breaking, *arm.child_counts] for arm in arms]
-        scalars = [[float(getattr(arm, name)) for name in _SCALARS] for arm in arms]
-        return {
-            "priors": np.array(priors, dtype=np.float64).reshape(-1, 6, self.puzzle.cells),
-            "prefixes_by_breaks": np.array([arm.prefixes_by_breaks for arm in arms]).reshape(-1, MAX_BREAKS),
-            "surplus_counts": np.array([arm.surplus_counts for arm in arms]).reshape(-1, SURPLUS_BINS),
-            "tail_outcomes": self.tail_outcomes[: len(self.tail_outcomes) if arms else 0].copy(),
-            "scalars": np.array(scalars).reshape(-1, len(_SCALARS)),
-            "unlock": forecast.unlock,
-            "forecast": np.array([self.current, forecast.mismatches, forecast.rate] if arms else []),
-            "frontier_keys": self.frontier_keys.state() if arms else np.zeros(0, dtype=np.uint64),
+        """Everything that a bandit of the same puzzle and parameters needs to go on, after the first choice."""
+        assert self.forecast is not None
+        arms = {name: np.array([getattr(arm, name) for arm in self.arms]) for name in QuotaArm.SAVED}
+        return arms | {
+            "made": np.array([(arm.view, arm.colour_set, arm.scale_percent) for arm in self.arms]),
+            "priors": np.array([(arm.prior.exact, arm.prior.breaking) for arm in self.arms]),
+            "tail_outcomes": self.tail_outcomes.copy(),
+            "unlock": self.forecast.unlock,
+            "forecast": np.array([self.current, self.forecast.mismatches, self.forecast.rate]),
+            "frontier_keys": self.frontier_keys.state(),
         }
 
     def restore(self, state: State) -> None:
         self.arms = []
-        of_arms = (state[name] for name in ("scalars", "priors", "prefixes_by_breaks", "surplus_counts"))
-        for scalars, prior, prefixes, surplus in zip(*of_arms, strict=True):
-            view, colour_set, scale, cost, restarts, extra_breaks, seen, new = scalars.tolist()
-            children = ChildMeans(prior[0], prior[1], self.quota(scale, int(colour_set), int(view)))
-            arm = QuotaArm(
-                int(view), int(colour_set), scale, children, cost, int(restarts), int(extra_breaks), seen, new
-            )
-            arm.child_counts[:], arm.prefixes_by_breaks[:], arm.surplus_counts[:] = prior[2:], prefixes, surplus
-            self.arms.append(arm)
+        for i, (view, colour_set, scale) in enumerate(state["made"].tolist()):
+            exact, breaking = state["priors"][i]
+            prior = ChildMeans(exact, breaking, self.quota(scale, int(colour_set), int(view)))
+            self.arms.append(QuotaArm(int(view), int(colour_set), scale, prior))
+            self.arms[-1].restore({name: state[name][i] for name in QuotaArm.SAVED})
         current, mismatches, rate = state["forecast"].tolist()
-        self.current = int(current)
-        self.forecast = ScheduleForecast(int(mismatches), state["unlock"].astype(np.int64), rate)
+        self.current, self.forecast = (
+            int(current),
+            ScheduleForecast(int(mismatches), state["unlock"].astype(np.int64), rate),
+        )
         self.tail_outcomes[:] = state["tail_outcomes"]
         self.frontier_keys.restore(state["frontier_keys"].astype(np.uint64))
 

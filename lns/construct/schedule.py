@@ -31,15 +31,8 @@ from operator import or_
 import numpy as np
 
 from lns import node_equivalents
-from lns.construct.candidates import (
-    BREAK_COST,
-    MAX_BREAKS,
-    FloatArray,
-    Int64Array,
-    build_tables,
-    comb_order,
-    is_from_right,
-)
+from lns.construct import candidates as packed
+from lns.construct.candidates import FloatArray, Int64Array, build_tables, comb_order, is_from_right
 from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
 from lns.construct.population import grow_population, new_population, new_reservoirs
 from lns.exact.kernels.jit import kernel
@@ -107,7 +100,7 @@ class BreakSchedule:
     @property
     def least_gain(self) -> Int64Array:
         """Least gain of a prefix, by depth: favoured half-edges used minus `BREAK_COST` for each break."""
-        return self.quota_floor.astype(np.int64) - BREAK_COST * self.allowed.astype(np.int64)
+        return self.quota_floor.astype(np.int64) - packed.BREAK_COST * self.allowed.astype(np.int64)
 
     @property
     def endgame_depth(self) -> int:
@@ -163,7 +156,7 @@ def inner_colour_count(puzzle: Puzzle, inner: int, colours: Collection[int]) -> 
     colours, and only while a prefix's gain can tell their half-edges from a break (`BREAK_COST`).
     """
     half_edges = int(np.isin(puzzle.pieces, list(colours)).sum())
-    most = min(len(colours) // 4, BREAK_COST * len(colours) // max(1, half_edges) - 1)
+    most = min(len(colours) // 4, packed.BREAK_COST * len(colours) // max(1, half_edges) - 1)
     return max(inner, min(math.floor(inner * puzzle.cells / LARGE_BOARD + 0.5), most))
 
 
@@ -241,7 +234,7 @@ def beam_tail_cut(puzzle: Puzzle, params: BeamParams) -> int:
 
 def max_mismatches(puzzle: Puzzle, params: ConstructParams) -> int:
     """Most mismatches that a schedule can spend: all its breaks, and one in each cell of the exact tail."""
-    return min(MAX_BREAKS - 1 + puzzle.cells - tail_cut(puzzle, params), puzzle.max_score)
+    return min(packed.MAX_BREAKS - 1 + puzzle.cells - tail_cut(puzzle, params), puzzle.max_score)
 
 
 def measure_children(
@@ -314,7 +307,7 @@ def best_schedule(
     first = min(children.quota.end(puzzle.cells), cut)  # no break unlocks before the end of the quota
     most = min(mismatches, max_mismatches(puzzle, params))
     exact, breaking = children.exact, np.where(np.arange(puzzle.cells) < first, 0.0, children.breaking)
-    breaks = min(mismatches, MAX_BREAKS - 1)
+    breaks = min(mismatches, packed.MAX_BREAKS - 1)
     start = np.minimum(np.linspace(max(first, 0.3 * puzzle.cells), cut, breaks).astype(np.int64), cut)
     if tail_probabilities is None:
         finish = expected_completions(exact[cut:], breaking[cut:], most)

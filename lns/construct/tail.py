@@ -13,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lns.construct.candidates import Bitsets, Int64Array, outside_positions, tried_pieces
+from lns.construct.candidates import Bitsets, CellClass, Int64Array, fitting_pieces, outside_positions
+from lns.exact.colorpairs.state import arrays
 from lns.exact.kernels.bits import lowest_bit
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
-from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
+from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
 
 MAX_TAIL = 16
 NOT_FOUND = -1  # mismatches where no refill was found
@@ -69,15 +70,11 @@ def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, Tail
     number_of = {cell: i for i, cell in enumerate(cells)}
     clues = {clue.cell: clue.oriented for clue in puzzle.clues}
     elsewhere = [clue.piece for clue in puzzle.clues if clue.cell not in number_of]
-    legal = tried_pieces(puzzle)
     cells_of = np.zeros(4 * puzzle.cells, dtype=np.uint64)
     next_cell = np.full((count, 2), count, dtype=np.int64)
     for i, cell in enumerate(cells):
         rim_sides = puzzle.rim_sides(cell)
-        if cell in clues:
-            cells_of[clues[cell]] = 1 << i
-        else:
-            cells_of[legal & ((puzzle.oriented == GREY) == rim_sides).all(axis=1)] |= np.uint64(1 << i)
+        cells_of[fitting_pieces(puzzle, CellClass(rim_sides, clue=clues.get(cell, -1)))[0]] |= np.uint64(1 << i)
         for column, (side, neighbour) in enumerate(((RIGHT, cell + 1), (DOWN, cell + puzzle.width))):
             if not rim_sides[side]:
                 next_cell[i, column] = number_of.get(neighbour, count)
@@ -94,22 +91,15 @@ def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, Tail
     workspace = TailWorkspace(
         colour_sets=np.zeros((3, colour_count), dtype=np.uint64),
         legal=np.zeros(count, dtype=np.uint64),
-        known_colour=_zeros(count + 1, 3),
-        oriented_of_bit=_zeros(64),
-        balance=_zeros(colour_count),
         candidates=np.zeros((count + 1, 4), dtype=np.uint64),
         free=np.zeros(count + 1, dtype=np.uint64),
-        mismatches=_zeros(count + 1),
-        deficit=_zeros(count + 1),
-        odd_colours=_zeros(count + 1),
-        chosen_bit=_zeros(count + 1),
         found=np.zeros(count, dtype=np.int32),
+        **arrays(np.int64, (count + 1, 3), "known_colour"),
+        **arrays(np.int64, 64, "oriented_of_bit"),
+        **arrays(np.int64, colour_count, "balance"),
+        **arrays(np.int64, count + 1, "mismatches", "deficit", "odd_colours", "chosen_bit"),
     )
     return plan, workspace
-
-
-def _zeros(*shape: int) -> Int64Array:
-    return np.zeros(shape, dtype=np.int64)
 
 
 @inline_flat_kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -18,30 +18,8 @@ SIMULATED_LANES = 8
 MISSING = "no graphics card that CUDA can use; expected one, and the extra 'gpu' (pip install numba-cuda[cu13])"
 
 
-class Card(Protocol):
-    """What runs lanes. `load` begins anew; `launch` returns at once; `wait` ends the launch."""
-
-    name: str
-    lanes: int  # how many lanes keep it busy
-
-    def load(self, plan: LanePlan, state: LaneState) -> None:
-        """Take the tables and the lanes."""
-
-    def fill(self, queue: Int32Array, changed: list[int], scalars: Int32Array) -> None:
-        """Replace the prefixes in some slots of the queue, int32 (slots, first depth, lanes), and the scalars."""
-
-    def launch(self) -> None:
-        """Begin to search in all lanes, for so many turns as the plan says."""
-
-    def wait(self) -> Int32Array:
-        """The scalars of the lanes after the launch, int32 (SCALARS, lanes)."""
-
-    def prefixes(self, lanes: Int32Array) -> Int32Array:
-        """The stacks of some lanes, int32 (lanes, cut)."""
-
-
 class Twin:
-    """The same on one core of the processor, for tests and comparisons."""
+    """What stands for a card on one core of the processor, for tests and comparisons."""
 
     name = "processor"
 
@@ -67,9 +45,9 @@ class Twin:
 
 
 class CudaCard:
-    """A card by its number among those that CUDA shows; with ``NUMBA_ENABLE_CUDASIM=1`` numba's simulator.
+    """The first card that CUDA shows, which runs lanes; with ``NUMBA_ENABLE_CUDASIM=1`` numba's simulator.
 
-    Raises InputError if numba finds no card or no CUDA.
+    ``lanes``: how many keep it busy. Raises InputError if numba finds no card or no CUDA.
     """
 
     def __init__(self, lanes: int | None = None, block: int = BLOCK) -> None:
@@ -90,27 +68,32 @@ class CudaCard:
         self._search, self._gather = kernels.search_kernel, kernels.gather_kernel
 
     def load(self, plan: LanePlan, state: LaneState) -> None:
+        """Take the tables and the lanes, and begin anew."""
         self._cut, self._count = int(plan.sizes[CUT]), int(plan.sizes[LANES])
         self._plan = self._state = []  # what the last tree had is freed before
         self._plan = [self._cuda.to_device(array) for array in plan]
         self._state = [self._cuda.to_device(array) for array in state]
 
     def fill(self, queue: Int32Array, changed: list[int], scalars: Int32Array) -> None:
+        """Replace the prefixes in some slots of the queue, int32 (slots, first depth, lanes), and the scalars."""
         for slot in changed:
             size = queue[slot].size
             self._state[1][slot * size : (slot + 1) * size].copy_to_device(queue[slot].ravel())
         self._state[0].copy_to_device(np.ascontiguousarray(scalars).ravel())
 
     def launch(self) -> None:
+        """Begin to search in all lanes, for so many turns as the plan says; returns at once."""
         blocks = -(-self._count // self._block)
         shared = 4 * len(self._state[-1]) // self._count * self._block  # bytes: the used pieces of a block's lanes
         self._search[blocks, self._block, 0, shared](*self._plan, *self._state)
 
     def wait(self) -> Int32Array:
+        """End the launch; the scalars of the lanes after it, int32 (SCALARS, lanes)."""
         scalars: Int32Array = self._state[0].copy_to_host().reshape(SCALARS, -1)
         return scalars
 
     def prefixes(self, lanes: Int32Array) -> Int32Array:
+        """The stacks of some lanes, int32 (lanes, cut)."""
         if not len(lanes):
             return np.zeros((0, self._cut), dtype=np.int32)
         out = self._cuda.device_array(len(lanes) * self._cut, dtype=np.int32)
@@ -119,6 +102,9 @@ class CudaCard:
         self._gather[blocks, self._block](self._cuda.to_device(chosen), self._plan[0], self._state[2], out)
         stacks: Int32Array = out.copy_to_host().reshape(len(lanes), self._cut)
         return stacks
+
+
+Card = CudaCard | Twin
 
 
 def at_cut(scalars: Int32Array) -> Int32Array:

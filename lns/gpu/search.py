@@ -8,17 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lns.construct.candidates import (
-    DOWN_MASK,
-    DOWN_SHIFT,
-    GAIN_SHIFT,
-    PIECE_MASK,
-    RIGHT_MASK,
-    RIGHT_SHIFT,
-    Int64Array,
-    breaks_spent,
-    oriented_piece,
-)
+from lns.construct import candidates as packed
+from lns.construct.candidates import Int64Array, breaks_spent, oriented_piece
 from lns.construct.constructor import Constructor
 from lns.construct.endgame import DEPTH, NODES, REACHED
 from lns.construct.endgame_plan import PrefixState
@@ -87,7 +78,7 @@ def finish(
     for number in range(begin, len(stacks)):
         gain = 0
         for depth in range(cut):
-            gain += candidates[stacks[number, depth] - 1] >> GAIN_SHIFT
+            gain += candidates[stacks[number, depth] - 1] >> packed.GAIN_SHIFT
         allowed = mismatches - breaks_spent(gain)
         if allowed < 0:
             continue
@@ -97,9 +88,9 @@ def finish(
             candidate = candidates[stacks[number, depth] - 1]
             at = plan.prefix.depths[np.uint64(depth) * DEPTH_WORDS + POSITION]
             laid.found[depth] = oriented_piece(candidate)
-            laid.used[candidate & PIECE_MASK] = 1
-            laid.right[at] = (candidate >> RIGHT_SHIFT) & RIGHT_MASK
-            laid.down[at] = (candidate >> DOWN_SHIFT) & DOWN_MASK
+            laid.used[candidate & packed.PIECE_MASK] = 1
+            laid.right[at] = (candidate >> packed.RIGHT_SHIFT) & packed.RIGHT_MASK
+            laid.down[at] = (candidate >> packed.DOWN_SHIFT) & packed.DOWN_MASK
         missed, nodes = solve_tail(plan.tail, work, laid.used, laid.right, laid.down, allowed, tail_nodes)
         tails, placements = tails + 1, placements + nodes
         if missed >= 0:
@@ -249,6 +240,6 @@ def prefix_before(constructor: Constructor, length: int) -> PrefixState:
     prefix = PrefixState._make(array.copy() for array in constructor.prefix)
     depth = min(length, int(prefix.scalars[DEPTH]))
     prefix.used[:] = 0
-    prefix.used[prefix.chosen[:depth] & PIECE_MASK] = 1
+    prefix.used[prefix.chosen[:depth] & packed.PIECE_MASK] = 1
     prefix.scalars[DEPTH] = depth
     return prefix

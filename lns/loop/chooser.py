@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from lns.engine import State
+from lns.engine import Saved
 from lns.loop.pool import Operator
 
 MEMORY = 8.0  # prices after which a record counts half
@@ -24,7 +24,7 @@ SHARES = {"regrow": 0.5}  # of the search, for operators that need more than the
 MIN_COST = 100_000.0  # node equivalents that a call of an operator is taken to cost before the first one
 
 
-class Chooser:
+class Chooser(Saved):
     """The records of all operators, and the choice among them.
 
     Each may cost the share ``floor`` of the search though it gains nothing.
@@ -38,6 +38,8 @@ class Chooser:
     on : bool (operators,)
         False for an operator that was switched off because it failed.
     """
+
+    SAVED = ("gained", "paid", "cost", "calls", "new", "later", "on")
 
     def __init__(self, operators: Sequence[Operator], floor: float) -> None:
         self.floor = np.array([SHARES.get(operator.name, floor) for operator in operators])
@@ -95,12 +97,3 @@ class Chooser:
         """New boards, those that the construction found later, and failures, of each operator that has some."""
         columns = self.new, self.later, ~self.on
         return [{name: int(value) for name, value in zip(names, column, strict=True) if value} for column in columns]
-
-    def state(self) -> State:
-        records = [self.gained, self.paid, self.cost, self.calls, self.new, self.later, self.on]
-        return {"records": np.array(records, dtype=np.float64)}
-
-    def restore(self, state: State) -> None:
-        *records, on = state["records"].copy()
-        self.gained, self.paid, self.cost, self.calls, self.new, self.later = records
-        self.on = on > 0

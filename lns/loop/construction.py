@@ -10,18 +10,18 @@ import numpy as np
 
 from lns.assignment import fill, greedy_board, matched_edges
 from lns.construct.beam import BeamSearch, Paths, Tails, beam_tables
-from lns.construct.candidates import check_colours, is_unclued_piece
+from lns.construct.candidates import check_colours
 from lns.construct.constructor import Constructor
 from lns.construct.quota_bandit import QuotaBandit
 from lns.construct.schedule import BreakSchedule, beam_tail_cut, cell_order, favoured_colours
-from lns.engine import State, Statistics, expect
+from lns.engine import State, Statistics, component, joined, pack, unpack
 from lns.gpu.card import Card
 from lns.gpu.search import CardSearch
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.puzzle import GREY, Puzzle
+from lns.instances.puzzle import Puzzle
 from lns.instances.symmetry import cells_from_view
-from lns.loop.pool import WHOLE_BOARD, Found, Freed, Pool, Repaired
+from lns.loop.pool import WHOLE_BOARD, Found, Freed, Operator, Pool, Repaired
 from lns.node_equivalents import BEAM_CHILD
 from lns.orientation import Orientation
 from lns.params import Params
@@ -30,11 +30,10 @@ from lns.rng import random_state
 log = logging.getLogger("lns")
 
 MAX_PLACED = 2**25  # most pieces in all prefixes of a layer of a beam, as all of them are in a checkpoint
-NO_BEAM = -1  # depth between two beams
 FILL_COST = 100_000.0  # node equivalents of a greedy fill, about
 
 
-class Construction:
+class Construction(Operator):
     """The construction: frees the whole board, and fills it by a depth-first search with scheduled breaks.
 
     ``orientation`` is how the island sees the puzzle, with its part of the prefixes; ``seed`` and ``island`` give the
@@ -45,7 +44,8 @@ class Construction:
     search gives it another tree.
     """
 
-    name, makes_boards, proves = "construct", True, False
+    name, makes_boards = "construct", True
+    SAVED = ("random",)
 
     def __init__(
         self,
@@ -145,16 +145,12 @@ class Construction:
             log.warning("the search goes on without the graphics card: %s", told)
             self._open_card, self._card_failed = None, True
 
-    # -- state: everything above, as flat arrays ---------------------------------------------------------------------
-
     def state(self) -> State:
-        state: State = {"random": self.random.copy(), "partition": np.array(self.partition)}
-        state.update({f"bandit.{name}": value for name, value in self.bandit.state().items()})
-        constructor = {} if self.constructor is None else self.constructor.state()
-        for name in Constructor.STATE:
-            none = np.zeros(0, dtype=np.uint64 if name in Constructor.UNSIGNED else np.int64)
-            state[f"constructor.{name}"] = constructor.get(name, none)
-        return state
+        """What the bandit and the constructor have made is one array of bytes, empty before the first step."""
+        made = b""
+        if self.constructor is not None:
+            made = pack(joined({"bandit": self.bandit.state(), "constructor": self.constructor.state()}))
+        return super().state() | {"partition": np.array(self.partition), "made": np.frombuffer(made, dtype=np.uint8)}
 
     def restore(self, state: State) -> None:
         """Continue from ``state``, with its part of the prefixes, as the parts of the other islands are those of then.
@@ -162,23 +158,22 @@ class Construction:
         If the run now has a multiple of the saved number of parts, this island searches only its new, smaller part of
         the saved one; the new islands search the rest.
         """
-        self.random[:] = state["random"]
+        super().restore(state)
         part, parts = state["partition"].tolist()
-        expect(0 <= part < parts, "part of the prefixes")
         new_part, new_parts = self.partition
         if new_parts % parts or new_part % parts != part:
             self.partition = part, parts
-        bandit, construction = (component(state, prefix) for prefix in ("bandit.", "constructor."))
-        if len(bandit["priors"]) == 0:
+        if not len(state["made"]):
             return
-        self.bandit.restore(bandit)
+        made = unpack(state["made"].tobytes())
+        self.bandit.restore(component(made, "bandit"))
         self.constructor = Constructor(
             self.orientation.puzzle, self.params.construct, self.bandit.schedule(), self.random, self.partition
         )
-        self.constructor.restore(construction)
+        self.constructor.restore(component(made, "constructor"))
 
 
-class Beam:
+class Beam(Operator):
     """Frees the whole board, and fills it by one randomised beam after the other and exact tails.
 
     A beam ends before the cut if no prefix has a child, mostly because the border pieces of a colour are used up. Its
@@ -187,7 +182,8 @@ class Beam:
     ``whole``: whether a repair runs a whole beam; else some of its layers or tails.
     """
 
-    name, makes_boards, proves = "beam", True, False
+    name, makes_boards = "beam", True
+    SAVED = ("best_score", "failed_beams", "prefixes", "nodes", "random", "seed")
 
     def __init__(self, orientation: Orientation, params: Params, seed: int, island: int, *, whole: bool) -> None:
         puzzle = orientation.puzzle
@@ -204,7 +200,7 @@ class Beam:
         self.failed_beams = 0  # beams in a row that ended before the cut
         self._tails = Tails(puzzle, cell_order(puzzle, params.construct), beam_tail_cut(puzzle, params.beam))
         self._beam: BeamSearch | None = None  # the beam that is growing
-        self._seed = self.random.copy()  # random state from which the tables of the beam were shuffled
+        self.seed = self.random.copy()  # random state from which the tables of the beam were shuffled
         self._paths: Paths = np.zeros((0, self._tails.cut), dtype=np.int16)  # at the cut, not completed yet
 
     @property
@@ -235,7 +231,7 @@ class Beam:
         return []
 
     def _begin(self) -> BeamSearch:
-        self._seed = self.random.copy()
+        self.seed = self.random.copy()
         params, puzzle, order, cut = self.params.construct, self.puzzle, self._tails.order, self._tails.cut
         rim = params.border_colours if self.failed_beams == 0 and params.quota_scale else 0
         inner = params.inner_colours if self.failed_beams <= 1 and params.quota_scale else 0
@@ -257,71 +253,33 @@ class Beam:
         self.best_score = max(self.best_score, matched_edges(self.puzzle, board.placements))
         return Found(self.orientation.from_engine(board), origin)
 
-    # -- state: the prefixes of the current layer ---------------------------------------------------------------------
-
     def state(self) -> State:
-        paths, values, depth = (
-            self._paths,
-            np.zeros(0, dtype=np.int64),
-            self._tails.cut if len(self._paths) else NO_BEAM,
-        )
+        """With the prefixes at the cut, and those of the current layer, one after the other, and their values."""
+        values, layer = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int16)
         if self._beam is not None:
-            paths, values, depth = self._beam.paths(self._beam.prefix_count), self._beam.values.copy(), self._beam.depth
-        padded_paths = np.full((len(paths), self.puzzle.cells), -1, dtype=np.int16)
-        padded_paths[:, : paths.shape[1]] = paths
-        return {
-            "counters": np.array([self.best_score, self.failed_beams, self.prefixes, self.nodes, depth]),
-            "random": self.random.copy(),
-            "seed": self._seed.copy(),
-            "paths": padded_paths,
-            "values": values,
-        }
+            values, layer = self._beam.values.copy(), self._beam.paths(self._beam.prefix_count).ravel()
+        return super().state() | {"paths": self._paths, "values": values, "layer": layer}
 
     def restore(self, state: State) -> None:
-        self.best_score, self.failed_beams, self.prefixes, self.nodes, depth = state["counters"].tolist()
-        paths = np.ascontiguousarray(state["paths"][:, : max(depth, 0)].astype(np.int16))
-        values, cut = state["values"].astype(np.int64), self._tails.cut
-        fits = NO_BEAM <= depth <= cut and (depth == NO_BEAM) == (len(paths) == 0)
-        fits = fits and len(paths) <= self.params.beam.width and len(values) == len(paths) * (NO_BEAM < depth < cut)
-        expect(fits and self._are_legal(paths), "beam")
-        self._beam, self._paths = None, paths
+        super().restore(state)
+        self._beam, self._paths, values = None, state["paths"].astype(np.int16), state["values"].astype(np.int64)
         if len(values):
-            self.random[:] = state["seed"]
-            self._begin().resume(paths, values)
-            self._paths = paths[:0]
-        self.random[:] = state["random"]
-        self._seed = state["seed"].astype(np.uint64)
-
-    def _are_legal(self, paths: Paths) -> bool:
-        """Whether saved prefixes hold known pieces, each at most once, and keep the rim and the clues."""
-        puzzle, unclued = self.puzzle, is_unclued_piece(self.puzzle)
-        if paths.size and not 0 <= paths.min() <= paths.max() < 4 * puzzle.cells:
-            return False
-        pieces = np.sort(paths >> 2, axis=1)
-        if (pieces[:, 1:] == pieces[:, :-1]).any():
-            return False
-        clues = {clue.cell: clue.oriented for clue in puzzle.clues}
-        for cell, oriented in zip(self._tails.order.tolist(), paths.T, strict=False):
-            fits = oriented == clues[cell] if cell in clues else unclued[oriented >> 2]
-            if not fits.all() or ((puzzle.oriented[oriented] == GREY) != puzzle.rim_sides(cell)).any():
-                return False
-        return True
+            self.random[:] = self.seed
+            self._begin().resume(state["layer"].astype(np.int16).reshape(len(values), -1), values)
+            self.random[:] = state["random"]
 
 
-class Fill:
+class Fill(Operator):
     """Frees the whole board, and fills it greedily, or by assignments: a first board in a moment, by any rules.
 
     ``orientation``: how the construction sees the puzzle; None: it cannot fill it.
     """
 
-    name, makes_boards, proves = "fill", True, False
+    name, makes_boards = "fill", True
+    SAVED = ("calls",)
 
     def __init__(self, puzzle: Puzzle, orientation: Orientation | None) -> None:
         self.puzzle, self.orientation, self.calls = puzzle, orientation, 0
-
-    @property
-    def statistics(self) -> Statistics:
-        return Statistics()
 
     def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
         return None if self.calls or pool.members else WHOLE_BOARD  # it makes the first board only
@@ -334,14 +292,3 @@ class Fill:
             seen = self.orientation.puzzle
             board = self.orientation.from_engine(fill(seen, Board.empty(seen)))
         return Repaired([Found(board, self.name)], FILL_COST)
-
-    def state(self) -> State:
-        return {"calls": np.array([self.calls])}
-
-    def restore(self, state: State) -> None:
-        (self.calls,) = state["calls"].tolist()
-
-
-def component(state: State, prefix: str) -> State:
-    """The arrays whose names begin with ``prefix``, by the rest of their names."""
-    return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}

@@ -7,15 +7,15 @@ first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from lns.engine import FoundBoard, State, Statistics, expect, legal_score, saved_board, saved_placements
+from lns.engine import FoundBoard, Saved, State, Statistics, saved_board, saved_placements
 from lns.instances.board import Board
 from lns.instances.puzzle import IntArray, Puzzle
 from lns.node_equivalents import REGION_NODE
@@ -80,45 +80,29 @@ class Repaired(NamedTuple):
     moved: Found | None = None  # a board that takes the place of the freed one, though it is not better
 
 
-class Operator(Protocol):
-    """An operator of `lns.loop.search_loop.SearchLoop`, which verifies its boards.
+class Operator(Saved):
+    """An operator of `lns.loop.search_loop.SearchLoop`, which verifies its boards."""
 
-    Attributes
-    ----------
-    name : str
-        Name in the table, in statistics and in messages.
-    makes_boards : bool
-        Whether it makes whole boards, and so can make the first one.
-    proves : bool
-        Whether its repair is exact: what it does not find is proven not to exist.
-    """
-
-    name: str
-    makes_boards: bool
-    proves: bool
+    name: str  # in the table, in statistics and in messages
+    makes_boards = False  # whether it makes whole boards, and so can make the first one
+    proves = False  # whether its repair is exact: what it does not find is proven not to exist
 
     def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
         """Choose a board and the cells to free; None if there is nothing to do for a board of score ``wanted``."""
+        raise NotImplementedError
 
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
         """Search for a board that is better than the freed one, or of the score ``wanted`` if that is a whole board."""
+        raise NotImplementedError
 
     @property
     def statistics(self) -> Statistics:
         """What was done so far."""
-
-    def state(self) -> State:
-        """Everything that a new operator needs to go on; without the pool."""
-
-    def restore(self, state: State) -> None:
-        """Go on from a state. Raises InputError if it does not fit the puzzle or the parameters."""
+        return Statistics()
 
 
-class Neighbourhood(Protocol):
-    """The regions of a board that are worth freeing, the most promising first."""
-
-    def __call__(self, puzzle: Puzzle, member: Member, /) -> Iterator[tuple[int, ...]]:
-        """Cells of each region."""
+Neighbourhood = Callable[[Puzzle, Member], Iterator[tuple[int, ...]]]
+"""The regions of a board that are worth freeing, the most promising first."""
 
 
 # -- the pool ----------------------------------------------------------------------------------------------------------
@@ -250,52 +234,44 @@ class Pool:
 
     def state(self, operators: tuple[str, ...]) -> State:
         """Everything above as flat arrays, one row a member; ``operators`` name the columns of what is done."""
-        members, cells = self.members, self.puzzle.cells
-        boards, orders = members_to_rows(members, cells)
-        done = [[member.done.get(name, 0) for name in operators] for member in members]
+        done = [[member.done.get(name, 0) for name in operators] for member in self.members]
+        known = {"known": self._known, "families": self._best_scores, "searched": self._searched}
         return {
-            "boards": boards,
-            "orders": orders,
-            "lines": np.array([(m.best, m.idle, m.family) for m in members], dtype=np.int64).reshape(-1, 3),
+            "members": members_to_rows(self.members, self.puzzle.cells),
             "done": np.array(done, dtype=np.int64).reshape(-1, len(operators)),
             "boards_by_score": self.boards_by_score.copy(),
-            "spent": np.array([self.spent]),
+            "spent": np.array(self.spent),
             "anchor": saved_placements(self.anchor),
-            "known": np.array(list(self._known.items()), dtype=np.int64).reshape(-1, 2),
-            "families": np.array(list(self._best_scores.items()), dtype=np.int64).reshape(-1, 2),
-            "searched": np.array(list(self._searched), dtype=np.int64),
+            **{name: np.array(list(of.items()), dtype=np.int64).reshape(-1, 2) for name, of in known.items()},
         }
 
     def restore(self, state: State, operators: tuple[str, ...]) -> None:
-        """Continue from `state`; InputError for illegal boards, orders that are none, and unknown operators."""
-        self.members = members_of_rows(self.puzzle, state["boards"], state["orders"])
-        for member, line, done in zip(self.members, state["lines"].tolist(), state["done"].tolist(), strict=True):
-            best, member.idle, family = line
-            member.best, member.family = max(best, member.score), family or member.family
+        """Continue from `state`."""
+        self.members = members_of_rows(self.puzzle, state["members"])
+        for member, done in zip(self.members, state["done"].tolist(), strict=True):
             member.done = dict(zip(operators, done, strict=True))
-        self.boards_by_score = state["boards_by_score"].astype(np.int64)
-        self.anchor, _ = saved_board(self.puzzle, state["anchor"])
-        (self.spent,) = state["spent"].tolist()
-        self._known = dict(state["known"].tolist())
-        expect(max(self._known.values(), default=ELSEWHERE) < len(operators), "operator of a known board")
-        self._best_scores = dict(state["families"].tolist())
-        self._searched = dict.fromkeys(state["searched"].tolist(), 0)
+        self.boards_by_score[:], self.spent = state["boards_by_score"], float(state["spent"])
+        self.anchor = saved_board(self.puzzle, state["anchor"])
+        self._known, self._best_scores, self._searched = (
+            dict(state[name].tolist()) for name in ("known", "families", "searched")
+        )
 
 
-def members_to_rows(members: list[Member], cells: int) -> tuple[IntArray, IntArray]:
-    """Boards and orders of members, int32 (members, cells) each; an order of -1 stands for none."""
-    none = np.full(cells, -1, dtype=np.int32)
-    boards = np.array([member.board.placements for member in members], dtype=np.int32)
-    orders = np.array([none if member.order is None else member.order for member in members], dtype=np.int32)
-    return boards.reshape(-1, cells), orders.reshape(-1, cells)
+def members_to_rows(members: list[Member], cells: int) -> npt.NDArray[np.int64]:
+    """Board, order (-1: none), score, best score, idle node equivalents and family; int64 (members, 2 cells + 4)."""
+    rows = [
+        [*m.board.placements, *([-1] * cells if m.order is None else m.order), m.score, m.best, m.idle, m.family]
+        for m in members
+    ]
+    return np.array(rows, dtype=np.int64).reshape(-1, 2 * cells + 4)
 
 
-def members_of_rows(puzzle: Puzzle, boards: npt.NDArray[np.generic], orders: npt.NDArray[np.generic]) -> list[Member]:
-    """Members from rows of a state; InputError for illegal boards and for orders that are none."""
+def members_of_rows(puzzle: Puzzle, rows: npt.NDArray[np.generic]) -> list[Member]:
+    """Members from the rows of `members_to_rows`."""
     members = []
-    for placements, given in zip(boards, orders, strict=True):
-        order, board = given.astype(np.int32), Board(placements.astype(np.int32), puzzle.width, puzzle.height)
-        ordered = bool((order >= 0).all())
-        expect(not ordered or np.array_equal(np.sort(order), np.arange(len(order))), "order of a board")
-        members.append(Member(board, legal_score(puzzle, board), order if ordered else None))
+    for row in rows.astype(np.int64):
+        board, order = np.split(row[:-4].astype(np.int32), 2)
+        made = Board(board, puzzle.width, puzzle.height)
+        score, best, idle, family = row[-4:].tolist()
+        members.append(Member(made, score, None if order[0] < 0 else order, best, idle, family))
     return members

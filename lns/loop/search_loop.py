@@ -4,26 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
-from lns.engine import (
-    FoundBoard,
-    State,
-    Statistics,
-    check_numbers,
-    saved_board,
-    saved_placements,
-)
+from lns.engine import FoundBoard, Saved, State, Statistics, component, joined, saved_board, saved_placements
 from lns.instances.board import Board
-from lns.instances.errors import InputError
-from lns.loop.construction import component
 from lns.loop.loop import Loop
 from lns.loop.pool import ELSEWHERE
 
-ANY_NUMBER = ("beam.values", "tabu.tabu.scalars")  # arrays of a state that hold any numbers: values, a hash
 
-
-class SearchLoop(Loop):
+class SearchLoop(Loop, Saved):
     """The search of one island: operators, a pool of boards, and a chooser.
 
     Budgets are nodes, not seconds: the same seed and the same number of steps give the same boards, and a loop restored
@@ -51,6 +38,8 @@ class SearchLoop(Loop):
     boards : int
         Boards found so far.
     """
+
+    SAVED = ("best_score", "boards", "starts_from_board", "random")
 
     # -- boards ------------------------------------------------------------------------------------------------------
 
@@ -86,31 +75,15 @@ class SearchLoop(Loop):
 
     def state(self) -> State:
         """Everything that a new loop needs to continue this search."""
-        state: State = {
-            "best": saved_placements(self.best),
-            "counters": np.array([self.best_score, self.boards, self.starts_from_board]),
-            "random": self.random.copy(),
-        }
         parts = {"pool": self.pool.state(self.names), "chooser": self.chooser.state()}
         parts |= {operator.name: operator.state() for operator in self.operators}
-        return state | {f"{part}.{key}": value for part, arrays in parts.items() for key, value in arrays.items()}
+        return super().state() | {"best": saved_placements(self.best)} | joined(parts)
 
     def restore(self, state: State) -> None:
-        """Continue from ``state``; raises InputError if it does not fit this puzzle and these parameters."""
-        check_numbers({name: values for name, values in state.items() if name not in ANY_NUMBER})
-        try:
-            self.best, score = saved_board(self.puzzle, state["best"])
-            self.best_score, self.boards, starts_from_board = state["counters"].tolist()
-            if score != self.best_score:
-                raise InputError(f"checkpoint: saved score {self.best_score}, but the saved board scores {score}")
-            self.starts_from_board = bool(starts_from_board)
-            self.random[:] = state["random"]
-            self.pool.restore(component(state, "pool."), self.names)
-            self.chooser.restore(component(state, "chooser."))
-            for operator in self.operators:
-                operator.restore(component(state, f"{operator.name}."))
-        except (ValueError, IndexError, OverflowError) as error:
-            if isinstance(error, InputError):
-                raise
-            message = f"checkpoint: the saved search does not fit this puzzle and these parameters ({error})"
-            raise InputError(message) from error
+        """Continue from the state of a loop of the same puzzle, parameters and operators."""
+        super().restore(state)
+        self.best = saved_board(self.puzzle, state["best"])
+        self.pool.restore(component(state, "pool"), self.names)
+        self.chooser.restore(component(state, "chooser"))
+        for operator in self.operators:
+            operator.restore(component(state, operator.name))

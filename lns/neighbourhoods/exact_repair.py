@@ -8,19 +8,27 @@ certificate says which windows around the damage of the best boards are proven t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
-import numpy.typing as npt
 
 from lns import node_equivalents
-from lns.engine import State, Statistics, expect
+from lns.engine import State, Statistics
 from lns.exact.region.options import RegionOptions
 from lns.exact.region.resolve import RegionResult, resolve
 from lns.instances.board import EMPTY, Board
 from lns.instances.puzzle import Puzzle
-from lns.loop.pool import Found, Freed, Member, Neighbourhood, Pool, Repaired, members_of_rows, members_to_rows
+from lns.loop.pool import (
+    Found,
+    Freed,
+    Member,
+    Neighbourhood,
+    Operator,
+    Pool,
+    Repaired,
+    members_of_rows,
+    members_to_rows,
+)
 from lns.neighbourhoods.regions import Cells, windows
 from lns.params import NeighbourhoodsParams
 
@@ -36,7 +44,7 @@ GROWTH, MAX_TRIES = 4, 6  # times more nodes for a window that was left open, ea
 PROVEN = -1  # instead of the number of tries
 
 
-class RegionOperator:
+class RegionOperator(Operator):
     """Frees the regions of one neighbourhood, one after the other, and re-solves them exactly for one edge more.
 
     Parameters
@@ -49,7 +57,8 @@ class RegionOperator:
         Whether a refill as good as the board may take its place, so that the next regions see another board.
     """
 
-    makes_boards, proves = False, True
+    proves = True
+    SAVED = ("cost", "tries", "decided")
 
     def __init__(self, name: str, puzzle: Puzzle, neighbourhood: Neighbourhood, nodes: int, *, moves: bool) -> None:
         self.name, self.puzzle, self.neighbourhood, self.nodes, self.moves = name, puzzle, neighbourhood, nodes, moves
@@ -120,30 +129,8 @@ class RegionOperator:
         counts = {self.name: static, f"{self.name}-colorpairs": dynamic}
         return Statistics(operators={name: count for name, count in counts.items() if count})
 
-    def state(self) -> State:
-        return {"orders": np.array([self.cost, self.tries, self.decided])}
 
-    def restore(self, state: State) -> None:
-        self.cost, self.tries, self.decided = state["orders"].copy()
-        self._regions = None, iter(())
-
-
-@dataclass
-class _Certified:
-    """A board, the windows around its damage by the name of their shape, and how often each was searched, or PROVEN."""
-
-    member: Member
-    windows: list[tuple[str, Cells]]
-    tries: npt.NDArray[np.int64]
-
-    def next_open(self) -> list[tuple[int, int]]:
-        """(tries, number) of the first window of those that were tried least, if any is open."""
-        left = np.flatnonzero((self.tries >= 0) & (self.tries < MAX_TRIES))
-        number = int(left[np.argmin(self.tries[left])]) if len(left) else 0
-        return [(int(self.tries[number]), number)] if len(left) else []
-
-
-class Certificate:
+class Certificate(Operator):
     """Frees windows of some shapes around the damage of the best boards, until each is proven to be optimal.
 
     It costs at most a share of what was searched since the best score was reached, so a best board that lasts is
@@ -152,7 +139,8 @@ class Certificate:
     ``params``: nodes of a window at first, and the share.
     """
 
-    name, makes_boards, proves = "certificate", False, True
+    name, proves = "certificate", True
+    SAVED = ("score", "spent_before", "cost", "all_nodes")
 
     def __init__(self, puzzle: Puzzle, params: NeighbourhoodsParams) -> None:
         self.puzzle, self.nodes, self.share = puzzle, params.nodes, params.certificate
@@ -162,16 +150,18 @@ class Certificate:
             "3 full rows or columns": ((3, puzzle.width), (puzzle.height, 3)),
         }
         self.score, self.spent_before, self.cost, self.all_nodes = -1, 0.0, 0.0, 0
-        self._boards: list[_Certified] = []
-        self._asked = 0, 0  # board and window that was freed last
+        self._begin()
+
+    def _begin(self) -> None:
+        self._members: list[Member] = []
+        self._windows: list[tuple[Member, str, Cells]] = []  # with the names of their shapes
+        self._tries: list[int] = []  # how often each window was searched, or PROVEN
 
     @property
     def statistics(self) -> Statistics:
         certificate = {}
         for shape in self.shapes:
-            tries = [
-                n for of in self._boards for (name, _), n in zip(of.windows, of.tries, strict=True) if name == shape
-            ]
+            tries = [n for (_, name, _), n in zip(self._windows, self._tries, strict=True) if name == shape]
             if tries:
                 certificate[shape] = self.score, tries.count(PROVEN), len(tries)
         return Statistics(operators={self.name: self.all_nodes} if self.all_nodes else {}, certificate=certificate)
@@ -181,60 +171,50 @@ class Certificate:
             return None
         best = max(member.score for member in pool.members)
         if best > self.score:
-            self.score, self.spent_before, self.cost, self._boards = best, pool.spent, 0.0, []
+            self.score, self.spent_before, self.cost = best, pool.spent, 0.0
+            self._begin()
         if self.score < wanted - 1:
             return None  # a better board was found elsewhere
         for member in pool.members:
-            is_new = all(of.member.family != member.family for of in self._boards)
-            if member.score == self.score and is_new and len(self._boards) < CERTIFIED:
+            is_new = all(of.family != member.family for of in self._members)
+            if member.score == self.score and is_new and len(self._members) < CERTIFIED:
                 self._add(Member(member.board, member.score, member.order, family=member.family))
         if self.cost > self.share * (pool.spent - self.spent_before):
             return None
-        left = [(tries, board, number) for board, of in enumerate(self._boards) for tries, number in of.next_open()]
+        left = [(tries, number) for number, tries in enumerate(self._tries) if 0 <= tries < MAX_TRIES]
         if not left:
             return None
-        self._asked = board, number = min(left)[1:]
-        return Freed(self._boards[board].member, self._boards[board].windows[number][1])
+        self._asked = min(left)[1]
+        return Freed(self._windows[self._asked][0], self._windows[self._asked][2])
 
     def _add(self, member: Member) -> None:
-        listed = [
-            (name, cells)
-            for name, shapes in self.shapes.items()
-            for cells in windows(self.puzzle, member.board, shapes)
-        ]
-        self._boards.append(_Certified(member, listed, np.zeros(len(listed), dtype=np.int64)))
+        self._members.append(member)
+        for name, shapes in self.shapes.items():
+            self._windows += [(member, name, cells) for cells in windows(self.puzzle, member.board, shapes)]
+        self._tries += [0] * (len(self._windows) - len(self._tries))
 
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
-        member, (board, number) = freed.member, self._asked
+        member, tries = freed.member, self._tries[self._asked]
         assert member is not None
-        tries = self._boards[board].tries
-        nodes, options = self.nodes * GROWTH ** int(tries[number]), RegionOptions(order="auto")
+        nodes, options = self.nodes * GROWTH**tries, RegionOptions(order="auto")
         result = resolve(self.puzzle, member.board, freed.cells, target=self.score + 1, nodes=nodes, options=options)
         cost = node_equivalents.region(result.work)
         self.cost += cost
         self.all_nodes += int(cost / node_equivalents.REGION_NODE)
         if result.score > self.score:
             return Repaired([Found(result.board, self.name, member.order)], cost)
-        tries[number] = PROVEN if result.bound <= self.score else tries[number] + 1
+        self._tries[self._asked] = PROVEN if result.bound <= self.score else tries + 1
         return Repaired([], cost)
 
     def state(self) -> State:
-        members = [of.member for of in self._boards]
-        return {
-            "boards": np.stack(members_to_rows(members, self.puzzle.cells), axis=1),
-            "families": np.array([member.family for member in members], dtype=np.int64),
-            "tries": np.concatenate([np.zeros(0, dtype=np.int64), *(of.tries for of in self._boards)]),
-            "counters": np.array([self.score, self.spent_before, self.cost, self.all_nodes], dtype=np.float64),
+        return super().state() | {
+            "members": members_to_rows(self._members, self.puzzle.cells),
+            "tries": np.array(self._tries, dtype=np.int64),
         }
 
     def restore(self, state: State) -> None:
-        self._boards = []
-        score, self.spent_before, self.cost, all_nodes = state["counters"].tolist()
-        self.score, self.all_nodes, tries = int(score), int(all_nodes), state["tries"]
-        members = members_of_rows(self.puzzle, state["boards"][:, 0], state["boards"][:, 1])
-        for member, family in zip(members, state["families"].tolist(), strict=True):
-            member.family = family
-            expect(member.score == self.score, "score of the certificate")
+        super().restore(state)
+        self._begin()
+        for member in members_of_rows(self.puzzle, state["members"]):
             self._add(member)
-            of = self._boards[-1].tries
-            of[:], tries = tries[: len(of)], tries[len(of) :]
+        self._tries = state["tries"].tolist()

@@ -2,7 +2,7 @@
 
 The built-in ones are small: an assignment, exchanges that keep the score, and a short tabu walk. Alone they seldom gain
 anything on a good board. They lead from one board to others as good, on which the damage lies elsewhere and the
-re-solves have new regions to work on. `Suffix` is large.
+re-solves have new regions to work on. `Suffix` is large, and so is `Regrow`, which is no function.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ from lns.assignment import matched_edges, matching_edges, placement_matches, rea
 from lns.construct.beam import BeamSearch, Paths, Tails, beam_tables
 from lns.construct.candidates import CandidateTables
 from lns.construct.schedule import beam_tail_cut, cell_order, favoured_colours
-from lns.engine import State, Statistics
+from lns.engine import State, Statistics, component, joined
 from lns.exact.region.windows import with_neighbours
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.puzzle import BoolArray, IntArray, Puzzle
+from lns.instances.puzzle import BoolArray, Clue, IntArray, Puzzle
 from lns.instances.symmetry import View, board_from_view, board_in_view, puzzle_in_view
-from lns.loop.pool import Found, Freed, Pool, Repaired
-from lns.params import BeamParams, ConstructParams
+from lns.loop.construction import Construction
+from lns.loop.pool import WHOLE_BOARD, Found, Freed, Operator, Pool, Repaired
+from lns.orientation import Orientation
+from lns.params import BeamParams, ConstructParams, Params
 from lns.rng import random_state
 from lns.tabu.search import MAX_CELLS, TabuSearch
 
@@ -50,6 +52,8 @@ KEPT = (0.4, 0.6)  # share of the board that stays before a suffix
 NARROWEST, WIDEST = 16, 16_384  # prefixes of its beam
 CHILD_NODES = node_equivalents.BEAM_CHILD / node_equivalents.REGION_NODE
 LEAST_CELLS = 9  # smaller boards are left to the other operators
+POPULATION = 200  # prefixes that measure how many pieces fit: trees behind half a board are small, and many
+TREE_COST = 4_000_000.0  # node equivalents of all that is set up for one of these trees, about
 
 
 class Move(NamedTuple):
@@ -69,10 +73,10 @@ state: the same arguments give the same move.
 """
 
 
-class MoveOperator:
+class MoveOperator(Operator):
     """An operator that is a function of a board, which it changes, within ``nodes`` placements of a region re-solve."""
 
-    makes_boards = proves = False
+    SAVED = ("nodes_spent",)
 
     def __init__(self, name: str, puzzle: Puzzle, function: OperatorFunction, nodes: int) -> None:
         self.name, self.puzzle, self.function, self.nodes = name, puzzle, function, nodes
@@ -99,12 +103,6 @@ class MoveOperator:
 
     def _call(self, board: Board, rng: np.random.Generator, nodes: int) -> Move:
         return self.function(self.puzzle, board, rng, nodes)
-
-    def state(self) -> State:
-        return {"nodes": np.array([self.nodes_spent])}
-
-    def restore(self, state: State) -> None:
-        (self.nodes_spent,) = state["nodes"].tolist()
 
 
 class OwnOperator(MoveOperator):
@@ -357,3 +355,64 @@ def _tables(puzzle: Puzzle, construct: ConstructParams, cut: int) -> CandidateTa
     rim, inner = construct.border_colours, construct.inner_colours
     favoured = favoured_colours(puzzle, rim, inner) if construct.quota_scale else ()
     return beam_tables(puzzle, _order(puzzle, construct), cut, favoured, random_state(0, 0))
+
+
+# -- a half constructed anew -------------------------------------------------------------------------------------------
+
+
+class Regrow(Operator):
+    """Frees half of the start board of a pool, or of its best one, and constructs it anew for one edge more."""
+
+    name = "regrow"
+    SAVED = ("cost",)
+
+    def __init__(self, puzzle: Puzzle, params: Params) -> None:
+        self.puzzle, self.cost = puzzle, 0.0
+        self.params = replace(params, construct=replace(params.construct, population=POPULATION))
+        self._keep(np.zeros(0, dtype=np.int32))
+
+    def _keep(self, kept: IntArray) -> None:
+        """Begin a construction with these placements as clues, int32 (cells,), -1 for a free cell; or with none."""
+        clues = {Clue(cell, *divmod(oriented, 4)) for cell, oriented in enumerate(kept.tolist()) if oriented >= 0}
+        orientation = Orientation.of_island(self.puzzle.with_clues(clues | set(self.puzzle.clues)))
+        self.kept, self.construction = kept, Construction(orientation, self.params, seed=0, island=0)
+
+    @property
+    def statistics(self) -> Statistics:
+        return Statistics(operators={self.name: int(self.cost / node_equivalents.REGION_NODE)})
+
+    def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
+        if not pool.members or wanted > self.puzzle.max_score:
+            return None
+        kept = self.kept if len(self.kept) else self._clean_half(pool.anchor or pool.ranked()[0].board)
+        if kept is not None and kept is not self.kept:
+            self._keep(kept)
+            self.construction.random[:] = rng.integers(2**64, size=4, dtype=np.uint64)
+        return None if kept is None else WHOLE_BOARD
+
+    def _clean_half(self, board: Board) -> IntArray | None:
+        """The placements of a half without a mismatch, also with the clues; None if there is none."""
+        pairs, clued = mismatched_pairs(self.puzzle, board), [clue.cell for clue in self.puzzle.clues]
+        cells = np.arange(self.puzzle.cells).reshape(self.puzzle.height, self.puzzle.width)
+        for turns in range(4):
+            free = np.setdiff1d(np.rot90(cells, turns).ravel()[-(cells.size // 2) :], clued)
+            if len(free) and (not len(pairs) or np.isin(pairs, free).any(axis=1).all()):
+                kept = board.placements.copy()
+                kept[free] = -1
+                return kept
+        return None
+
+    def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
+        trees = sum(arm.restarts for arm in self.construction.bandit.arms)
+        found, cost, _ = self.construction.repair(freed, wanted, rng)
+        cost += (sum(arm.restarts for arm in self.construction.bandit.arms) - trees) * TREE_COST
+        self.cost += cost
+        return Repaired([one._replace(origin=self.name) for one in found], cost)
+
+    def state(self) -> State:
+        return super().state() | {"kept": self.kept} | joined({"construct": self.construction.state()})
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._keep(state["kept"].astype(np.int32))
+        self.construction.restore(component(state, "construct"))

@@ -27,9 +27,17 @@ from lns.loop.construction import Beam, Construction, Fill
 from lns.loop.pool import Operator
 from lns.neighbourhoods import OPERATORS
 from lns.neighbourhoods.exact_repair import Certificate, RegionOperator
-from lns.neighbourhoods.move import MoveOperator, OperatorFunction, OwnOperator, Suffix, assign, exchange, perturb
+from lns.neighbourhoods.move import (
+    MoveOperator,
+    OperatorFunction,
+    OwnOperator,
+    Regrow,
+    Suffix,
+    assign,
+    exchange,
+    perturb,
+)
 from lns.neighbourhoods.regions import Regions
-from lns.neighbourhoods.regrow import Regrow
 from lns.orientation import Orientation
 from lns.params import Params
 from lns.rng import STREAM

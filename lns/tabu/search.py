@@ -6,12 +6,12 @@ import numpy as np
 
 from lns import node_equivalents
 from lns.assignment import with_rim
-from lns.engine import State, Statistics, check_numbers, expect, saved_board
+from lns.engine import State, Statistics, component, joined, saved_board
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.layout import Sides
 from lns.instances.puzzle import Puzzle
-from lns.loop.pool import WHOLE_BOARD, Found, Freed, Pool, Repaired
+from lns.loop.pool import WHOLE_BOARD, Found, Freed, Operator, Pool, Repaired
 from lns.params import TabuParams
 from lns.rng import RandomState, generator, random_state
 from lns.tabu import kernel
@@ -19,7 +19,7 @@ from lns.tabu.kernel import BEST, CHANGED, EVALUATED, SCORE, STEP, TENURE, TabuP
 
 VISITED_SLOTS = 1 << 16  # boards remembered by the reactive tenure
 MAX_CELLS = 1024
-SAVED = ("placed", "tabu_until", "visited_step", "visited_hash", "scalars", "best_placed", "random")  # of TabuState
+WALK = ("placed", "tabu_until", "visited_step", "visited_hash", "scalars", "best_placed", "random")  # what is saved
 SHORT_WALK = 3  # kicks without a new best after which a walk from a board of the pool ends
 
 
@@ -166,7 +166,7 @@ class TabuSearch:
     moves_evaluated = property(lambda self: int(self.state.scalars[EVALUATED]), doc="Moves evaluated in all walks.")
 
 
-class Tabu:
+class Tabu(Operator):
     """Frees the whole board; each repair is some moves of a walk.
 
     After ``patience`` moves for each cell of the board without a new best, a walk is kicked: it continues from its last
@@ -181,7 +181,8 @@ class Tabu:
     Lourenço, Martin & Stützle 2003 (iterated local search).
     """
 
-    name, makes_boards, proves = "tabu", True, False
+    name, makes_boards = "tabu", True
+    SAVED = ("walk_best", "best", "idle_from", "kicks", "started")
 
     def __init__(self, puzzle: Puzzle, params: TabuParams, seed: int, island: int, *, from_pool: bool = False) -> None:
         self.params, self.from_pool = params, from_pool
@@ -236,24 +237,12 @@ class Tabu:
         return True
 
     def state(self) -> State:
-        return {
-            **{f"tabu.{name}": getattr(self.tabu.state, name).copy() for name in SAVED},
-            "counters": np.array([self.walk_best, self.best, self.idle_from, self.kicks, self.started]),
-        }
+        return super().state() | joined({"walk": {name: getattr(self.tabu.state, name).copy() for name in WALK}})
 
     def restore(self, state: State) -> None:
-        puzzle = self.tabu.puzzle
-        self.walk_best, self.best, self.idle_from, self.kicks, started = state["counters"].tolist()
-        self.started = bool(started)
-        scores = [self.tabu.score, self.tabu.best_score]
-        if self.started:
-            board, score = saved_board(puzzle, state["tabu.placed"])
-            scores = [score, saved_board(puzzle, state["tabu.best_placed"])[1]]
-            self.tabu.start(board)  # fills the derived arrays
-        for name in SAVED:
-            getattr(self.tabu.state, name)[...] = state[f"tabu.{name}"]
-        scalars = self.tabu.state.scalars
-        check_numbers({"tabu.tabu.scalars": scalars[: kernel.HASH]})
-        longest = (puzzle.cells + 2 * self.params.tenure) * kernel.TENURE_UNIT
-        consistent = [self.tabu.score, self.tabu.best_score] == scores and self.walk_best <= self.tabu.best_score
-        expect(consistent and 0 < scalars[kernel.TENURE] <= longest, "tabu walk")
+        super().restore(state)
+        walk = component(state, "walk")
+        if self.started:  # fills the derived arrays
+            self.tabu.start(saved_board(self.tabu.puzzle, walk["placed"]))
+        for name in WALK:
+            getattr(self.tabu.state, name)[...] = walk[name]

@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 
 from lns.exact.region.options import RegionOptions
-from lns.exact.region.plan import plan_region
 from lns.exact.region.region_search import Reports
 from lns.exact.region.resolve import RegionResult, RegionStatus, resolve, warm_up
-from lns.exact.region.scheme import DIRECT, RegionShape, SearchScheme, make_scheme
-from lns.exact.region.searches import DynamicSearch, LagrangianSearch, make_spend_curves
-from lns.exact.region.state import OUTSIDE, RegionPlan
+from lns.exact.region.searches import DynamicSearch, LagrangianSearch
 from lns.exact.region.windows import rows, window
 from lns.instances.board import EMPTY, Board
 from lns.instances.errors import BoardError, InputError
@@ -35,86 +32,6 @@ def shuffled_inside() -> tuple[Puzzle, Board, list[int]]:
     inner = window(puzzle, 6, 6, 1, 1)
     placements[inner] = np.random.default_rng(0).permutation(placements[inner])
     return puzzle, Board(placements, 8, 8), inner
-
-
-def block(scheme: SearchScheme, stage: int) -> set[int]:
-    return set(scheme.members[scheme.first_member[stage] :][: scheme.length[stage]].tolist())
-
-
-def ways(plan: RegionPlan, scheme: SearchScheme, stage: int, mismatched: np.ndarray, allowed: int) -> int:
-    """How many of a stage's searches find a refill; ``mismatched``: bool (n, 4), by number and side."""
-
-    def own(cells: set[int], filled: np.ndarray) -> int:
-        touches = 0
-        for cell in cells:
-            for side, beyond in enumerate(plan.around[cell].tolist()):
-                counted = beyond == OUTSIDE or (beyond >= 0 and filled[beyond]) or (beyond in cells and side in (1, 2))
-                touches += bool(counted and mismatched[cell, side])
-        return touches
-
-    share = scheme.share[stage, allowed] if allowed < scheme.share.shape[1] else DIRECT
-    if share == DIRECT:
-        return int(own(block(scheme, stage), scheme.filled[stage]) <= allowed)
-    found, halves = 0, scheme.parts[stage].tolist()
-    for first, second, most in ((*halves[:2], share), (*halves[2:], allowed - 1 - share)):
-        used = own(block(scheme, first), scheme.filled[first])
-        if most < 0 or used > most:
-            continue
-        if first == halves[2] and share >= 0 and own(block(scheme, second), scheme.filled[halves[0]]) <= share:
-            continue  # the first search found it
-        before = ways(plan, scheme, first, mismatched, int(most))
-        found += before * ways(plan, scheme, second, mismatched, int(allowed - used))
-    return found
-
-
-def test_exactly_one_search_of_a_scheme_finds_each_refill() -> None:
-    """However mismatches are distributed over the joints, if they are at most r."""
-    rng = np.random.default_rng(5)
-    puzzle, _ = planted(1, 8, 8, 5)
-    splits = 0
-    for number in range(24):
-        if number % 2:
-            cells = sorted(rng.permutation(64)[: int(rng.integers(8, 40))].tolist())
-        else:
-            height, width = int(rng.integers(2, 8)), int(rng.integers(4, 8))
-            cells = window(puzzle, height, width, int(rng.integers(9 - height)), int(rng.integers(9 - width)))
-        filled = rng.random(64) < 0.9
-        plan = plan_region(puzzle, cells, filled=filled)
-        shape = RegionShape(puzzle, plan, 0)
-        most = int(rng.integers(0, 13))
-        scheme = make_scheme(shape, shape.round_up(most))
-        for stage in np.flatnonzero(scheme.first_slot >= 0):
-            slots = scheme.cells[scheme.first_slot[stage] :][: scheme.length[stage]]
-            assert set(slots.tolist()) == block(scheme, stage)
-        for r in {0, most // 2, most}:
-            splits += scheme.share[0, r] != DIRECT
-            for _ in range(8):
-                mismatched = np.zeros((len(cells), 4), dtype=bool)
-                for cell, side in zip(rng.integers(0, len(cells), r + 1), rng.integers(0, 4, r + 1), strict=True):
-                    beyond = int(plan.around[cell, side])
-                    if beyond == OUTSIDE or beyond >= 0:
-                        mismatched[cell, side] = True
-                        if beyond >= 0:
-                            mismatched[beyond, side ^ 2] = True
-                inside = (mismatched & (plan.around >= 0)).sum() // 2 + (mismatched & (plan.around == OUTSIDE)).sum()
-                assert ways(plan, scheme, 0, mismatched, r) == (inside <= r), (cells, r)
-    assert splits > 20
-
-
-def test_some_start_of_every_spend_curve_allows_every_distribution_of_mismatches() -> None:
-    """The cycle lemma: however mismatches are distributed over the cells, some start stays within its curve."""
-    rng = np.random.default_rng(5)
-    puzzle, _ = planted(1, 8, 8, 5)
-    for count in (1, *rng.integers(2, 40, 30).tolist()):
-        cells = np.sort(rng.permutation(64)[:count]).astype(np.int64)
-        for curves in make_spend_curves(puzzle, cells):
-            assert all((np.sort(curve.order) == np.arange(count)).all() for curve in curves)
-            for _ in range(5):
-                spent = rng.integers(0, 3, count) * (rng.random(count) < rng.random())
-                r = int(spent.sum() + rng.integers(0, 3))
-                after = [np.repeat(curve.caps(r), curve.lengths) for curve in curves]
-                within = [np.cumsum(spent[curve.order]) <= caps for curve, caps in zip(curves, after, strict=True)]
-                assert any(each.all() for each in within), (curves, spent, r)
 
 
 @pytest.mark.parametrize("order", ["static", "dynamic"])

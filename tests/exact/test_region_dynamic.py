@@ -1,7 +1,6 @@
 """The dynamic order with and without backjumping, against a plain search and against the static order."""
 
 from dataclasses import replace
-from pathlib import Path
 from unittest import mock
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 
 from lns.exact.colorpairs.explain import last_conflict
 from lns.exact.colorpairs.state import State
-from lns.exact.measurements import regions_of
 from lns.exact.region.options import RegionOptions
 from lns.exact.region.plan import Region
 from lns.exact.region.region_search import Reports
@@ -17,15 +15,13 @@ from lns.exact.region.resolve import RegionStatus, resolve
 from lns.exact.region.searches import DynamicSearch, Search, make_spend_curves
 from lns.exact.region.state import EXHAUSTED, FOUND, PAUSED
 from lns.exact.region.windows import rows, window
-from lns.exact.solvers import count
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
-from tests.exact.small_regions import published, run_script
+from tests.exact.small_regions import run_script
 from tests.fuzz_region import Window, best_score
 from tests.instances.small_puzzles import planted, with_mates
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 DYNAMIC = RegionOptions("dynamic")
 
 
@@ -96,22 +92,6 @@ def test_backjumping_skips_nodes_but_no_refill() -> None:
             if jumped[0] == FOUND:
                 break
     assert saved > 100
-
-
-def test_a_whole_board_without_mismatch_is_found_just_when_colorpairs_finds_one() -> None:
-    solved = 0
-    for seed in range(60):
-        puzzle, board = planted(seed, 4, 4, 3 + seed % 3)
-        if seed % 2:  # exchange two inner sides
-            pieces = puzzle.pieces.copy()
-            sides = np.argwhere(pieces > 0)
-            (a, b), (c, d) = np.random.default_rng(seed).permutation(sides)[:2].tolist()
-            pieces[a, b], pieces[c, d] = pieces[c, d], pieces[a, b]
-            puzzle = replace(puzzle, pieces=pieces)
-        status, _ = ask(DynamicSearch(Region(puzzle, board, list(range(16))), DYNAMIC), 0, 300_000)
-        assert status == (FOUND if count(puzzle, solver="colorpairs").solutions else EXHAUSTED), seed
-        solved += status == FOUND
-    assert 30 <= solved < 60
 
 
 def test_auto_gives_both_orders_turns_and_has_the_same_answers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,20 +171,3 @@ def check_explanations(seed: int) -> int:
 def test_every_explanation_holds() -> None:
     script = "from tests.exact.test_region_dynamic import *; assert sum(map(check_explanations, range(100))) > 1000"
     run_script(script, "NUMBA_DISABLE_JIT")
-
-
-def test_a_scheme_needs_a_hundredth_of_the_nodes_in_published_squares() -> None:
-    ways = {
-        "scheme": RegionOptions(prices=False),
-        "dynamic": DYNAMIC,
-        "plain": RegionOptions(curves=False, prices=False),
-    }
-    nodes = dict.fromkeys(ways, 0)
-    for number in (2, 32, 46):
-        puzzle, board = published(number)
-        target, cells = verify(puzzle, board).score + 1, regions_of(puzzle, board, "4x4", None, 0)[0]
-        for way, options in ways.items():
-            result = resolve(puzzle, board, cells, target=target, options=options, nodes=3_000_000)
-            assert result.proven or (way == "plain" and result.status == RegionStatus.BUDGET_SPENT)
-            nodes[way] += result.nodes
-    assert nodes["scheme"] * 100 < nodes["plain"] and nodes["dynamic"] * 100 < nodes["plain"], nodes

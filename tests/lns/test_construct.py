@@ -12,7 +12,7 @@ from lns.construct.candidates import BREAK_COST, comb_order, is_from_right
 from lns.construct.constructor import Constructor
 from lns.construct.quota_bandit import QuotaBandit
 from lns.construct.schedule import BreakSchedule, Quota, favoured_colours
-from lns.construct.tail import MAX_TAIL, plan_tail, solve_tail
+from lns.construct.tail import plan_tail, solve_tail
 from lns.exact.region.resolve import resolve
 from lns.instances.board import Board
 from lns.instances.formats import load_puzzle
@@ -189,32 +189,6 @@ def test_boards_of_the_constructor_are_legal_and_as_good_as_asked(name):
     assert judged.valid and judged.full and judged.score >= target
 
 
-def test_a_constructor_continues_bit_for_bit_from_its_state() -> None:
-    """run(400k) + save + load + run(600k) = run(1M), with new shuffles on the way."""
-
-    def go_on(search: Constructor, nodes: int) -> None:
-        end = search.nodes + nodes
-        while search.nodes < end:
-            search.run(end - search.nodes, 480)
-            if search.restart_due:
-                search.restart(schedule, 9 * search.nodes)
-
-    puzzle = load_puzzle("like-e2-16x16-clue1")
-    params = ConstructParams(restart_nodes=300_000, restart_nodes_without_prefix=300_000)
-    schedule = plain(puzzle, list(range(100, 250, 10)))
-    whole = Constructor(puzzle, params, schedule, random_state(5))
-    go_on(whole, 1_000_000)
-    for part in (1, 400_000, 777_777):
-        first = Constructor(puzzle, params, schedule, random_state(5))
-        go_on(first, part)
-        second = Constructor(puzzle, params, schedule, random_state(99))
-        second.restore(first.state())
-        go_on(second, 1_000_000 - first.nodes)
-        for name, value in whole.state().items():
-            assert np.array_equal(value, second.state()[name]), name
-        assert standing(whole) == standing(second) != ()
-
-
 def _next_board(search: Constructor) -> Board:
     """Of this shuffle or a later one."""
     while (board := search.run(1_000_000, 1)) is None:
@@ -244,7 +218,3 @@ def test_a_view_makes_the_boards_of_the_puzzle_turned_by_that_view(view):
     assert _next_board(again) == _next_board(one)
     one.restart(schedule)
     assert verify(puzzle, _next_board(one)).valid
-
-
-def test_a_tail_fits_one_machine_word():
-    assert ConstructParams.__dataclass_fields__["tail"].metadata["high"] <= MAX_TAIL

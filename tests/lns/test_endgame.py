@@ -10,7 +10,7 @@ from lns.construct import endgame, kernel
 from lns.construct.candidates import comb_order, is_from_right
 from lns.construct.constructor import Constructor
 from lns.construct.endgame import BUDGET, EXHAUSTED
-from lns.construct.endgame_plan import MAX_CLOSINGS, NO_RULE, RELEASE, ROW_WORDS, RULE, plan_closing
+from lns.construct.endgame_plan import MAX_CLOSINGS, NO_RULE, ROW_WORDS, RULE, plan_closing
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.verify import verify
 from lns.params import ConstructParams
@@ -161,34 +161,6 @@ def test_a_clue_in_the_tail_is_paid_for_once():
 # -- how the rim can still be closed -----------------------------------------------------------------------------------
 
 SEEDS = (2, 3, 5, 6)  # of trees that are small enough
-
-
-def rules_by_cell(puzzle: Puzzle, order: np.ndarray, begin: int, cut: int) -> dict[int, int]:
-    plan, _ = plan_closing(puzzle, order, begin, cut)
-    return {cell: rule for cell, rule in zip(order[begin:cut].tolist(), plan.rule.tolist(), strict=True) if rule}
-
-
-def test_no_pieces_are_reserved_where_the_rim_has_a_clue_or_cannot_be_completed() -> None:
-    (puzzle, board), order = planted(1, 6, 6, 4), comb_order(6, 6, 2)
-    assert len(rules_by_cell(puzzle, order, 0, 32)) > 2
-    for cell in (29, 35, 31):  # of the right side, the corner, of the bottom
-        assert rules_by_cell(puzzle.with_clues(clues_of(board, [cell])), order, 0, 32) == {}
-    pieces = puzzle.pieces.copy()
-    piece = np.flatnonzero((pieces == 0).sum(axis=1) == 1)[0]
-    side = (np.flatnonzero(pieces[piece] == 0)[0] + 1) % 4
-    pieces[piece, side] = pieces[piece, side] % puzzle.colours + 1
-    assert rules_by_cell(Puzzle(pieces, 6, 6), order, 0, 32) == {}
-
-
-@pytest.mark.parametrize("shape", [(1, 9), (9, 1), (2, 2), (2, 9), (9, 2), (3, 3), (4, 4)])
-@pytest.mark.parametrize("band", [1, 2, 3, 9])
-def test_narrow_boards_have_rules_for_cells_of_their_rim_only(shape, band):
-    puzzle, _ = planted(3, *shape, 3)
-    for cut in range(puzzle.cells + 1):
-        for begin in range(cut + 1):
-            rules = rules_by_cell(puzzle, comb_order(*shape, band), begin, cut)
-            assert all(any(puzzle.rim_sides(cell)) for cell in rules)
-            assert list(rules.values()).count(RELEASE) == (1 if rules else 0)
 
 
 def rim_search(seed: int, begin: int, tail: int, *, rules: bool = True, mates: bool = False) -> Constructor:

@@ -132,14 +132,6 @@ def test_the_order_that_decides_regions_for_less_is_used_and_the_other_now_and_t
     for _ in range(20 * TRY_OTHER):
         operator.repair(Freed(member, (7, 8)), 1, RNG)
     assert search.asked[-TRY_OTHER:].count(dynamic) == TRY_OTHER - 1, "now it is the cheaper one"
-    again = operator_for(puzzle)
-    again.restore(operator.state())
-    assert again.statistics == operator.statistics
-    search.asked.clear()
-    for one in (operator, again):
-        for _ in range(TRY_OTHER):
-            one.repair(Freed(member, (7, 8)), 1, RNG)
-    assert search.asked[:TRY_OTHER] == search.asked[TRY_OTHER:], "what was learnt is saved"
 
 
 def test_boards_as_good_take_the_place_of_the_freed_one_only_where_that_is_wanted() -> None:
@@ -288,37 +280,3 @@ def test_nothing_is_certified_where_nothing_better_is_possible() -> None:
     puzzle, solution = planted(3, 6, 6, 7)
     assert certificate_for(puzzle).free(pool_with(puzzle, solution), puzzle.max_score + 1, RNG) is None
     assert certificate_for(puzzle).free(Pool(puzzle, 3, 100), 1, RNG) is None
-
-
-def half_done() -> tuple[Puzzle, Pool, Certificate]:
-    puzzle, board = damaged(3, 6, 7, swaps=3)
-    certificate, pool = certificate_for(puzzle, nodes=5000), pool_with(puzzle, board)
-    windows_of(certificate, pool, 9)
-    return puzzle, pool, certificate
-
-
-def test_a_certificate_continues_from_its_state() -> None:
-    puzzle, pool, certificate = half_done()
-    again = certificate_for(puzzle, nodes=5000)
-    again.restore(certificate.state())
-    assert again.statistics == certificate.statistics and certificate.statistics.certificate
-    for _ in range(5):
-        freed = [one.free(pool, 1, RNG) for one in (certificate, again)]
-        assert freed[0].cells == freed[1].cells and freed[0].member.board == freed[1].member.board
-        repaired = [one.repair(each, 1, RNG) for one, each in zip((certificate, again), freed, strict=True)]
-        assert repaired[0].cost == repaired[1].cost
-        pool.spent += 1e9
-    for name, value in certificate.state().items():
-        assert np.array_equal(value, again.state()[name]), name
-
-
-@pytest.mark.parametrize("status", [RegionStatus.INTERRUPTED, RegionStatus.BUDGET_SPENT])
-def test_a_search_that_did_not_end_proves_nothing(status: RegionStatus, monkeypatch: pytest.MonkeyPatch) -> None:
-    puzzle, board = damaged(6, 7, 6, swaps=3, colours=9)
-    certificate, pool = certificate_for(puzzle), pool_with(puzzle, board)
-    score = verify(puzzle, board).score
-    unfinished = RegionResult(status, board, score, score, score + 1, 7, 0.0, (), work=7)
-    monkeypatch.setattr("lns.neighbourhoods.exact_repair.resolve", lambda *_, **__: unfinished)
-    done = windows_of(certificate, pool, most=5)
-    assert len(done) == 5
-    assert counts(certificate)[1] == 0

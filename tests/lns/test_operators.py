@@ -8,26 +8,22 @@ import pytest
 
 from lns.assignment import fill, matched_edges
 from lns.construct import refused_rules
-from lns.construct.schedule import cell_order
 from lns.engine import verified_board
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import Puzzle
-from lns.instances.symmetry import board_in_view, cells_from_view, puzzle_in_view
 from lns.instances.verify import verify
 from lns.loop.pool import Freed, Member, Operator, Pool, Repaired
 from lns.neighbourhoods import OPERATORS
-from lns.neighbourhoods import move as moves
 from lns.neighbourhoods.exact_repair import RegionOperator
-from lns.neighbourhoods.move import KEPT, Suffix, assign, exchange, mismatched_pairs, perturb
+from lns.neighbourhoods.move import Suffix, assign, exchange, mismatched_pairs, perturb
 from lns.neighbourhoods.operators import Island, make_operators, operators_of
 from lns.node_equivalents import REGION_NODE
 from lns.orientation import Orientation
 from lns.params import BeamParams, ConstructParams, NeighbourhoodsParams, Params, from_dict
 from lns.tabu.search import MAX_CELLS as TABU_CELLS
 from lns.tabu.search import random_board
-from tests.fuzz_region import renamed
 from tests.instances.small_puzzles import planted
 from tests.lns.loop_parts import RULES, damaged, good_board, of_rules, pool_with
 
@@ -150,21 +146,6 @@ def test_the_last_cells_are_those_that_the_construction_filled_last() -> None:
     assert regions_of("last-7", puzzle, board) == []
 
 
-@pytest.mark.parametrize(("width", "height"), [(16, 16), (5, 30), (1, 9)])
-def test_clusters_hold_two_mismatches_and_what_lies_between_and_around(width: int, height: int) -> None:
-    puzzle, _ = planted(1, width, height, 6)
-    board = random_board(puzzle, np.random.default_rng(1))
-    pairs = mismatched_pairs(puzzle, board).tolist()[:: 1 + width // 6]
-    found = set(regions_of("cluster", puzzle, board))
-    for number, first in enumerate(pairs):
-        for second in pairs[number + 1 :]:
-            down, across = np.divmod([*first, *second], width)
-            rows = range(max(0, down.min() - 1), min(height, down.max() + 2))
-            columns = range(max(0, across.min() - 1), min(width, across.max() + 2))
-            cells = tuple(row * width + column for row in rows for column in columns)
-            assert (cells in found) == (SIZES.least_cells <= len(cells) <= SIZES.most_cells)
-
-
 def test_paths_connect_mismatches() -> None:
     puzzle = load_puzzle("like-e2-10x10")
     board = good_board(puzzle)
@@ -216,18 +197,6 @@ def test_a_budget_is_kept_to_about(name: str, nodes: int) -> None:
 
 
 @pytest.mark.parametrize("name", OPERATORS)
-def test_the_same_random_state_makes_the_same_board(name: str) -> None:
-    puzzle = load_puzzle("like-e2-8x8")
-    ends = []
-    for _ in range(2):
-        pool, operator = pool_with(puzzle, some_board(puzzle, 2)), operator_for(name, puzzle, 20_000)
-        rng = np.random.default_rng(5)
-        costs = [done[1].cost for _ in range(4) if (done := call(operator, puzzle, pool, rng))]
-        ends.append((costs, pool.members[0].board.placements.tolist()))
-    assert ends[0] == ends[1]
-
-
-@pytest.mark.parametrize("name", OPERATORS)
 def test_a_bad_board_gets_better(name: str) -> None:
     puzzle = load_puzzle("like-e2-10x10") if name == "comb" else planted(3, 6, 6, 3)[0]
     board = fill(puzzle, Board.empty(puzzle))
@@ -275,23 +244,6 @@ def test_pinned_cells_stay_as_they_are(function: Callable[..., Any]) -> None:
     assert function(puzzle, board, np.random.default_rng(1), 5000).board == board
 
 
-@pytest.mark.parametrize("name", ["block", "band", "cluster", "path", "donors"])
-def test_swapped_duplicates_on_clue_cells_are_legal(name: str) -> None:
-    """Identical pieces are taken anyhow, so the names of some lie on the clue cells of others."""
-    held = 0
-    for seed in range(12):
-        puzzle, solution = planted(seed, 5, 4, 2, 4)
-        placed, rng = solution.placements.copy(), np.random.default_rng(seed)
-        free = [cell for cell in (6, 7, 8, 11, 12, 13) if cell not in {clue.cell for clue in puzzle.clues}]
-        placed[free] = rng.permutation(placed[free])
-        board = renamed(rng, puzzle, Board(placed, 5, 4))
-        held += any(board.placements[clue.cell] >> 2 != clue.piece for clue in puzzle.clues)
-        pool, operator = pool_with(puzzle, board), operator_for(name, puzzle, 20_000)
-        for _ in range(4):
-            call(operator, puzzle, pool, rng)
-    assert held >= 6
-
-
 def test_boards_larger_than_tabu_takes() -> None:
     puzzle, _ = planted(1, 33, 32, 9)
     board, rng = fill(puzzle, Board.empty(puzzle)), np.random.default_rng(1)
@@ -313,27 +265,6 @@ def test_the_suffix_is_searched_by_the_parameters_of_the_run() -> None:
     ]
     assert moves[0] == moves[1]
     assert moves[0].nodes != moves[2].nodes
-
-
-def test_the_suffix_is_searched_from_both_ends_below_the_same_upper_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    puzzle = load_puzzle("like-e2-8x8")
-    board, views = good_board(puzzle), []
-
-    def seen(given: Board, view: Any) -> Board:
-        views.append(view)
-        return board_in_view(given, view)
-
-    monkeypatch.setattr(moves, "board_in_view", seen)
-    suffix, found = Suffix(ConstructParams(), BeamParams()), set()
-    for seed in range(12):
-        views.clear()
-        move = suffix(puzzle, board, np.random.default_rng(seed), 50_000)
-        chosen = views[-1]
-        order = cell_order(puzzle_in_view(puzzle, chosen), ConstructParams())
-        kept = cells_from_view(puzzle, chosen)[order[: round(KEPT[0] * puzzle.cells)]]
-        assert (move.board.placements[kept] == board.placements[kept]).all()
-        found.add(chosen.mirrored)
-    assert found == {False, True}
 
 
 # -- the table ---------------------------------------------------------------------------------------------------------

