@@ -8,12 +8,10 @@ detect the checkpoint of another run. What does not fit is refused as a whole.
 
 from __future__ import annotations
 
-import io
 import json
 import logging
 import os
 import zipfile
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from hashlib import sha256
@@ -23,14 +21,14 @@ from typing import TYPE_CHECKING
 from lns.engine import FoundBoard, unpack
 from lns.engines import make_engine
 from lns.instances.errors import InputError
-from lns.instances.files import open_to_read, sync_folder
+from lns.instances.files import atomic_file, open_to_read, sync_folder
 from lns.instances.json_values import JsonFields, json_object
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import printable
 from lns.params import Params
 from lns.rounds import Island
 from lns.runs.directory import RunSettings, with_pins
-from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS, expect_schema, from_json, open_regular
+from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS, expect_schema, from_json
 from lns.runs.history import RunHistory
 
 if TYPE_CHECKING:
@@ -65,27 +63,14 @@ def save(directory: Path, run: str, puzzle: Puzzle, checkpoint: Checkpoint) -> N
         "history": checkpoint.history.to_json(),
         "islands": [asdict(one) | {"state": sha256(one.state).hexdigest()} for one in islands],
     }
-    new, last, previous = directory / f".{CHECKPOINT}.tmp", directory / CHECKPOINT, directory / PREVIOUS
-    new.unlink(missing_ok=True)  # always the same name, so that the next writer removes what a killed one left
-    try:
-        with io.BufferedWriter(open_regular(new, os.O_RDWR | os.O_EXCL)) as file:  # a full disk is an error
-            with zipfile.ZipFile(file, "w") as archive:
-                archive.writestr(_META, json.dumps(meta))
-                for one in islands:
-                    archive.writestr(f"{one.number}.npz", one.state)
-            file.flush()
-            os.fsync(file.fileno())
-        if last.exists():
-            last.replace(previous)
-        try:
-            new.replace(last)
-        except BaseException:
-            with suppress(OSError):
-                previous.replace(last)
-            raise
-    except BaseException:
-        new.unlink(missing_ok=True)
-        raise
+    new, last = directory / f".{CHECKPOINT}.tmp", directory / CHECKPOINT
+    with atomic_file(new) as file, zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(_META, json.dumps(meta))
+        for one in islands:
+            archive.writestr(f"{one.number}.npz", one.state)
+    if last.exists():
+        last.replace(directory / PREVIOUS)
+    new.replace(last)
     sync_folder(directory)
 
 

@@ -198,7 +198,7 @@ class RunDirectory:
         if self._lock.is_in_place():
             self.clear_stop()
         try:
-            self._lock.release()
+            self._lock.close()
         except OSError as error:
             log.warning("the lock could not be released: %s", error.strerror)
 

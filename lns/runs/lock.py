@@ -71,7 +71,7 @@ def read_holder(directory: Path) -> Holder | None:
 
 
 class Lock:
-    """The lock of a run directory, held until `release`. Raises InputError where another process holds it."""
+    """The lock of a run directory, held until `close`. Raises InputError where another process holds it."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / LOCK
@@ -103,13 +103,7 @@ class Lock:
         except (OSError, ValueError):  # removed, or released
             return False
 
-    def __enter__(self) -> Lock:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.release()
-
-    def release(self) -> None:
+    def close(self) -> None:
         """Release the lock. The file stays, empty; if it were removed, two processes could lock two files of its name.
 
         If this session has not begun, the file names the crashed process again.

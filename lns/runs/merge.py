@@ -289,17 +289,14 @@ def collect(
     sets: list[tuple[Puzzle, dict[bytes, CollectedBoard]]] = []  # first puzzle of each set, boards by their colours
     notes: list[str] = []
 
-    def add(path: Path) -> None:
-        for found in _boards(path, min_score, notes):
+    for boards in read_each(runs, lambda path: list(_boards(path, min_score, notes)), on_error):
+        for found in boards:
             same = next((each for each in sets if translation(found.puzzle, each[0]) is not None), None)
             if same is None:
                 sets.append(same := (found.puzzle, {}))
             colours = translate(found.board, found.puzzle, same[0]).colours(same[0])
             same[1].setdefault(colours.tobytes(), found)
-
-    for _ in read_each(runs, add, on_error):
-        pass
-    ranked = (sorted(boards.values(), key=lambda found: -found.score)[:top] for _, boards in sets)
+    ranked = (sorted(distinct.values(), key=lambda found: -found.score)[:top] for _, distinct in sets)
     groups = tuple(map(tuple, ranked))
     return Collection(groups if folder is None else tuple(_write(folder, groups)), tuple(notes))
 

@@ -7,6 +7,7 @@ import shutil
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -152,7 +153,7 @@ def test_a_second_run_is_refused_and_a_stale_lock_is_not(typed: Typed, caplog: p
     (path / "lock").write_text(json.dumps(holder))
     typed("resume run --time 1h --steps 1 --quiet")
     assert "did not end in order" in caplog.text
-    with Lock(path):
+    with closing(Lock(path)):
         assert load_summary(path).state == "running"
         refused = typed.refused("resume run --time 1h")
         assert f"a run is under way here (process {os.getpid()} on" in refused

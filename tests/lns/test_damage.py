@@ -157,7 +157,7 @@ def test_a_pid_used_again_holds_nothing_where_the_system_has_locks(
         monkeypatch.setattr(lock, "try_lock", lambda file: None)
     (tmp_path / LOCK).write_text(json.dumps(Holder.me().__dict__ | {"started": ""}))
     if works:
-        Lock(tmp_path).release()
+        Lock(tmp_path).close()
     else:
         with pytest.raises(InputError, match="a run is under way here"):
             Lock(tmp_path)
@@ -168,7 +168,7 @@ def test_what_a_killed_process_was_writing_is_removed(tmp_path: Path) -> None:
     old.touch()
     new.touch()
     os.utime(old, (0, 0))
-    Lock(tmp_path).release()
+    Lock(tmp_path).close()
     assert new.exists() and not old.exists()
 
 

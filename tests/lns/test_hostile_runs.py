@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,7 @@ def test_a_directory_that_was_replaced_is_not_written(
         copied(run, path)
         before = {file.name: file.read_bytes() for file in path.iterdir()}
         (path / STOP).touch()
-        with Lock(path):
+        with closing(Lock(path)):
             assert recovered.best is not None
             recorder.record_known_best(recovered.best)
             assert recorder.write_errors
@@ -140,7 +141,7 @@ def test_no_other_file_is_shown_as_the_parameters(
 
 def test_no_copy_of_a_directory_by_hard_links_takes_the_lock_of_a_run(run: Path, tmp_path: Path) -> None:
     path, copy = copied(run, tmp_path / "run"), tmp_path / "copy"
-    with Lock(path) as lock:
+    with closing(Lock(path)) as lock:
         assert not is_free(path)
         shutil.copytree(path, copy, copy_function=os.link)
         for directory in (path, copy):
