@@ -135,8 +135,7 @@ def improve(args: argparse.Namespace) -> int:
         raise error.at(source_name(board_source(args.board))) from None
     is_new = found.board != board  # it may have the same score, for example if the given board broke a rule
     try:
-        if is_new:
-            write(found.board)
+        write(found.board)
         if args.svg:
             write_output(args.svg, found.picture)
     finally:  # the answer is printed even if the one or the other file cannot be written
@@ -145,11 +144,11 @@ def improve(args: argparse.Namespace) -> int:
             print_notes(notes)
         facts = found.facts | {"url": formats.url_if_any(puzzle, found.board)}
         facts |= {"placements": found.board.without_blanks(puzzle).pairs(), "notes": notes}
-        facts["output"] = args.output if is_new else None
+        facts["output"] = args.output
         shown = out.board_lines(puzzle, found.board) if is_new else []  # first: a URL may fill a terminal
         out.print_answer(args, facts, chain(shown, found.lines))
     if args.output and not args.json:
-        out.print_text(f"written     {args.output if is_new else 'nothing: no better board was found'}")
+        out.print_text(f"written     {args.output}{'' if is_new else ', the board as it was'}")
     if found.status == out.FAULT:
         out.print_error(
             f"lns: the search said that no refill scores as much as {facts['score']}, but {facts['check_solver']} "

@@ -68,14 +68,12 @@ def test_rows_are_improved_to_a_proven_optimum_and_written(typed: Typed) -> None
 
 
 @pytest.mark.parametrize("region", ["--rows 4:6", "--window 2x7 --everywhere --nodes 100000"])
-def test_without_a_better_board_no_file_is_written(region: str, typed: Typed) -> None:
+def test_without_a_better_board_the_file_has_the_one_that_was_given(region: str, typed: Typed) -> None:
     write("b.json", None, PUZZLE, SOLUTION)
     question = f"improve b.json --puzzle p.json {region} -o o.json"
-    assert typed(question).out.endswith("\nwritten     nothing: no better board was found\n")
-    assert typed.facts(question)["output"] is None and not Path("o.json").exists()
-    Path("o.json").write_text("mine")
-    typed(f"{question} --force")
-    assert Path("o.json").read_text() == "mine"
+    assert typed(question).out.endswith("\nwritten     o.json, the board as it was\n")
+    assert typed.facts(f"{question} --force")["output"] == "o.json"
+    assert typed("verify o.json --puzzle p.json").out == typed("verify b.json --puzzle p.json").out
 
 
 def test_the_answer_ends_with_its_score_and_file(typed: Typed) -> None:
