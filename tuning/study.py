@@ -56,7 +56,7 @@ class Study:
     """A study in a directory, as `open_study` opens it. Several processes may do so at the same time.
 
     ``optuna`` has its trials, at the URL ``storage`` or, if that is None, in the journal of the directory; ``base`` are
-    the parameters that candidates are compared with, ``space`` those that are searched, ``runs`` the runs that are kept.
+    the parameters that candidates are compared with, ``space`` those that are searched, ``runs`` the kept runs.
     """
 
     def __init__(
