@@ -134,11 +134,10 @@ def new_plan(request: StudyRequest) -> StudyPlan:
     rate = 0.0 if request.nodes else nodes_per_second(engine, base, Pair(puzzle, first_seed, ""))
     if held_out < MIN_HELD_OUT_PAIRS:
         log.warning("%d held-out pairs prove nothing; at least %d are needed", held_out, MIN_HELD_OUT_PAIRS)
+    instances = tuple(json.loads(render("json", puzzle, None)[0]) for puzzle in puzzles)
     return StudyPlan(
-        family=request.family or "",
-        instances=tuple(json.loads(render("json", puzzle, None)[0]) for puzzle in puzzles),
-        engine=engine, seed=seed, pairs=pairs, held_out=held_out,
-        nodes=request.nodes or two_digits((request.run_seconds or DEFAULT_RUN_S) * rate),
+        family=request.family or "", instances=instances, engine=engine, seed=seed, pairs=pairs,
+        held_out=held_out, nodes=request.nodes or two_digits((request.run_seconds or DEFAULT_RUN_S) * rate),
         nodes_per_s=rate, base=parameters.to_dict(base), base_digest=params_digest(base), sampler=sampler,
         command=request.command, sources=engine_digest(RUN_MODULE),
     )  # fmt: skip
