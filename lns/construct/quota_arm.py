@@ -6,7 +6,7 @@ rate of each arm is shrunk towards a prior that the other arms with the same col
 - Another quota scale, same view. A scale that needs one favoured half-edge more may have `RATE_PER_HALF_EDGE` times the
   rate, because fewer of its restarts lead anywhere but those lead further; less where hardly any prefix of this arm
   would have passed the other's quota (`Evidence.surplus_factor`). One that needs a half-edge less has a rate that is
-  lower by the same factor.
+  lower by the same factor, but its prefixes cost less: `PASSING_COST` times the nodes before the end of the quota.
 - No quota. It has prefixes where all scales found none in their first restarts. As these are short, they may have had
   no luck: each scale may still have the rate of `MAX_EXTRA_HALF_EDGES` half-edges more, and is tried again.
 - The same quota scale, another view. Other prefixes are reached, or the same ones are continued elsewhere, so an
@@ -34,6 +34,7 @@ PRIOR_NODES = 100_000.0  # nodes of search that weigh as much as the prior
 MIN_TAILS = 10  # sampled tails that a probability needs
 RATE_FACTOR_PER_EXTRA_BREAK = 0.25  # new boards per node of a tree with one break more, relative to the tree before
 RATE_PER_HALF_EDGE = 1.6  # prior factor on the rate for each favoured half-edge more
+PASSING_COST = 0.3  # factor on the nodes it takes to get past the quota, for each favoured half-edge less
 MAX_EXTRA_HALF_EDGES = 1.2  # a prior assumes a gain for at most this many half-edges more
 ENOUGH_SURPLUS = 0.05  # share of the prefixes under a quota that a higher one must let pass for its full prior
 SAME_SCALE_HALF_EDGES = 0.25  # quota scales of two views that differ by fewer half-edges count as equal
@@ -111,6 +112,15 @@ class QuotaArm(Saved):
         """Whether no restart has reached an exact tail yet."""
         return not self.child_counts.any()
 
+    @property
+    def share_before_quota_end(self) -> float:
+        """Share of the cost in placements before the end of the quota; 0 before any prefix was found."""
+        if self.no_prefix_found or not self.node_equivalents:
+            return 0.0
+        nodes_by_depth = self.child_counts[_EXACT] + self.child_counts[_BREAKING]
+        behind = nodes_by_depth[self.prior.quota.end(len(self.prior.exact)) :].sum()
+        return float(max(0.0, 1 - behind / self.node_equivalents))
+
     def shrunk_estimate(self) -> ChildMeans:
         """Mean children by depth: the observed means, shrunk towards the prior."""
         exact, quota, cells = self.prior.exact.copy(), self.prior.quota, len(self.prior.exact)
@@ -186,8 +196,9 @@ class Evidence:
     def __init__(self, arms: Sequence[QuotaArm], boards: FloatArray, cost: FloatArray, prior_weight: float) -> None:
         self.arms, self.boards, self.cost, self.prior_weight = arms, boards, cost, prior_weight
         self._view, self._colours = (np.array([getattr(arm, name) for arm in arms]) for name in ("view", "colour_set"))
-        self._scale, self._half_edges = (
-            np.array([getattr(arm, name) for arm in arms])[:, None] for name in ("scale_percent", "half_edges")
+        self._scale, self._half_edges, self._before_quota_end = (
+            np.array([getattr(arm, name) for arm in arms])[:, None]
+            for name in ("scale_percent", "half_edges", "share_before_quota_end")
         )
 
     def rates(self) -> tuple[FloatArray, float]:
@@ -211,7 +222,7 @@ class Evidence:
         extra = self._extra_half_edges(self._scale[:, 0])
         # prefixes under a higher scale are among those under a lower one, so as much of them is old
         share = np.where(other_view, OTHER_VIEW_DISCOUNT, np.where(extra > 0, novelty[:, None], 1.0))
-        factor = _rate_factor(extra) * self._surplus_factor(extra)
+        factor = _rate_factor(extra) * self._surplus_factor(extra) * self._cost_factor(extra)
         prior = np.where(informs, observed[:, None] * share * factor, 0.0).max(axis=0)
         prior[prior == 0] = untried
         same_scale = informs & other_view & (np.abs(extra) < SAME_SCALE_HALF_EDGES)
@@ -229,7 +240,8 @@ class Evidence:
 
     def prior_factor(self, index: int, scale_percent: float) -> float:
         """Prior factor on the rate from the arm ``index`` to another quota scale of the same colours."""
-        factor = float(_rate_factor(self._extra_half_edges(scale_percent))[index, 0])
+        extra = self._extra_half_edges(scale_percent)
+        factor = float(_rate_factor(extra)[index, 0] * self._cost_factor(extra)[index, 0])
         return factor * self.surplus_factor(index, scale_percent)
 
     def surplus_factor(self, index: int, scale_percent: float) -> float:
@@ -259,6 +271,11 @@ class Evidence:
         with_surplus = surplus[:, ::-1].cumsum(axis=1)[:, ::-1]  # of at least 0, 1, ... half-edges
         share: FloatArray = (np.take_along_axis(with_surplus, more, axis=1) + 1) / (with_surplus[:, :1] + 1)
         return np.minimum(1.0, share / ENOUGH_SURPLUS)
+
+    def _cost_factor(self, extra: FloatArray) -> FloatArray:
+        """Factor on the prior for a lower scale, because it takes fewer nodes to get past its quota; else 1."""
+        before, cheaper = self._before_quota_end, PASSING_COST ** np.maximum(0.0, -extra)
+        return np.asarray(1 / (1 - before + before * cheaper))
 
 
 def _rate_factor(extra: FloatArray) -> FloatArray:
