@@ -16,6 +16,7 @@ from lns.worker_pool import InProcessExecutor, WorkerPool
 
 _FOLDER = TemporaryDirectory(prefix="lns-tests-config-")
 os.environ["XDG_CONFIG_HOME"] = _FOLDER.name  # also for fixtures of modules, and for processes
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"  # of a test's own thread of gRPC, whose handler may abort a forked child
 _NUMBERS = itertools.count()
 
 

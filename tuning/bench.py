@@ -22,13 +22,9 @@ import numpy.typing as npt
 from lns import node_equivalents as costs
 from lns.construct import kernel, population, schedule
 from lns.construct.constructor import Constructor
-from lns.construct.endgame import REACHED, start_endgame
-from lns.construct.endgame_plan import EndgamePlan, EndgameState
-from lns.construct.kernel import ConstructorPlan, ConstructorState
+from lns.construct.endgame import REACHED
 from lns.construct.quota_bandit import QuotaBandit
-from lns.construct.tail import solve_tail
 from lns.engines import make_engine
-from lns.exact.kernels.jit import flat_kernel
 from lns.exact.measurements import placements_per_second
 from lns.exact.region.options import RegionOptions
 from lns.exact.region.resolve import resolve
@@ -40,6 +36,7 @@ from lns.instances.verify import verify
 from lns.loop.search_loop import SearchLoop
 from lns.params import ConstructParams, Params
 from lns.rng import random_state
+from lns.tuning import cost_kernels
 from lns.warmup import warm_up
 
 REAL = Path("../shared/instances/eternity2_clue1.txt")  # beside a checkout, as for `lns benchmark`; else SHIPPED
@@ -153,43 +150,14 @@ def constructor_at_tails(puzzle: Puzzle, params: ConstructParams) -> tuple[Quota
     return bandit, constructor
 
 
-@flat_kernel
-def finish_prefixes(
-    plan: ConstructorPlan, state: ConstructorState, node_limit: int, allowed: int, repeats: int
-) -> tuple[int, int]:
-    """(prefixes, placements of tails) until ``node_limit``; each tail is solved ``repeats`` times."""
-    prefixes, placements, prefix, most = 0, 0, state.prefix, 1_000_000
-    while kernel.next_prefix(plan, state, node_limit) == REACHED:
-        prefixes += 1
-        for _ in range(repeats):
-            tail = solve_tail(plan.tail, state.tail, prefix.used, prefix.right, prefix.down, allowed, most)
-            placements += tail[1]
-    return prefixes, placements
-
-
 def _time_tails(constructor: Constructor, nodes: int, allowed: int, repeats: int) -> tuple[float, int, int, int]:
     """(seconds, nodes, prefixes, tail placements) of ``nodes`` nodes; the constructor is restored afterwards."""
     state, before, plan = constructor.state(), constructor.nodes, constructor.plan
     began = time.process_time()
-    counts = finish_prefixes(plan, constructor.arrays, before + nodes, allowed, repeats)
+    counts = cost_kernels.finish_prefixes(plan, constructor.arrays, before + nodes, allowed, repeats)
     seconds, made = time.process_time() - began, constructor.nodes - before
     constructor.restore(state)
     return seconds, made, *counts
-
-
-@flat_kernel
-def start_endgames(
-    end: EndgamePlan,
-    work: EndgameState,
-    used: npt.NDArray[np.uint8],
-    right: npt.NDArray[np.int64],
-    down: npt.NDArray[np.int64],
-    rounds: int,
-) -> None:
-    """Start ``rounds`` endgames from each prefix."""
-    for _ in range(rounds):
-        for i in range(len(used)):
-            start_endgame(end, work, used[i], right[i], down[i], 0)
 
 
 def _time_endgames(constructor: Constructor, prefixes: int, rounds: int) -> float:
@@ -206,7 +174,7 @@ def _time_endgames(constructor: Constructor, prefixes: int, rounds: int) -> floa
         found.append((prefix.used.copy(), prefix.right.copy(), prefix.down.copy()))
     used, right, down = (np.array(column) for column in zip(*found, strict=True))
     end, work = constructor.plan.endgame, constructor.arrays.endgame
-    seconds = _seconds(lambda: start_endgames(end, work, used, right, down, rounds))
+    seconds = _seconds(lambda: cost_kernels.start_endgames(end, work, used, right, down, rounds))
     constructor.restore(state)
     return seconds / (len(found) * rounds)
 

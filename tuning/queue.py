@@ -13,7 +13,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Generator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from lns.terminal.output import print_error, print_text
 from lns.terminal.signals import exit_on_signal, signal_handler
 
 QUEUE, TABLE, RUNS, BEST = Path("tuning/queue.toml"), Path("runs/queue.csv"), Path("runs/queue"), Path("runs/best")
-COLUMNS = ("item", "seed", "started", "machine", "commit", "core_hours", "state", "best", "command")
+COLUMNS = ("item", "seed", "started", "machine", "commit", "hours", "core_hours", "state", "best", "command")
 LOOK_S = 10.0  # between two looks at a command, whose hours and best board are then saved
 
 
@@ -49,7 +49,22 @@ def read_queue() -> dict[str, dict[str, Any]]:
 def sessions() -> dict[str, dict[str, Any]]:
     """The rows of the table by their start, in order; of one that a merge left twice, the longer."""
     rows = csv.DictReader(read_text(TABLE).splitlines() if TABLE.exists() else [])
-    return {row["started"]: row for row in sorted(rows, key=lambda row: (row["started"], float(row["core_hours"])))}
+    return {row["started"]: row for row in sorted(rows, key=lambda row: (row["started"], hours_of(row)))}
+
+
+def hours_of(row: dict[str, Any]) -> float:
+    """Hours of a session by the clock; rows of earlier versions have them as core-hours."""
+    return float(row.get("hours") or row["core_hours"])
+
+
+def processor_hours(session: int) -> float:
+    """Processor time of the processes of a session, and of those of them that have ended; 0 if there is no /proc."""
+    ticks = 0
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # a process that has ended
+            fields = file.read_text().rpartition(")")[2].split()  # from the third on, see proc(5)
+            ticks += sum(map(int, fields[11:15])) if int(fields[3]) == session else 0
+    return round(ticks / os.sysconf("SC_CLK_TCK") / 3600, 5)
 
 
 def next_item(items: dict[str, dict[str, Any]], busy: set[str]) -> tuple[str, str, float] | None:
@@ -57,7 +72,7 @@ def next_item(items: dict[str, dict[str, Any]], busy: set[str]) -> tuple[str, st
     left = []
     for name, item in items.items():
         rows = [row for row in sessions().values() if row["item"] == name]
-        spent, turn = sum(float(row["core_hours"]) for row in rows), item.get("turn", item["hours"])
+        spent, turn = sum(map(hours_of, rows)), item.get("turn", item["hours"])
         is_done = any((row["command"], row["state"]) == (item["command"], "done") for row in rows)
         if spent < item["hours"] and not is_done and name not in busy:
             left.append((spent // turn, name, item["command"], min(item["hours"] - spent, turn)))
@@ -107,16 +122,18 @@ def session(name: str, command: str, hours: float, data: str, aside: set[str]) -
         words += ["--params", "default"]
     words = [sys.executable, "-m", "lns", *(["resume", str(run), "--quiet"] if resumed else words)]
     begun, started, machine = time.monotonic(), datetime.now(UTC).isoformat(), measured().partition(" on ")[2]
-    row = dict[str, Any](zip(COLUMNS, (name, seed, started, machine, commit, 0.0, "running", "", command), strict=True))
+    values = (name, seed, started, machine, commit, 0.0, 0.0, "running", "", command)
+    row = dict[str, Any](zip(COLUMNS, values, strict=True))
     save(row)  # a seed is noted before it is used
     print_text(f"{name}: {shlex.join(words[2:])}", flush=True)
     with log.open("wb") as out:
         process = subprocess.Popen(words, stdout=out, stderr=out, start_new_session=True, preexec_fn=yield_to_all)
     try:
-        while status is None and row["core_hours"] < hours:
+        while status is None and row["hours"] < hours:
             yield True
+            row["core_hours"] = max(row["core_hours"], processor_hours(process.pid))  # before it is waited for
             status = process.poll()
-            row["core_hours"] = round((time.monotonic() - begun) / 3600, 4)
+            row["hours"] = round((time.monotonic() - begun) / 3600, 4)
             save(row)
     finally:
         process.terminate()

@@ -33,6 +33,7 @@ case $1 in
     die) kill -9 $$ ;;
     run) mkdir "$2" && touch "$2/run.json" && exec sleep 60 ;;
     hang) exec sleep 60 ;;
+    work) while :; do :; done ;;
 esac
 exit "${RESUMED:-0}"
 """
@@ -131,7 +132,7 @@ def test_items_come_in_order_until_they_are_done_or_their_hours_are_over(place: 
     for start, (name, hours, state) in enumerate(had):
         found = queue.next_item(items, set())
         assert found is not None and found[0] == name and found[2] >= hours
-        values = (name, start, f"2020-{start}", "", "", hours, state, "", "x")
+        values = (name, start, f"2020-{start}", "", "", hours, 0.0, state, "", "x")
         queue.save(dict(zip(queue.COLUMNS, values, strict=True)))
     assert queue.next_item(items, set()) is None
     others = {name: each | {"command": "y", "hours": 9.0} for name, each in items.items()}  # not done
@@ -154,6 +155,12 @@ def test_how_a_command_ends_is_what_its_row_says(place: Path, capsys: pytest.Cap
     assert "lns: bad is set aside: exit status 2; see runs/queue/bad.log\n" in told
     assert "lns: dead is set aside: exit status -9; see runs/queue/dead.log\n" in told
     assert work(*items[:2]) == 0 and len(rows("item")) == 5  # done is done
+
+
+def test_core_hours_are_of_the_processor_and_hours_by_the_clock(place: Path) -> None:
+    assert work(item("idle", "hang", hours="0.0005"), item("busy", "work", hours="0.0005"), workers=2) == 0
+    found = {row["item"]: (float(row["core_hours"]), queue.hours_of(row)) for row in queue.sessions().values()}
+    assert found["idle"][0] < found["busy"][0] < found["busy"][1] + 0.0001 and found["idle"][1] >= 0.0005
 
 
 def test_a_run_is_resumed_and_a_missed_target_takes_a_new_seed(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,7 +282,7 @@ def test_killed_at_random_moments_it_loses_nothing_and_does_nothing_twice(tmp_pa
         for file in (place / queue.BEST).glob("like-e2-12x12.json"):
             scores.append(json.loads(file.read_text())["score"])
         table = lines_of(place / queue.TABLE)
-        hours.append(sum(float(line["core_hours"]) for line in table))
+        hours.append(sum(map(queue.hours_of, table)))
         assert scores == sorted(scores) and hours == sorted(hours)
         # nothing is done twice
         done = [(line["instance"], line["solver"]) for line in lines_of(place / "data/paper.csv")]
