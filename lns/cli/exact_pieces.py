@@ -10,13 +10,12 @@ from itertools import combinations_with_replacement, product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lns.exact.isomorphism import FIRST_NODE, graph_of_pieces, pieces_of_graph
 from lns.instances.errors import InputError
 from lns.instances.files import read_text, write_output
 from lns.instances.formats import load_board, load_puzzle, render, shipped_instances
 from lns.instances.generate import numbers_of, triples_of
 from lns.instances.pairing import describe
-from lns.instances.piece_set import PieceList, Quad, find_renaming, ranked
+from lns.instances.piece_set import FIRST_NODE, PieceList, Quad, find_renaming, graph_of_pieces, pieces_of_graph, ranked
 from lns.instances.puzzle import GREY
 from lns.instances.text import count_of, quoted
 from lns.instances.verify import verify

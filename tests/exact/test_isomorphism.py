@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 
 from lns.cli.main import main
-from lns.exact.isomorphism import graph_of_pieces, pieces_of_graph
 from lns.instances.errors import InputError
 from lns.instances.formats import write
 from lns.instances.generate import like_e2
-from lns.instances.piece_set import PieceList, Quad, find_renaming
+from lns.instances.piece_set import PieceList, Quad, find_renaming, graph_of_pieces, pieces_of_graph
 from lns.instances.puzzle import Puzzle, canonical, rotate
 
 networkx = pytest.importorskip("networkx")

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lns
-from lns.exact.isomorphism import pieces_of_graph
 from lns.instances import piece_set
 from lns.instances.board import EMPTY, Board
 from lns.instances.errors import InputError
@@ -22,6 +21,7 @@ from lns.instances.piece_set import (
     find_renaming,
     normalise_clue_pieces,
     numbering,
+    pieces_of_graph,
     set_sha256,
     translate,
     translated_clues,
