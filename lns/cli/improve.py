@@ -62,7 +62,7 @@ examples:
 
 Rows and cells count from 0, as `lns show` numbers them. A range A-B includes both ends, and r13-15 are rows where cells
 are listed too; A:B, for --rows, leaves out B. A proof means that no other way to fill the region gives a better score.
-With -o each better board is written as soon as it is found; where none is, no file is written. Ctrl-C, SIGTERM and
+With -o each better board is written as soon as it is found; without one, the board as it was. Ctrl-C, SIGTERM and
 SIGHUP end the search with the best board so far.
 Exit status: 0 done, 1 --target not reached, 2 bad input, 70 --check contradicts the answer, 130 interrupted.
 """

@@ -270,7 +270,11 @@ def recover(directory: RunDirectory) -> Recovered:
 
 def _count_boards(directory: RunDirectory, history: RunHistory, counted: int) -> FoundBoard | None:
     """Add the boards of the log to the history, but for the first ``counted`` bytes; returns the best of them."""
-    best = None
+    best, size = None, directory.board_log.size
+    if counted > size:
+        log.warning("%s has only %d of %d bytes; its boards are counted again", BOARDS, size, counted)
+        history.forget_log()
+        counted = 0
     reader = BoardLogReader(directory.path, directory.puzzle, counted)
     for entry in reader.read_verified(directory.pinned_puzzle):
         history.elapsed_s = max(history.elapsed_s, entry.elapsed_s)

@@ -94,6 +94,24 @@ def test_a_log_cut_at_any_byte_keeps_every_whole_line(tmp_path: Path) -> None:
         assert log_of(path) == logged[:whole]
 
 
+def test_boards_of_a_log_that_became_shorter_are_counted_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = finished_run(tmp_path / "run", name="like-e2-8x8", engine="tabu")
+    assert sum(load_summary(path).history.counts.values()) == len(log_of(path)) > 1
+    (path / BOARDS).write_bytes((path / BOARDS).read_bytes().partition(b"\n")[0] + b"\n")
+    resumed(path, 0)
+    assert sum(load_summary(path).history.counts.values()) == len(log_of(path)) >= 1
+    assert "its boards are counted again" in caplog.text
+
+
+def test_without_status_json_the_checkpoint_tells_the_time_and_the_boards(tmp_path: Path) -> None:
+    path = finished_run(tmp_path / "run")
+    before = load_summary(path).history
+    (path / STATUS).unlink()
+    assert load_summary(path).history == before and before.elapsed_s > 0
+
+
 def elsewhere(path: Path) -> None:
     """A lock left by, or held on, another machine."""
     (path / LOCK).write_text(
