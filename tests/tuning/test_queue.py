@@ -264,7 +264,7 @@ def test_killed_at_random_moments_it_loses_nothing_and_does_nothing_twice(tmp_pa
             place = tmp_path / "two"
             (place / "data").mkdir(exist_ok=True)
         child = start(place)
-        time.sleep(chance.uniform(0.0, 3.5) if number else 5.0)
+        time.sleep(chance.uniform(0.0, 5.0) if number else 5.0)
         sent = chance.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
         child.send_signal(sent)
         _, errors = child.communicate(timeout=90)
