@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lns.exact.colorpairs.options import Heuristic, Options
+from lns.exact.kernels import arrays
 from lns.exact.piece_classes import PieceClasses
 from lns.instances.errors import InputError
 from lns.instances.puzzle import GREY, LEFT, UP
@@ -311,8 +312,3 @@ def empty_state(tables: Tables, options: Options, *, any_pair: bool = True, seed
         **arrays(np.uint64, (cells + 1) * words, "conflict"),
         **arrays(np.uint64, pairs * words, "demand_set", "preemption_reason"),
     )
-
-
-def arrays(kind: type, shape: int | tuple[int, int], *names: str, fill: int = 0) -> dict[str, Any]:
-    """Arrays of one kind and shape, by name."""
-    return {name: np.full(shape, fill, dtype=kind) if fill else np.zeros(shape, dtype=kind) for name in names}

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from lns.exact.colorpairs.state import arrays
+from lns.exact.kernels import arrays
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.exact.region.state import MAX_OPEN_JOINTS, CostTables, Ints, RegionPlan, RegionState
 

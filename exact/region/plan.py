@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from lns.exact.colorpairs.kernel import prepare
 from lns.exact.colorpairs.options import Options
-from lns.exact.colorpairs.state import State, Tables, arrays, colours_by_axis, counter, empty_state, make_tables
+from lns.exact.colorpairs.state import State, Tables, colours_by_axis, counter, empty_state, make_tables
+from lns.exact.kernels import arrays
 from lns.exact.region.cost_to_go import make_cost_tables
 from lns.exact.region.options import HALVED_FROM
 from lns.exact.region.scheme import RegionShape, SearchScheme

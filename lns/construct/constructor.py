@@ -14,7 +14,7 @@ from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, 
 from lns.construct.schedule import BreakSchedule, quota_end
 from lns.construct.tail import plan_tail
 from lns.engine import State
-from lns.exact.colorpairs.state import arrays
+from lns.exact.kernels import arrays
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
 from lns.instances.symmetry import board_from_view, puzzle_in_view

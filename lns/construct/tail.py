@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lns.construct.candidates import Bitsets, CellClass, Int64Array, fitting_pieces, outside_positions
-from lns.exact.colorpairs.state import arrays
+from lns.exact.kernels import arrays
 from lns.exact.kernels.bits import lowest_bit
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
