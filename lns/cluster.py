@@ -48,7 +48,10 @@ WAIT_S = 60.0  # for the first worker
 WATCH_S = 1.0  # between two looks at the workers of the cluster
 GONE_S = 15.0  # without a connection to the scheduler, until the run stops
 EMPTY_S = 300.0  # without any worker, until the run stops
-_LOGGERS = ("distributed", *(f"distributed.{part}" for part in ("client", "nanny", "worker", "core")), "tornado")
+_LOGGERS = (  # all to which Dask gives a level of their own
+    *("distributed", *(f"distributed.{part}" for part in ("client", "core", "gc", "nanny", "worker"))),
+    *("tornado", "tornado.application"),
+)
 
 
 class DaskWorkers(Workers):

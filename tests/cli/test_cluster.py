@@ -1,6 +1,7 @@
 """`--cluster` with a scheduler and workers that are processes of their own, some of which are killed."""
 
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -11,6 +12,8 @@ from typing import Any
 import pytest
 
 from lns.cli.main import main
+from lns.cluster import connected
+from lns.instances.errors import InputError
 from lns.runs.directory import read_best, read_run
 from lns.runs.run_summary import load_summary
 from tests.cli.conftest import Typed
@@ -38,6 +41,21 @@ def test_a_cluster_that_cannot_be_is_one_sentence(
     monkeypatch.setattr("lns.cluster.ANSWER_S", 1.0)
     refused = typed.refused(f"solve like-e2-4x4 --run-dir run --cluster {address}")
     assert f"no Dask scheduler answers at {address} (" in refused and not Path("run").exists()
+
+
+def test_dask_tells_nothing_beside_the_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    loggers = [log for log in logging.root.manager.loggerDict.values() if isinstance(log, logging.Logger)]
+    of_dask = [log for log in loggers if log.name.partition(".")[0] in ("distributed", "tornado")]
+    told: list[str] = []
+
+    def client(*_: object, **__: object) -> None:
+        told.extend(log.name for log in of_dask if log.isEnabledFor(logging.CRITICAL))
+        raise OSError("nobody")
+
+    monkeypatch.setattr(distributed, "Client", client)
+    with pytest.raises(InputError, match="nobody"), connected("tcp://127.0.0.1:9"):
+        pass
+    assert of_dask and told == []
 
 
 @pytest.fixture(scope="module")
