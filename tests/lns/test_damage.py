@@ -100,7 +100,7 @@ def test_boards_of_a_log_that_became_shorter_are_counted_again(
     path = finished_run(tmp_path / "run", name="like-e2-8x8", engine="tabu")
     assert sum(load_summary(path).history.counts.values()) == len(log_of(path)) > 1
     (path / BOARDS).write_bytes((path / BOARDS).read_bytes().partition(b"\n")[0] + b"\n")
-    resumed(path, 0)
+    resumed(path, 1)
     assert sum(load_summary(path).history.counts.values()) == len(log_of(path)) >= 1
     assert "its boards are counted again" in caplog.text
 
