@@ -27,12 +27,21 @@ from lns.params import Params
 from lns.runs.files import utc_now
 from lns.runs.history import UNLIMITED_S
 from lns.tuning import report, validate
-from lns.tuning.plan import DEFAULT_PAIRS, DEFAULT_RUN_S, StudyRequest
-from lns.tuning.session import StudyProgress, TuningSession
+from lns.tuning.session import CALIBRATION_TRIALS, StudyProgress, TuningSession
 from lns.tuning.storage import storage_errors
-from lns.tuning.study import DAMAGE, FINISHED, REPORT_FILE, Study, damaged, is_study, open_study
+from lns.tuning.study import (
+    DAMAGE,
+    DEFAULT_PAIRS,
+    DEFAULT_RUN_S,
+    FINISHED,
+    REPORT_FILE,
+    Study,
+    StudyRequest,
+    damaged,
+    is_study,
+    open_study,
+)
 from lns.tuning.validate import Verdict
-from lns.tuning.worker import CALIBRATION_TRIALS
 from lns.version import __version__
 
 log = logging.getLogger("lns")

@@ -26,10 +26,9 @@ from lns.instances.text import count_of, escape_controls, printable
 from lns.runs.lock import Holder
 from lns.tuning import validate
 from lns.tuning.objective import OBJECTIVE
-from lns.tuning.plan import MAX_COMMAND, MIN_HELD_OUT_PAIRS
 from lns.tuning.sampler import STARTUP_TRIALS, values_of
 from lns.tuning.storage import JOURNAL_FILE, redact_url
-from lns.tuning.study import FINISHED, Study, trial_value
+from lns.tuning.study import FINISHED, MAX_COMMAND, MIN_HELD_OUT_PAIRS, Study, trial_value
 from lns.tuning.validate import Conclusion, Verdict, signed
 
 MIN_TRIALS = 20  # for the importance of parameters

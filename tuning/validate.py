@@ -26,8 +26,16 @@ from lns.instances.text import count_of, printable
 from lns.params import Params
 from lns.runs.files import utc_now
 from lns.tuning.objective import Trace, difference
-from lns.tuning.plan import MAX_COMMAND, MIN_HELD_OUT_PAIRS, params_digest
-from lns.tuning.study import BEST_FILE, CHOICES, FINISHED, Study, trial_value
+from lns.tuning.study import (
+    BEST_FILE,
+    CHOICES,
+    FINISHED,
+    MAX_COMMAND,
+    MIN_HELD_OUT_PAIRS,
+    Study,
+    params_digest,
+    trial_value,
+)
 from lns.version import __version__
 
 MAX_CANDIDATES = 3  # validated in one session

@@ -13,8 +13,8 @@ from lns.instances.formats import load_puzzle
 from lns.instances.generate import like_e2
 from lns.params import Params, load, to_toml
 from lns.tuning import api
-from lns.tuning import worker as workers
-from lns.tuning.plan import StudyRequest
+from lns.tuning import session as workers
+from lns.tuning.study import StudyRequest
 from tests.tuning.made_up import Flat
 
 RUNS = ["--nodes", "4000", "--pairs", "6", "--held-out", "20", "--seed", "3", "--trials", "30", "--quiet"]

@@ -13,9 +13,8 @@ from lns.params import from_dict
 from lns.runs.files import seal
 from lns.tuning import study as studies
 from lns.tuning.objective import Trace
-from lns.tuning.plan import StudyRequest
 from lns.tuning.storage import Journal, put_text
-from lns.tuning.study import open_study
+from lns.tuning.study import StudyRequest, open_study
 from tests.fuzz_study import fuzz, recorded_study, state
 from tests.tuning.made_up import REQUEST, searched
 

@@ -13,7 +13,6 @@ from optuna.distributions import FloatDistribution, IntDistribution
 from lns.instances.errors import InputError
 from lns.params import Params, from_dict
 from lns.tuning import SAMPLERS
-from lns.tuning.plan import StudyRequest
 from lns.tuning.sampler import (
     STARTUP_TRIALS,
     propose,
@@ -21,7 +20,7 @@ from lns.tuning.sampler import (
     values_of,
     with_values,
 )
-from lns.tuning.study import open_study
+from lns.tuning.study import StudyRequest, open_study
 from tests.tuning.made_up import REQUEST, searched
 
 

@@ -20,13 +20,12 @@ from optuna.trial import TrialState
 from lns.cli.main import main
 from lns.instances.errors import InputError
 from lns.params import Params
+from lns.tuning import session as workers
 from lns.tuning import study as studies
-from lns.tuning import worker as workers
 from lns.tuning.objective import Trace
-from lns.tuning.plan import StudyRequest
+from lns.tuning.session import search_task
 from lns.tuning.storage import connect, redact_url, storage_errors
-from lns.tuning.study import open_study
-from lns.tuning.worker import search_task
+from lns.tuning.study import StudyRequest, open_study
 from tests.tuning.database_servers import PASSWORD, QUOTED, SERVERS, missing
 from tests.tuning.made_up import REQUEST, MadeUp
 

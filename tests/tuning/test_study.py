@@ -19,12 +19,11 @@ from lns.params import Params, from_dict, load
 from lns.runs.lock import Holder
 from lns.tuning import report, validate
 from lns.tuning import session as sessions
+from lns.tuning import session as workers
 from lns.tuning import study as studies
-from lns.tuning import worker as workers
 from lns.tuning.objective import Trace
-from lns.tuning.plan import StudyRequest, first_seeds
-from lns.tuning.study import open_study
-from lns.tuning.worker import search_task
+from lns.tuning.session import search_task
+from lns.tuning.study import StudyRequest, first_seeds, open_study
 from lns.worker_pool import WorkerLost
 from tests.instances.small_puzzles import with_mates
 from tests.tuning.made_up import REQUEST, Flat, MadeUp, add_default_runs, searched, validated
