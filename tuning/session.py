@@ -35,7 +35,7 @@ from lns.tuning import validate
 from lns.tuning.objective import Pair, Stopped, Trace, TrialRun, worth_difference
 from lns.tuning.sampler import STARTUP_TRIALS
 from lns.tuning.storage import RunKey, storage_errors
-from lns.tuning.study import FINISHED, Study, StudyRequest, open_study, trial_value
+from lns.tuning.study import DEFAULT_PAIRS, DEFAULT_RUN_S, Study, StudyRequest, open_study, trial_value
 from lns.worker_pool import WorkerLost, WorkerPool, stop_requested
 
 log = logging.getLogger("lns")
@@ -50,6 +50,7 @@ LOSSES_S = 3600.0  # five losses of each worker within this time end a session
 GRACE_S = 10.0  # for the steps in progress when a session stops
 TYPICAL_TRIAL = 0.5  # cost of a trial after the first ones, as a part of its long runs on all pairs: many end early
 START_S, VALIDATION_MARGIN = 15.0, 1.1  # the validation gets the start of its workers, and its runs times this
+LEAST_RUN_S = 1.0  # of a long run that is shortened for the time of the first session
 SOLVED_S = 0.1  # of a run that is over at once, with what is done between two runs
 
 
@@ -312,7 +313,7 @@ class TuningSession:
         """
         study, most, now = self.study, self.max_trials, os.getpid()  # sessions of one study begin at different pairs
         self._validate(validate.candidates_of(study))
-        if not self.interrupted and (most is None or len(study.trials(*FINISHED)) < most):
+        if not self.interrupted and (most is None or len(study.finished) < most):
             firsts = (now + number * study.plan.pairs // self.workers for number in range(self.workers))
             tasks: list[Task] = [(search_task, (study.path, each, most, study.storage)) for each in firsts]
             self._work(tasks, self.search_end, "search")
@@ -374,9 +375,8 @@ class TuningSession:
         """The state of the session in ``phase``; also logs failed trials and a budget that is too short."""
         study, plan, most = self.study, self.study.plan, self.max_trials
         study.runs.refresh()
-        completed, pruned, running, failed = (
-            study.trials(state) for state in (*FINISHED, TrialState.RUNNING, TrialState.FAIL)
-        )
+        states = TrialState.COMPLETE, TrialState.PRUNED, TrialState.RUNNING, TrialState.FAIL
+        completed, pruned, running, failed = map(study.trials, states)
         for trial in (trial for trial in failed if "error" in trial.user_attrs):
             what = printable(str(trial.user_attrs["error"]))
             self._say(trial.number, f"trial {trial.number} failed: {what}; its parameters: {trial.params}")
@@ -442,7 +442,7 @@ class TuningSession:
                 f"{format_duration(self._time_limit)}, for about {count_of(max(0, round(trials)), 'trial')}; the same "
                 "command continues the study"
             )
-        elif (self.max_trials or STARTUP_TRIALS) < STARTUP_TRIALS > len(self.study.trials(*FINISHED)):
+        elif (self.max_trials or STARTUP_TRIALS) < STARTUP_TRIALS > len(self.study.finished):
             message = (
                 f"too few trials for a good search: the first {STARTUP_TRIALS} are drawn at random, and only later "
                 f"ones learn from them; --trials {STARTUP_TRIALS} takes {takes}"
@@ -460,7 +460,7 @@ class TuningSession:
 
     def _seconds_of_trials(self, run_s: float, trials: int) -> float:
         """About how long the study still takes for so many trials in all, with the defaults."""
-        finished = len(self.study.trials(*FINISHED))
+        finished = len(self.study.finished)
         missing, whole = max(0, trials - finished), max(0, CALIBRATION_TRIALS - finished)
         runs = min(missing, whole) + TYPICAL_TRIAL * max(0, missing - whole)
         return run_s * (self._missing_defaults() + self.study.plan.pairs * runs) / self.workers
@@ -488,3 +488,16 @@ class TuningSession:
         missing = (candidates + 1) * study.plan.held_out - made
         needed = START_S + VALIDATION_MARGIN * (self._run_seconds() or 0.0) * missing / self.workers
         return self._time_limit - min(self._time_limit / 2, needed)
+
+
+def fitting_run_seconds(request: StudyRequest, time: float, workers: int) -> float:
+    """Length of a long run of a new study, so that the defaults and the trials with long runs fit into ``time``."""
+    fitting = time * workers / ((request.pairs or DEFAULT_PAIRS) * (1 + CALIBRATION_TRIALS))
+    if fitting >= DEFAULT_RUN_S:
+        return DEFAULT_RUN_S
+    seconds = max(LEAST_RUN_S, float(f"{fitting:.2g}"))
+    log.warning(
+        "runs of %g s instead of %g s, so that the defaults and %d trials fit into this session; --run-seconds sets "
+        "another length", seconds, DEFAULT_RUN_S, CALIBRATION_TRIALS,
+    )  # fmt: skip
+    return seconds

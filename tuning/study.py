@@ -12,7 +12,8 @@ import json
 import logging
 import random
 import warnings
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
@@ -62,11 +63,8 @@ START_S = 600.0  # after so long the start of a trial on another machine is over
 MAX_RETRIES = 3  # how often a trial whose process died is tried again
 MIN_PAIRS = 4  # below so many pairs no trial is pruned
 P_WORSE = 0.1  # p-value below which a trial counts as worse than the best one
-FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
 
 DAMAGE = ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError
-"""What optuna and a report raise for records that no session has written."""
-
 log = logging.getLogger("lns")
 warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
 warnings.filterwarnings("ignore", message=".*out of( the)? range.*")  # defaults may lie outside
@@ -344,6 +342,11 @@ class Study:
         trials: list[FrozenTrial] = self.optuna.get_trials(deepcopy=False, states=states or None)
         return trials
 
+    @property
+    def finished(self) -> list[FrozenTrial]:
+        """The trials that have ended: completed, or pruned."""
+        return self.trials(TrialState.COMPLETE, TrialState.PRUNED)
+
     def params_of(self, trial: FrozenTrial | optuna.Trial) -> Params:
         """The parameters of a trial."""
         return with_values(self.base, self.space, trial.params)
@@ -351,7 +354,7 @@ class Study:
     def next_trial(self, max_trials: int | None) -> optuna.Trial | None:
         """Start a trial, marked as held by this process; None if ``max_trials`` are finished or running."""
         with self.exclusive():
-            if max_trials is not None and len(self.trials(*FINISHED, TrialState.RUNNING)) >= max_trials:
+            if max_trials is not None and len(self.finished) + len(self.trials(TrialState.RUNNING)) >= max_trials:
                 return None
             trial = self.optuna.ask({**self.space})
             trial.set_user_attr("holder", asdict(Holder.me()))
@@ -413,36 +416,31 @@ def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> S
     _check_directory(path, url)
     name = OPTUNA_NAME if url is None else f"lns {path.resolve().name}"
     storage: BaseStorage | None = None
-    journal: Journal | None = None
-    try:
-        with places.storage_errors(url):
-            if url is not None:
-                storage = places.connect(url)
-            elif is_study(path):
-                storage = JournalStorage(journal := Journal(place, reading=reading))
-            found = None if storage is None else _find(storage, name, path)
-            if reading and (found is None or not is_study(path)):
-                raise InputError("no study is here; expected one that `lns tune` began", path)
-            if found is None:
-                plan = new_plan(request)
-                path.mkdir(parents=True, exist_ok=True)
-                with locked(path / LOCK_FILE):
-                    storage = storage or JournalStorage(journal := Journal(place, reading=False))
-                    found = _find(storage, name, path) or _begin(storage, name, plan)
-            study = Study(path, *found, url, is_read_only=reading)
-            if not reading:
-                path.mkdir(parents=True, exist_ok=True)
-                with study.exclusive():
-                    if url is not None:
-                        atomic_write(place, redact_url(url) + "\n")
-                    elif not len(study.runs) and (plan := replan(study.plan, request)) != study.plan:
-                        places.put_text(study.optuna, PLAN, seal(asdict(plan)))
-                        study.plan = plan
-                    study.start()
-    except InputError:
-        raise
-    except DAMAGE as error:
-        raise damaged(error, place, None if journal is None else journal.line) from None
+    with damage_told(place) as journals, places.storage_errors(url):
+        if url is not None:
+            storage = places.connect(url)
+        elif is_study(path):
+            journals.append(Journal(place, reading=reading))
+            storage = JournalStorage(journals[-1])
+        found = None if storage is None else _find(storage, name, path)
+        if reading and (found is None or not is_study(path)):
+            raise InputError("no study is here; expected one that `lns tune` began", path)
+        if found is None:
+            plan = new_plan(request)
+            path.mkdir(parents=True, exist_ok=True)
+            with locked(path / LOCK_FILE):
+                storage = storage or JournalStorage(Journal(place, reading=False))
+                found = _find(storage, name, path) or _begin(storage, name, plan)
+        study = Study(path, *found, url, is_read_only=reading)
+        if not reading:
+            path.mkdir(parents=True, exist_ok=True)
+            with study.exclusive():
+                if url is not None:
+                    atomic_write(place, redact_url(url) + "\n")
+                elif not len(study.runs) and (plan := replan(study.plan, request)) != study.plan:
+                    places.put_text(study.optuna, PLAN, seal(asdict(plan)))
+                    study.plan = plan
+                study.start()
     check_request(study.plan, request, path)
     return study
 
@@ -482,7 +480,26 @@ def _check_directory(path: Path, url: str | None) -> None:
         raise InputError("this file has the trials of the study; expected no --storage", path / JOURNAL_FILE)
 
 
-def damaged(error: Exception, place: Path, line: int | None = None) -> InputError:
-    """The sentence for one of `DAMAGE`, and the last line that was read."""
-    what = printable(f"{type(error).__name__}: {error}", 100)
-    return InputError(f"damaged: it holds what no session writes ({what})", place, line)
+@contextmanager
+def damage_told(place: Path) -> Iterator[list[Journal]]:
+    """What optuna or a report raises for records that no session writes becomes one sentence.
+
+    It names ``place`` and the last line that was read of a journal that is put into the list.
+    """
+    journals = list[Journal]()
+    try:
+        yield journals
+    except InputError:
+        raise
+    except (
+        ArithmeticError,
+        AssertionError,
+        AttributeError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
+        what = printable(f"{type(error).__name__}: {error}", 100)
+        line = journals[-1].line if journals else None
+        raise InputError(f"damaged: it holds what no session writes ({what})", place, line) from None

@@ -131,7 +131,7 @@ def test_two_machines_share_plan_trials_and_runs(
     second = open_study(there, StudyRequest(storage=shared))
     assert first.plan == second.plan and first.base == second.base
     search_task(here, 0, 10, shared)
-    assert [trial.number for trial in second.trials(*studies.FINISHED)] == list(range(10))
+    assert [trial.number for trial in second.finished] == list(range(10))
 
     class NotTheDefaults(MadeUp):
         def __init__(self, engine: str, params: Params, *more: Any) -> None:
@@ -142,7 +142,7 @@ def test_two_machines_share_plan_trials_and_runs(
     search_task(there, 0, 12, shared)
     long = 6 * (workers.CALIBRATION_TRIALS - 1)  # of the first trials, the defaults among them
     assert len(open_study(there, StudyRequest(storage=shared)).runs) == 12 + long
-    assert len(first.trials(*studies.FINISHED)) == 12
+    assert len(first.finished) == 12
     with pytest.raises(InputError, match=r"the trials are in [a-z]*://(lns@)?127"):
         open_study(here, StudyRequest())
     with pytest.raises(InputError, match="--seed asks for 4, but this study has 3"):
@@ -189,7 +189,7 @@ def search(path: Path, trials: int, storage: str | None) -> None:
 
 
 def finished(study: studies.Study) -> dict[int, str]:
-    return {trial.number: json.dumps([trial.params, trial.value]) for trial in study.trials(*studies.FINISHED)}
+    return {trial.number: json.dumps([trial.params, trial.value]) for trial in study.finished}
 
 
 def kill_processes(places: list[Path], url: str | None, trials: int, kills: int) -> None:

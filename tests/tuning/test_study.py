@@ -323,7 +323,7 @@ def test_an_interrupted_trial_goes_on_with_its_steps_and_ends_as_if_it_had_not_b
     search_task(open_study(tmp_path / "parts", REQUEST).path, 0, trials)
     assert len(made) == count - left
     parts = searched(tmp_path / "parts", trials)
-    ended = [[(t.params, t.intermediate_values) for t in study.trials(*studies.FINISHED)] for study in (whole, parts)]
+    ended = [[(t.params, t.intermediate_values) for t in study.finished] for study in (whole, parts)]
     assert sorted(map(str, ended[0][:8])) == sorted(map(str, ended[1][:8]))
     assert len(made) == count + 1, "only the run that was stopped is made again"
     assert any("failed_trial" in trial.system_attrs for trial in parts.trials())
