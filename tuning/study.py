@@ -43,7 +43,7 @@ from lns.runs.lock import Holder, clear_temporaries
 from lns.tuning import SAMPLERS
 from lns.tuning import storage as places
 from lns.tuning.objective import BELOW_BEST, Pair, Trace, TrialRun
-from lns.tuning.sampler import SeededSampler, check_sampler, search_space, values_of, with_values
+from lns.tuning.sampler import SeededSampler, search_space, values_of, with_values
 from lns.tuning.storage import JOURNAL_FILE, STORAGE_FILE, Journal, RunKey, Runs, locked, redact_url
 from lns.version import __version__
 
@@ -154,14 +154,13 @@ def params_digest(params: Params) -> str:
 def new_plan(request: StudyRequest) -> StudyPlan:
     """The plan of a new study; measures the nodes a second if they are needed.
 
-    Raises InputError if the request names nothing to tune for, is out of bounds, or needs a package that is missing.
+    Raises InputError if the request names nothing to tune for or is out of bounds.
     """
     if not request.instances and not request.family:
         raise InputError("no study is here yet; expected INSTANCE or --family to begin one")
     sampler, base, engine = request.sampler or SAMPLERS[0], request.params or Params(), request.engine or "auto"
     if sampler not in SAMPLERS:
         raise InputError(f"'sampler': {quoted(sampler)}; expected one of {', '.join(SAMPLERS)}")
-    check_sampler(sampler)
     seed = DEFAULT_SEED if request.seed is None else request.seed
     pairs, held_out = request.pairs or DEFAULT_PAIRS, request.held_out or DEFAULT_HELD_OUT
     for name, number in {"seed": seed, "nodes": request.nodes or 1, "pairs": pairs, "held_out": held_out}.items():
@@ -250,13 +249,11 @@ class Study:
         self, path: Path, trials: optuna.Study, plan: StudyPlan, storage: str | None, *, is_read_only: bool
     ) -> None:
         self.path, self.optuna, self.plan, self.storage = path, trials, plan, storage
-        if not is_read_only:
-            if plan.sources != engine_digest(RUN_MODULE):
-                raise InputError(
-                    "begun with another engine: the sources of the engine or of its cost model have changed since; "
-                    "expected the same, so begin another study (--report still shows this one)", path,
-                )  # fmt: skip
-            check_sampler(plan.sampler)
+        if not is_read_only and (plan.sources != engine_digest(RUN_MODULE) or plan.sampler not in SAMPLERS):
+            raise InputError(
+                "begun with another engine: the sources of the engine or of its cost model have changed since; "
+                "expected the same, so begin another study (--report still shows this one)", path,
+            )  # fmt: skip
         self.base = parameters.from_dict(plan.base)
         if params_digest(self.base) != plan.base_digest:  # runs are stored under this digest
             raise InputError(
@@ -264,7 +261,7 @@ class Study:
             )
         self.space = search_space(self.base, plan.engine)
         self.runs = Runs(trials, 0.0 if storage is None else places.SHARED_S)
-        self.optuna.sampler = SeededSampler(plan.sampler, plan.seed, values_of(self.base, self.space), self.space)
+        self.optuna.sampler = SeededSampler(plan.sampler, plan.seed, values_of(self.base, self.space))
         self.optuna.pruner = WilcoxonPruner(p_threshold=P_WORSE, n_startup_steps=MIN_PAIRS)
         for trial in self.trials(TrialState.COMPLETE):
             self.params_of(trial)
