@@ -6,11 +6,12 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
+import lns
 from lns.web import guard
 from lns.web.app import PAGES
 from lns.web.guard import Access, is_loopback, own_number
 from lns.web.handlers import CHANGES, READS
-from tests.web.page import SITE, Page
+from tests.web.page import SITE, Page, fields
 
 
 @pytest.fixture
@@ -35,15 +36,7 @@ def test_a_wrong_key_gets_no_cookie(page: Page) -> None:
     assert answer.status_code == 403 and "set-cookie" not in answer.headers
 
 
-OTHER_HOSTS = (
-    "evil.example",
-    "127.0.0.1",
-    "127.0.0.1:1",
-    "evil.example:8040",
-    "127.0.0.1:8040.evil",
-    "",
-    "localhost:x",
-)
+OTHER_HOSTS = ("evil.example", "127.0.0.1", "127.0.0.1:1", "evil.example:8040", "127.0.0.1:8040.evil", "", "[::1]:x")
 LINK = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
 OTHER_ORIGINS = ("http://evil.example", "null", "https://127.0.0.1:8040", "http://127.0.0.1:1")
 REFUSED = [
@@ -76,11 +69,12 @@ def test_loopback_by_any_name_is_served(page: Page, host: str) -> None:
 
 def test_requests_that_are_too_large_or_no_text_are_refused(page: Page, tmp_path: Path) -> None:
     headers = {"x-lns-token": page.access.token, "origin": SITE}
+    made = lns.generate("like-e2", width=3)
     assert page.get("/runs", **LINK).status_code == 200, "other sites may link here"
     for content, status in (
         (b"x" * (guard.MAX_BODY + 1), 413),
         ((b"x" * 100_000 for _ in range(11)), 411),  # no length is stated
-        (json.dumps({"kind": "x\ud800", "time": 1}), 400),  # half of a character
+        (json.dumps({"kind": "solve", "solver": "x\ud800", "time": 1, **fields(*made)}), 400),  # half of a character
     ):
         path = "/api/job" if status == 400 else "/api/document"
         assert page.client.post(path, content=content, headers=headers).status_code == status
