@@ -3,7 +3,6 @@
 import csv
 import json
 import math
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -141,20 +140,6 @@ def test_fresh_rows_depend_on_the_seed():
     first, second = fresh(1)
     assert (first.width, first.height, first.colours) == (16, 16, 22) and first != second
     assert fresh(2)[0] == second and fresh(1) == [first, second]
-
-
-@pytest.mark.parametrize(
-    ("option", "place", "sentences"),
-    [("--table", "other.csv", ["other.csv:1: no table of the benchmark"]), ("--table", "no/t.csv", ["no such"]),
-     ("--boards", "other.csv/boards", ["nothing can be written there", "boards"]),
-     pytest.param("--table", "/proc/self/t.csv", ["no file can be made"],
-                  marks=pytest.mark.skipif(sys.platform != "linux", reason="a folder where nobody can make files"))],
-)  # fmt: skip
-def test_what_cannot_be_written_is_refused_before_the_runs(tmp_path, capsys, option, place, sentences):
-    (tmp_path / "other.csv").write_text("a,b\n")
-    assert main(["ladder", "--rows", "like-e2-16x16", option, str(tmp_path / place)]) == 2
-    error = capsys.readouterr().err
-    assert all(sentence in error for sentence in sentences) and error.count("\n") == 1
 
 
 def test_complete_rows_are_printed_if_a_later_one_fails(made_up_run, capsys):
