@@ -88,7 +88,7 @@ queue: install
 
 lock: install
 	$(PIP) uv
-	$(LOCK) --extra plot --extra sat --extra cp --extra cover --extra cma --extra dashboard --extra web --extra cluster --extra storage --extra dev -o requirements.lock
+	$(LOCK) --extra plot --extra sat --extra cp --extra cover --extra dashboard --extra web --extra cluster --extra storage --extra dev -o requirements.lock
 	$(LOCK) --extra docs --constraints requirements.lock -o requirements-docs.lock
 
 clean:

@@ -13,7 +13,6 @@ EXTRAS = {
     "cover": ("xcover", "xcover", "cover"),
     "plot": ("matplotlib", "matplotlib", "plot"),
     "web": ("uvicorn", "starlette uvicorn", "web"),
-    "cma": ("cmaes", "cmaes", "cma"),
     "gpu": ("numba_cuda", "numba-cuda[cu13]", "gpu"),
     "cluster": ("distributed", "distributed", "cluster"),
 }

@@ -16,7 +16,7 @@ from pathlib import Path
 from unittest import mock
 
 from lns.cli.main import main
-from lns.tuning import worker as workers
+from lns.tuning import session as workers
 from lns.tuning.storage import MAX_BYTES
 from tests.mutations import (
     change_kind,

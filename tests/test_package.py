@@ -126,7 +126,6 @@ def test_importing_lns_is_quick_and_imports_nothing_heavy(environment: Path, tmp
         ("exact solve like-e2-3x3 --solver cp", "cp"),
         ("exact solve like-e2-3x3 --solver sat:half-3", "sat"),
         ("exact solve like-e2-3x3 --solver xcc", "cover"),
-        ("tune like-e2-6x6 --sampler cmaes --study study --time 5s", "cma"),
     ],
 )
 def test_a_command_that_needs_an_extra_names_it(environment: Path, tmp_path: Path, command: str, name: str) -> None:

@@ -1,3 +1,3 @@
 """Parameter tuning and benchmarks."""
 
-SAMPLERS = ("tpe", "cmaes", "random")  # names of `lns tune --sampler`
+SAMPLERS = ("tpe", "random")  # names of `lns tune --sampler`

@@ -27,17 +27,14 @@ from lns.params import Params
 from lns.runs.files import utc_now
 from lns.runs.history import UNLIMITED_S
 from lns.tuning import report, validate
-from lns.tuning.plan import DEFAULT_PAIRS, DEFAULT_RUN_S, StudyRequest
-from lns.tuning.session import StudyProgress, TuningSession
+from lns.tuning.session import StudyProgress, TuningSession, fitting_run_seconds
 from lns.tuning.storage import storage_errors
-from lns.tuning.study import DAMAGE, FINISHED, REPORT_FILE, Study, damaged, is_study, open_study
+from lns.tuning.study import REPORT_FILE, Study, StudyRequest, damage_told, is_study, open_study
 from lns.tuning.validate import Verdict
-from lns.tuning.worker import CALIBRATION_TRIALS
 from lns.version import __version__
 
 log = logging.getLogger("lns")
 
-LEAST_RUN_S = 1.0  # of a long run that is shortened for the time of the first session
 DEFAULT_SECONDS = 3600.0  # of a session without any limit
 
 
@@ -208,13 +205,10 @@ def tune(
             raise InputError(sentence)
     with storage_errors(request.storage):
         if report_only:
-            opened = open_study(path, request, reading=True)
-            try:
-                return _conclude(opened, None)
-            except DAMAGE as error:
-                raise error if isinstance(error, InputError) else damaged(error, path) from None
+            with damage_told(path):
+                return _conclude(open_study(path, request, reading=True), None)
         if time is not None and not (request.nodes or request.run_seconds or is_study(path)):
-            request = replace(request, run_seconds=_fitting_run_seconds(request, time, workers or 1))
+            request = replace(request, run_seconds=fitting_run_seconds(request, time, workers or 1))
         opened = open_study(path, request)
         plan = opened.plan
         log.info(
@@ -235,19 +229,6 @@ def tune(
         return _conclude(opened, session)
 
 
-def _fitting_run_seconds(request: StudyRequest, time: float, workers: int) -> float:
-    """Length of a long run of a new study, so that the defaults and the trials with long runs fit into ``time``."""
-    fitting = time * workers / ((request.pairs or DEFAULT_PAIRS) * (1 + CALIBRATION_TRIALS))
-    if fitting >= DEFAULT_RUN_S:
-        return DEFAULT_RUN_S
-    seconds = max(LEAST_RUN_S, float(f"{fitting:.2g}"))
-    log.warning(
-        "runs of %g s instead of %g s, so that the defaults and %d trials fit into this session; --run-seconds sets "
-        "another length", seconds, DEFAULT_RUN_S, CALIBRATION_TRIALS,
-    )  # fmt: skip
-    return seconds
-
-
 def _conclude(study: Study, session: TuningSession | None) -> TuningResult:
     """Write the report and, after a session, best_params.toml and the kept parameters; the result."""
     conclusion, kept = validate.conclude(study), list[Path]()
@@ -256,7 +237,7 @@ def _conclude(study: Study, session: TuningSession | None) -> TuningResult:
         kept = _keep(study, conclusion)
     report_file, overhead = study.path / REPORT_FILE, None if session is None else session.overhead
     atomic_write(report_file, report.html_page(study, conclusion, f"{utc_now()}, lns {__version__}"))
-    winner, trials, facts = conclusion.winner, study.trials(*FINISHED), [*report.facts(study, conclusion, overhead)]
+    winner, trials, facts = conclusion.winner, study.finished, [*report.facts(study, conclusion, overhead)]
     if kept:  # what `lns solve` does from now on
         what = f"puzzles like {study.plan.family}" if study.plan.family else study.plan.subject
         engine = "" if study.plan.engine == "auto" else f" --engine {study.plan.engine}"

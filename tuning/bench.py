@@ -7,14 +7,10 @@ mixes is timed by its kernels: nodes, exact tails, the start of an endgame, the 
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from statistics import median
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +26,7 @@ from lns.exact.region.options import RegionOptions
 from lns.exact.region.resolve import resolve
 from lns.exact.region.windows import rows
 from lns.instances.board import Board
-from lns.instances.formats import load_puzzle, shipped_instances
+from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from lns.loop.search_loop import SearchLoop
@@ -41,7 +37,6 @@ from lns.warmup import warm_up
 
 REAL = Path("../shared/instances/eternity2_clue1.txt")  # beside a checkout, as for `lns benchmark`; else SHIPPED
 SHIPPED = "like-e2-16x16"
-COMMANDS = {"lns --help": ["--help"], "lns verify": ["verify", "{solution}", "--puzzle", SHIPPED]}
 TIGHT, LOOSE = 0, 4  # mismatches allowed in a tail: with few its search ends at once, with many it takes longer
 MISMATCHES = 20  # that the timed constructor may leave
 
@@ -57,8 +52,6 @@ def speed_figures() -> Iterator[tuple[str, str]]:
     yield "tabu alone, 20 s", f"{tabu.best_score} of {puzzle.max_score}"
     for what, cost, measured in measure_costs(puzzle):
         yield what, f"{measured:.3g} nodes of construction; counted as {cost:.3g}"
-    for name, arguments in COMMANDS.items():
-        yield f"{name}, whole process", f"{seconds_of(arguments):.2f} s"
 
 
 def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, str]]:
@@ -75,19 +68,6 @@ def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, s
     yield "construction, nodes/s", f"{speed}, and exact tails {tails}"
     yield "nodes per exact tail", f"{done.tail_nodes / max(1, done.prefixes):,.0f} ({done.prefixes:,} tails)"
     yield "scores, one core", ", ".join(f"{score} at {at:.1f} s" for score, at in reached.items())
-
-
-def seconds_of(arguments: list[str], runs: int = 5) -> float:
-    """Median elapsed seconds of a command, run as a process ``runs`` times."""
-    with tempfile.TemporaryDirectory() as folder:
-        solution, times = Path(folder) / "board.txt", []
-        solution.write_bytes(shipped_instances()[SHIPPED].with_name(f"{SHIPPED}.solution.txt").read_bytes())
-        words = [sys.executable, "-m", "lns", *(part.format(solution=solution) for part in arguments)]
-        for _ in range(runs):
-            began = time.perf_counter()
-            subprocess.run(words, check=True, capture_output=True)
-            times.append(time.perf_counter() - began)
-    return median(times)
 
 
 # -- costs in node equivalents ----------------------------------------------------------------------------------------

@@ -26,10 +26,9 @@ from lns.instances.text import count_of, escape_controls, printable
 from lns.runs.lock import Holder
 from lns.tuning import validate
 from lns.tuning.objective import OBJECTIVE
-from lns.tuning.plan import MAX_COMMAND, MIN_HELD_OUT_PAIRS
 from lns.tuning.sampler import STARTUP_TRIALS, values_of
 from lns.tuning.storage import JOURNAL_FILE, redact_url
-from lns.tuning.study import FINISHED, Study, trial_value
+from lns.tuning.study import MAX_COMMAND, MIN_HELD_OUT_PAIRS, Study, trial_value
 from lns.tuning.validate import Conclusion, Verdict, signed
 
 MIN_TRIALS = 20  # for the importance of parameters
@@ -43,7 +42,7 @@ OVER_DEFAULTS = "edges over the defaults"
 
 def _short_and_long(study: Study) -> list[tuple[float, float]]:
     """Values by short and by long runs of the first trials, which have both in any case."""
-    attributes = (trial.user_attrs for trial in study.trials(*FINISHED))
+    attributes = (trial.user_attrs for trial in study.finished)
     return [(values["short"], values["long"]) for values in attributes if "long" in values]
 
 
@@ -64,7 +63,7 @@ def importance(study: Study) -> dict[str, float]:
 
     Short runs are used because all trials have some, bad trials too. Empty with fewer than `MIN_TRIALS` trials.
     """
-    trials, pairs = [trial for trial in study.trials(*FINISHED) if trial.intermediate_values], len(study.training)
+    trials, pairs = [trial for trial in study.finished if trial.intermediate_values], len(study.training)
     if len(trials) < MIN_TRIALS:
         return {}
     copy, create = optuna.create_study(direction="maximize"), optuna.trial.create_trial
@@ -113,7 +112,7 @@ def verdict_text(study: Study, conclusion: Conclusion) -> str:
         pairs = count_of(held_out, "held-out pair")
         why = f": {pairs} cannot show that anything is better; at least {MIN_HELD_OUT_PAIRS} can, in a new study."
     elif not conclusion.verdicts:
-        none = f"none of {count_of(len(study.trials(*FINISHED)), 'trial')} beat them on the training pairs"
+        none = f"none of {count_of(len(study.finished), 'trial')} beat them on the training pairs"
         why = f", because {none}: there was nothing to test on held-out pairs."
     else:
         best, candidates = conclusion.verdicts[0], len(conclusion.verdicts)
@@ -125,7 +124,7 @@ def verdict_text(study: Study, conclusion: Conclusion) -> str:
 
 def _unfinished(study: Study, conclusion: Conclusion) -> str:
     """What is missing for a verdict; "" if nothing is."""
-    finished = len(study.trials(*FINISHED))
+    finished = len(study.finished)
     if conclusion.pending:
         return f"the test on held-out pairs lacks {count_of(conclusion.pending, 'run')}"
     if conclusion.verdicts:
@@ -146,7 +145,7 @@ def _left_out(verdict: Verdict) -> str:
 
 def facts(study: Study, conclusion: Conclusion, overhead: float | None) -> Iterable[tuple[str, str]]:
     """(label, text) of each line below the verdict."""
-    plan, completed, finished = study.plan, study.trials(TrialState.COMPLETE), study.trials(*FINISHED)
+    plan, completed, finished = study.plan, study.trials(TrialState.COMPLETE), study.finished
     yield "study", f"{study.path}: {plan.subject}, {plan.nodes:,} nodes a run, {count_of(plan.pairs, 'pair')}"
     no_board = sum("no_board" in trial.user_attrs for trial in finished)
     gave_up = f", {no_board} made no board where the defaults made one" if no_board else ""
@@ -192,7 +191,7 @@ def as_text(verdict: str, lines: Iterable[tuple[str, str]], width: int) -> str:
 def html_page(study: Study, conclusion: Conclusion, made: str) -> str:
     """The HTML page. ``made`` says when and by which version it is made, for its last line."""
     plan, shares, verdicts = study.plan, importance(study), conclusion.verdicts
-    none_yet = f"<p>This needs {MIN_TRIALS} finished trials; there are {len(study.trials(*FINISHED))}.</p>"
+    none_yet = f"<p>This needs {MIN_TRIALS} finished trials; there are {len(study.finished)}.</p>"
     differences = [dict(zip(verdict.pairs, verdict.differences, strict=True)) for verdict in verdicts]
     paired = [
         [pair.label, *(f"{of[pair.label]:+.2f}" if pair.label in of else "-" for of in differences)]

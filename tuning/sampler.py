@@ -1,41 +1,25 @@
 """The search space of a study and its sampler: restarts and several processes draw different random numbers.
 
 The space is read from the parameter dataclasses (`lns.params.option` has the ranges).
-
-CMA-ES uses the package `cmaes`, started around the best random trials. Optuna's own CMA-ES sampler keeps its state as a
-pickle in the journal, so a study from somebody else could run any code, and it draws the first generation from a
-distribution that moves. Here the state is rebuilt from the trials for each new one, which takes milliseconds.
-
-References
-----------
-N. Hansen, A. Ostermeier: Completely derandomized self-adaptation in evolution strategies. Evol. Comput. 9, 2001.
-M. Nomura et al.: Warm starting CMA-ES for hyperparameter optimization. AAAI 35, 2021.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import optuna
 from optuna.distributions import BaseDistribution, FloatDistribution, IntDistribution
 from optuna.samplers import BaseSampler, RandomSampler, TPESampler
-from optuna.trial import FrozenTrial, TrialState
+from optuna.trial import FrozenTrial
 
-from lns.exact.optional_deps import require
 from lns.params import Params
 
 STARTUP_TRIALS = 20  # random trials before a model is used; every other one is near the base
 KEEP_PROBABILITY = 0.75  # of a parameter to keep the value of the base, in a trial near it
-MIN_RANDOM_TRIALS = 10  # the best tenth of the random trials is the start of CMA-ES; fewer have none
-
-Observation = tuple[Mapping[str, float], tuple[int, float]]
-"""Values of a finished trial by name, and its rank key; a larger key is a better trial."""
 
 Space = Mapping[str, IntDistribution | FloatDistribution]
 """Range of each searched parameter, both ends included, by its name, such as ``construct.tail``."""
@@ -70,15 +54,6 @@ def values_of(params: Params, space: Space) -> dict[str, float]:
     return {name: value for name, value in values.items() if space[name].low <= value <= space[name].high}
 
 
-# -- samplers ---------------------------------------------------------------------------------------------------------
-
-
-def check_sampler(kind: str) -> None:
-    """Raise InputError if the package of the sampler ``kind`` is not installed."""
-    if kind == "cmaes":
-        require("cma", "--sampler cmaes")
-
-
 class SeededSampler(BaseSampler):
     """A sampler whose random numbers depend only on the seed of the study and the number of the trial.
 
@@ -89,10 +64,9 @@ class SeededSampler(BaseSampler):
     TPE, which follows the best trials, would not look there again.
     """
 
-    def __init__(self, kind: str, seed: int, base: Mapping[str, float], space: Space) -> None:
-        self._kind, self._seed, self._base, self._space = kind, seed, base, space
+    def __init__(self, kind: str, seed: int, base: Mapping[str, float]) -> None:
+        self._kind, self._seed, self._base = kind, seed, base
         self._kept: set[str] = set()  # parameters that keep the value of the base in the current trial
-        self._trial_seed = 0
         self._model: BaseSampler = RandomSampler(seed=seed)
 
     def before_trial(self, study: optuna.Study, trial: FrozenTrial) -> None:
@@ -100,29 +74,22 @@ class SeededSampler(BaseSampler):
         near = trial.number % 2 == 1 and (trial.number < STARTUP_TRIALS or self._kind == "random")
         keep = np.random.default_rng(sequence.spawn(1)[0]).random(len(self._base)) < KEEP_PROBABILITY
         self._kept = {name for name, kept in zip(self._base, keep, strict=True) if near and kept}
-        self._trial_seed = seed = int(sequence.generate_state(1)[0])
+        seed = int(sequence.generate_state(1)[0])
+        self._model = RandomSampler(seed=seed)
         if self._kind == "tpe":
             self._model = TPESampler(
                 n_startup_trials=STARTUP_TRIALS, multivariate=True, group=True, constant_liar=True, seed=seed
             )
-        else:
-            self._model = RandomSampler(seed=seed)
 
     def infer_relative_search_space(self, study: optuna.Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
-        if self._kind == "cmaes":
-            return dict(self._space)
         space: dict[str, BaseDistribution] = self._model.infer_relative_search_space(study, trial)
         return space
 
     def sample_relative(
         self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        if self._kind != "cmaes":
-            values: dict[str, Any] = self._model.sample_relative(study, trial, search_space)
-            return values
-        if trial.number < STARTUP_TRIALS:
-            return {}
-        return propose(self._space, *observations(study), self._trial_seed)
+        values: dict[str, Any] = self._model.sample_relative(study, trial, search_space)
+        return values
 
     def sample_independent(
         self, study: optuna.Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
@@ -130,71 +97,3 @@ class SeededSampler(BaseSampler):
         if param_name in self._kept:
             return self._base[param_name]
         return self._model.sample_independent(study, trial, param_name, param_distribution)
-
-
-def observations(study: optuna.Study) -> tuple[list[Observation], list[Observation]]:
-    """The finished trials: the random ones, and those that CMA-ES proposed since, without those tried again.
-
-    Complete trials rank above pruned ones, as for TPE; trials that the engine refused, or that made no board where the
-    defaults made one, rank lowest.
-    """
-    first, later = list[Observation](), list[Observation]()
-    for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.PRUNED)):
-        steps, rank_key = trial.intermediate_values, (0, 0.0)
-        if trial.state == TrialState.COMPLETE:
-            rank_key = 2, trial.value or 0.0
-        elif steps and "no_board" not in trial.user_attrs:
-            rank_key = 1, steps[max(steps)]
-        if trial.number < STARTUP_TRIALS:
-            first.append((trial.params, rank_key))
-        elif "failed_trial" not in trial.system_attrs:
-            later.append((trial.params, rank_key))
-    return first, later
-
-
-def position(value: float, of: IntDistribution | FloatDistribution) -> float:
-    """Position of a value in its range, from 0 to 1."""
-    low, high = _ends(of)
-    return ((math.log(value) if of.log else value) - low) / (high - low)
-
-
-def value_at(position: float, of: IntDistribution | FloatDistribution) -> float:
-    """The value at a position in its range, from 0 to 1."""
-    low, high = _ends(of)
-    value = low + position * (high - low)
-    value = min(max(math.exp(value) if of.log else value, of.low), of.high)
-    return round(value) if isinstance(of, IntDistribution) else value
-
-
-def _ends(of: IntDistribution | FloatDistribution) -> tuple[float, float]:
-    """Ends of a range on its scale; integers get a margin of one half."""
-    margin = 0.5 if isinstance(of, IntDistribution) else 0.0
-    low, high = of.low - margin, of.high + margin
-    return (math.log(low), math.log(high)) if of.log else (low, high)
-
-
-def propose(space: Space, first: Sequence[Observation], later: Sequence[Observation], seed: int) -> dict[str, float]:
-    """Values by name for the next trial, by CMA-ES with a random ``seed`` of this proposal.
-
-    The search starts around the best of the random trials ``first``; of ``later`` ones, which this function proposed,
-    consecutive trials form generations. Empty where there are too few random trials or the search has converged.
-    """
-    import cmaes  # an extra
-
-    def ranked(trials: Sequence[Observation]) -> list[tuple[npt.NDArray[np.float64], float]]:
-        """Position of each trial in the unit cube, and its rank from 0, the best; rank keys have no common scale."""
-        best_first = [values for values, _ in sorted(trials, key=lambda trial: trial[1], reverse=True)]
-        points = (np.array([position(values[name], of) for name, of in space.items()]) for values in best_first)
-        return [(point, float(rank)) for rank, point in enumerate(points)]
-
-    if len(first) < MIN_RANDOM_TRIALS:
-        return {}
-    mean, sigma, cov = cmaes.get_warm_start_mgd(ranked(first))
-    bounds = np.array([[0.0, 1.0]] * len(space))
-    search = cmaes.CMA(mean=mean, sigma=sigma, cov=cov, bounds=bounds, seed=seed % 2**32)
-    size = search.population_size
-    for end in range(size, len(later) + 1, size):
-        search.tell(ranked(later[end - size : end]))
-    if search.should_stop():
-        return {}
-    return {name: value_at(float(x), space[name]) for name, x in zip(space, search.ask(), strict=True)}

@@ -1,16 +1,25 @@
-"""An open study: its plan, its trials and its runs, all of them in optuna's storage."""
+"""A study: its plan, its trials and its runs, all of them in optuna's storage.
+
+The plan says what is tuned and how candidates are compared. It is written once, with a checksum, and never changed
+after a run. A study refuses another instance or engine, whose digest covers the objective: differences to the defaults
+are only comparable among runs of one kind.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 import random
 import warnings
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from copy import deepcopy
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import optuna
 from optuna.pruners import WilcoxonPruner
@@ -18,21 +27,34 @@ from optuna.storages import BaseStorage, JournalStorage, RetryHeartbeatStaleTria
 from optuna.trial import FrozenTrial, TrialState
 
 from lns import params as parameters
+from lns.engines import engine_digest
+from lns.instances.arguments import checked_class
 from lns.instances.errors import InputError
 from lns.instances.files import atomic_write, read_text
+from lns.instances.formats import load_puzzle, render
+from lns.instances.formats.own_json import puzzle_in
 from lns.instances.generate import family
-from lns.instances.puzzle import Puzzle
-from lns.instances.text import printable
+from lns.instances.json_values import JsonFields, bounded_integer
+from lns.instances.puzzle import Puzzle, refuse_copies
+from lns.instances.text import printable, quoted
 from lns.params import Params
-from lns.runs.files import seal
+from lns.runs.files import seal, unseal
 from lns.runs.lock import Holder, clear_temporaries
-from lns.tuning import plan as plans
+from lns.tuning import SAMPLERS
 from lns.tuning import storage as places
-from lns.tuning.objective import BELOW_BEST, Pair, Trace
-from lns.tuning.plan import StudyPlan, StudyRequest, params_digest
-from lns.tuning.sampler import SeededSampler, check_sampler, search_space, values_of, with_values
+from lns.tuning.objective import BELOW_BEST, Pair, Trace, TrialRun
+from lns.tuning.sampler import SeededSampler, search_space, values_of, with_values
 from lns.tuning.storage import JOURNAL_FILE, STORAGE_FILE, Journal, RunKey, Runs, locked, redact_url
+from lns.version import __version__
 
+SCHEMA = 5
+RUN_MODULE = "lns.tuning.objective"  # makes the runs of a trial; what it imports decides what a run finds
+DEFAULT_PAIRS, DEFAULT_HELD_OUT, DEFAULT_RUN_S, DEFAULT_SEED = 10, 24, 10.0, 1
+MIN_HELD_OUT_PAIRS = 20  # with fewer, no candidate is called better
+SHORT_DIVISOR = 4  # a short run has the nodes of a long run divided by this
+LIMITS = {"seed": (0, 10**12), "nodes": (1, 10**15), "pairs": (1, 2_000), "held_out": (1, 2_000)}
+MAX_COMMAND = 2**19  # characters of the command that began a study, where it is shown
+SEED_BLOCK = 10**6  # seeds that a study has for its training pairs, and for its held-out pairs
 LOCK_FILE, REPORT_FILE, BEST_FILE = "study.lock", "report.html", "best_params.toml"
 FILES = (JOURNAL_FILE, "journal.lock", STORAGE_FILE, LOCK_FILE, REPORT_FILE, BEST_FILE)
 OPTUNA_NAME = "lns"  # of the study in the journal
@@ -41,15 +63,179 @@ START_S = 600.0  # after so long the start of a trial on another machine is over
 MAX_RETRIES = 3  # how often a trial whose process died is tried again
 MIN_PAIRS = 4  # below so many pairs no trial is pruned
 P_WORSE = 0.1  # p-value below which a trial counts as worse than the best one
-FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
 
 DAMAGE = ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError
-"""What optuna and a report raise for records that no session has written."""
-
 log = logging.getLogger("lns")
 warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
 warnings.filterwarnings("ignore", message=".*out of( the)? range.*")  # defaults may lie outside
 optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+
+# -- the plan ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """What is tuned and how candidates are compared."""
+
+    family: str  # of instances; "" if instances are named
+    instances: tuple[dict[str, Any], ...]  # the named ones: fields of `Puzzle`
+    engine: str  # one of `lns.engines.ENGINES`
+    seed: int  # of the study
+    pairs: int  # training pairs of a trial
+    held_out: int  # pairs of the validation
+    nodes: int  # of a long run
+    nodes_per_s: float  # measured once to convert seconds into ``nodes``; 0.0 if nodes were given
+    base: dict[str, Any]  # parameters that candidates are compared with, as `lns.params.to_dict` gives them
+    base_digest: str  # of these; their runs are stored under it
+    sampler: str  # one of `tuning.SAMPLERS`
+    command: str  # that began the study
+    sources: str  # digest of the engine's sources
+    version: str = __version__  # of lns
+    schema: int = SCHEMA  # of this format
+
+    @property
+    def short(self) -> int:
+        """Nodes of a short run."""
+        return max(1, self.nodes // SHORT_DIVISOR)
+
+    @property
+    def subject(self) -> str:
+        """What is tuned for: the family, or the names of the instances."""
+        return printable(self.family or ", ".join(instance["name"] for instance in self.instances))
+
+    @property
+    def puzzles(self) -> list[Puzzle]:
+        """The named instances."""
+        return [puzzle_in(JsonFields(fields), fields["name"]) for fields in self.instances]
+
+
+@checked_class
+@dataclass(frozen=True)
+class StudyRequest:
+    """What a caller asks of a study. None stands for the value of the study, or the default in a new one."""
+
+    instances: tuple[str | Puzzle, ...] = ()  # puzzles, files or names of shipped instances to tune for
+    family: str | None = None  # of instances to tune for instead, such as ``like-e2:12x12``
+    engine: str | None = None  # this and what follows: as in `StudyPlan`
+    seed: int | None = None
+    pairs: int | None = None
+    held_out: int | None = None
+    nodes: int | None = None
+    run_seconds: float | None = None  # of a long run, converted into nodes by one measurement; instead of ``nodes``
+    params: Params | None = None  # that candidates are compared with
+    sampler: str | None = None
+    command: str = ""  # kept in a new study
+    storage: str | None = None  # URL of one for several machines; by default the trials are in a file in the directory
+
+    @property
+    def puzzles(self) -> list[Puzzle]:
+        """The named instances. Raises InputError for one that no engine takes."""
+        puzzles = [load_puzzle(each) if isinstance(each, str) else each for each in self.instances]
+        for puzzle in puzzles:
+            refuse_copies(puzzle, "tune")
+        return puzzles
+
+
+def first_seeds(seed: int) -> tuple[int, int]:
+    """First seeds of the training pairs and of the held-out pairs of a study with ``seed``.
+
+    No other study has them, nor have shipped instances or rows of the benchmark, whose seeds are smaller.
+    """
+    training = 100_001 + 2 * SEED_BLOCK * seed
+    return training, training + SEED_BLOCK
+
+
+def params_digest(params: Params) -> str:
+    """Digest of the values of ``params``."""
+    return hashlib.sha256(json.dumps(parameters.to_dict(params), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def new_plan(request: StudyRequest) -> StudyPlan:
+    """The plan of a new study; measures the nodes a second if they are needed.
+
+    Raises InputError if the request names nothing to tune for or is out of bounds.
+    """
+    if not request.instances and not request.family:
+        raise InputError("no study is here yet; expected INSTANCE or --family to begin one")
+    sampler, base, engine = request.sampler or SAMPLERS[0], request.params or Params(), request.engine or "auto"
+    if sampler not in SAMPLERS:
+        raise InputError(f"'sampler': {quoted(sampler)}; expected one of {', '.join(SAMPLERS)}")
+    seed = DEFAULT_SEED if request.seed is None else request.seed
+    pairs, held_out = request.pairs or DEFAULT_PAIRS, request.held_out or DEFAULT_HELD_OUT
+    for name, number in {"seed": seed, "nodes": request.nodes or 1, "pairs": pairs, "held_out": held_out}.items():
+        bounded_integer(number, *LIMITS[name], f"'{name}'")
+    puzzles, first_seed = request.puzzles, first_seeds(seed)[0]
+    puzzle = family(request.family)(first_seed).puzzle if request.family else puzzles[0]
+    rate = 0.0 if request.nodes else nodes_per_second(engine, base, Pair(puzzle, first_seed, ""))
+    if held_out < MIN_HELD_OUT_PAIRS:
+        log.warning("%d held-out pairs prove nothing; at least %d are needed", held_out, MIN_HELD_OUT_PAIRS)
+    instances = tuple(json.loads(render("json", puzzle, None)[0]) for puzzle in puzzles)
+    return StudyPlan(
+        family=request.family or "", instances=instances, engine=engine, seed=seed, pairs=pairs,
+        held_out=held_out, nodes=request.nodes or two_digits((request.run_seconds or DEFAULT_RUN_S) * rate),
+        nodes_per_s=rate, base=parameters.to_dict(base), base_digest=params_digest(base), sampler=sampler,
+        command=request.command, sources=engine_digest(RUN_MODULE),
+    )  # fmt: skip
+
+
+def replan(plan: StudyPlan, request: StudyRequest) -> StudyPlan:
+    """The plan with the pairs and the length of runs that are asked for now: of a study in which nothing was run."""
+    seconds = (request.run_seconds or 0) * plan.nodes_per_s
+    nodes = two_digits(seconds) if seconds else request.nodes or plan.nodes
+    return replace(plan, pairs=request.pairs or plan.pairs, held_out=request.held_out or plan.held_out, nodes=nodes)
+
+
+def nodes_per_second(engine: str, params: Params, pair: Pair) -> float:
+    """Nodes a second of processor time, rounded to two digits, measured for about two seconds."""
+    warm_up, run = (TrialRun(engine, params, pair, shortest) for shortest in (1, 10**12))
+    for _ in range(2):  # compiles the kernels of the first board, then those of the construction
+        warm_up.advance(warm_up.trace.nodes + 1, lambda: False)
+    while run.trace.seconds < 2.0 and not run.trace.exhausted:
+        run.advance(run.trace.nodes + 1, lambda: False)
+    return float(two_digits(run.trace.nodes / max(run.trace.seconds, 1e-3)))
+
+
+def two_digits(number: float) -> int:
+    """``number`` rounded to two significant digits, at least 1."""
+    return max(1, int(float(f"{number:.1e}")))
+
+
+def read_plan(text: str, path: Path) -> StudyPlan:
+    """The plan in a sealed text, of the study in ``path``. Raises InputError if it is damaged or of another schema."""
+    try:
+        values = unseal(text)
+        del values["sum"]
+    except InputError as error:
+        raise error.at(path) from None
+    if values["schema"] != SCHEMA:
+        raise InputError(
+            f"a study of schema {values['schema']}, begun by lns {printable(str(values['version']), 40)}; "
+            f"this is lns {__version__}, which reads schema {SCHEMA}: expected a new study",
+            path,
+        )
+    return StudyPlan(**values | {"instances": tuple(values["instances"])})
+
+
+def check_request(plan: StudyPlan, request: StudyRequest, path: Path) -> None:
+    """Raise InputError if the request differs from the study in ``path``."""
+    names = ("engine", "seed", "pairs", "held_out", "nodes", "sampler", "family")
+    given: list[tuple[str, object, object]] = [(name, getattr(request, name), getattr(plan, name)) for name in names]
+    puzzles, rate = request.puzzles, plan.nodes_per_s
+    if puzzles and puzzles != plan.puzzles:
+        given.append(("INSTANCE", ", ".join(puzzle.name for puzzle in puzzles), plan.subject))
+    if (seconds := request.run_seconds) is not None:
+        given.append(("run_seconds", two_digits(seconds * rate) if rate else f"{seconds:g} s", plan.nodes))
+    if request.params is not None:
+        given.append(("params", params_digest(request.params), plan.base_digest))
+    for name, asked, expected in given:
+        if asked is not None and asked != expected:
+            what = f"is of {expected or 'named instances'}" if name in ("INSTANCE", "family") else f"has {expected}"
+            option = name if name == "INSTANCE" else f"--{name.replace('_', '-')}"
+            raise InputError(f"{option} asks for {asked}, but this study {what}; begin another one for that", path)
+
+
+# -- trials, runs and pairs --------------------------------------------------------------------------------------------
 
 
 class Study:
@@ -63,9 +249,11 @@ class Study:
         self, path: Path, trials: optuna.Study, plan: StudyPlan, storage: str | None, *, is_read_only: bool
     ) -> None:
         self.path, self.optuna, self.plan, self.storage = path, trials, plan, storage
-        if not is_read_only:
-            plans.check_engine(plan, path)
-            check_sampler(plan.sampler)
+        if not is_read_only and (plan.sources != engine_digest(RUN_MODULE) or plan.sampler not in SAMPLERS):
+            raise InputError(
+                "begun with another engine: the sources of the engine or of its cost model have changed since; "
+                "expected the same, so begin another study (--report still shows this one)", path,
+            )  # fmt: skip
         self.base = parameters.from_dict(plan.base)
         if params_digest(self.base) != plan.base_digest:  # runs are stored under this digest
             raise InputError(
@@ -73,7 +261,7 @@ class Study:
             )
         self.space = search_space(self.base, plan.engine)
         self.runs = Runs(trials, 0.0 if storage is None else places.SHARED_S)
-        self.optuna.sampler = SeededSampler(plan.sampler, plan.seed, values_of(self.base, self.space), self.space)
+        self.optuna.sampler = SeededSampler(plan.sampler, plan.seed, values_of(self.base, self.space))
         self.optuna.pruner = WilcoxonPruner(p_threshold=P_WORSE, n_startup_steps=MIN_PAIRS)
         for trial in self.trials(TrialState.COMPLETE):
             self.params_of(trial)
@@ -87,17 +275,17 @@ class Study:
     @cached_property
     def pairs(self) -> list[Pair]:
         """The training pairs."""
-        return self._pairs(plans.first_seeds(self.plan.seed)[0], self.plan.pairs)
+        return self._pairs(first_seeds(self.plan.seed)[0], self.plan.pairs)
 
     @cached_property
     def held_out(self) -> list[Pair]:
         """The pairs of the validation, on which no trial is run: other members of the family and other seeds."""
-        return self._pairs(plans.first_seeds(self.plan.seed)[1], self.plan.held_out)
+        return self._pairs(first_seeds(self.plan.seed)[1], self.plan.held_out)
 
     @cached_property
     def puzzles(self) -> list[Puzzle]:
         """The named instances."""
-        return [plans.puzzle_of(fields) for fields in self.plan.instances]
+        return self.plan.puzzles
 
     def _pairs(self, first_seed: int, count: int) -> list[Pair]:
         """``count`` pairs, shuffled once, so that the first few do not favour an instance."""
@@ -151,6 +339,11 @@ class Study:
         trials: list[FrozenTrial] = self.optuna.get_trials(deepcopy=False, states=states or None)
         return trials
 
+    @property
+    def finished(self) -> list[FrozenTrial]:
+        """The trials that have ended: completed, or pruned."""
+        return self.trials(TrialState.COMPLETE, TrialState.PRUNED)
+
     def params_of(self, trial: FrozenTrial | optuna.Trial) -> Params:
         """The parameters of a trial."""
         return with_values(self.base, self.space, trial.params)
@@ -158,7 +351,7 @@ class Study:
     def next_trial(self, max_trials: int | None) -> optuna.Trial | None:
         """Start a trial, marked as held by this process; None if ``max_trials`` are finished or running."""
         with self.exclusive():
-            if max_trials is not None and len(self.trials(*FINISHED, TrialState.RUNNING)) >= max_trials:
+            if max_trials is not None and len(self.finished) + len(self.trials(TrialState.RUNNING)) >= max_trials:
                 return None
             trial = self.optuna.ask({**self.space})
             trial.set_user_attr("holder", asdict(Holder.me()))
@@ -220,37 +413,32 @@ def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> S
     _check_directory(path, url)
     name = OPTUNA_NAME if url is None else f"lns {path.resolve().name}"
     storage: BaseStorage | None = None
-    journal: Journal | None = None
-    try:
-        with places.storage_errors(url):
-            if url is not None:
-                storage = places.connect(url)
-            elif is_study(path):
-                storage = JournalStorage(journal := Journal(place, reading=reading))
-            found = None if storage is None else _find(storage, name, path)
-            if reading and (found is None or not is_study(path)):
-                raise InputError("no study is here; expected one that `lns tune` began", path)
-            if found is None:
-                plan = plans.new_plan(request)
-                path.mkdir(parents=True, exist_ok=True)
-                with locked(path / LOCK_FILE):
-                    storage = storage or JournalStorage(journal := Journal(place, reading=False))
-                    found = _find(storage, name, path) or _begin(storage, name, plan)
-            study = Study(path, *found, url, is_read_only=reading)
-            if not reading:
-                path.mkdir(parents=True, exist_ok=True)
-                with study.exclusive():
-                    if url is not None:
-                        atomic_write(place, redact_url(url) + "\n")
-                    elif not len(study.runs) and (plan := plans.replan(study.plan, request)) != study.plan:
-                        places.put_text(study.optuna, PLAN, seal(asdict(plan)))
-                        study.plan = plan
-                    study.start()
-    except InputError:
-        raise
-    except DAMAGE as error:
-        raise damaged(error, place, None if journal is None else journal.line) from None
-    plans.check_request(study.plan, request, path)
+    with damage_told(place) as journals, places.storage_errors(url):
+        if url is not None:
+            storage = places.connect(url)
+        elif is_study(path):
+            journals.append(Journal(place, reading=reading))
+            storage = JournalStorage(journals[-1])
+        found = None if storage is None else _find(storage, name, path)
+        if reading and (found is None or not is_study(path)):
+            raise InputError("no study is here; expected one that `lns tune` began", path)
+        if found is None:
+            plan = new_plan(request)
+            path.mkdir(parents=True, exist_ok=True)
+            with locked(path / LOCK_FILE):
+                storage = storage or JournalStorage(Journal(place, reading=False))
+                found = _find(storage, name, path) or _begin(storage, name, plan)
+        study = Study(path, *found, url, is_read_only=reading)
+        if not reading:
+            path.mkdir(parents=True, exist_ok=True)
+            with study.exclusive():
+                if url is not None:
+                    atomic_write(place, redact_url(url) + "\n")
+                elif not len(study.runs) and (plan := replan(study.plan, request)) != study.plan:
+                    places.put_text(study.optuna, PLAN, seal(asdict(plan)))
+                    study.plan = plan
+                study.start()
+    check_request(study.plan, request, path)
     return study
 
 
@@ -260,7 +448,7 @@ def _find(storage: BaseStorage, name: str, path: Path) -> tuple[optuna.Study, St
         return None
     study = optuna.load_study(storage=storage, study_name=name)
     if (plan := dict(places.get_texts(study, PLAN)).get(PLAN)) is not None:
-        return study, plans.read_plan(plan, path)
+        return study, read_plan(plan, path)
     if study.get_trials(deepcopy=False):
         raise InputError("a study without a plan, as earlier versions of lns began it; expected a new study", path)
     return None
@@ -289,7 +477,26 @@ def _check_directory(path: Path, url: str | None) -> None:
         raise InputError("this file has the trials of the study; expected no --storage", path / JOURNAL_FILE)
 
 
-def damaged(error: Exception, place: Path, line: int | None = None) -> InputError:
-    """The sentence for one of `DAMAGE`, and the last line that was read."""
-    what = printable(f"{type(error).__name__}: {error}", 100)
-    return InputError(f"damaged: it holds what no session writes ({what})", place, line)
+@contextmanager
+def damage_told(place: Path) -> Iterator[list[Journal]]:
+    """What optuna or a report raises for records that no session writes becomes one sentence.
+
+    It names ``place`` and the last line that was read of a journal that is put into the list.
+    """
+    journals = list[Journal]()
+    try:
+        yield journals
+    except InputError:
+        raise
+    except (
+        ArithmeticError,
+        AssertionError,
+        AttributeError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
+        what = printable(f"{type(error).__name__}: {error}", 100)
+        line = journals[-1].line if journals else None
+        raise InputError(f"damaged: it holds what no session writes ({what})", place, line) from None

@@ -26,8 +26,7 @@ from lns.instances.text import count_of, printable
 from lns.params import Params
 from lns.runs.files import utc_now
 from lns.tuning.objective import Trace, difference
-from lns.tuning.plan import MAX_COMMAND, MIN_HELD_OUT_PAIRS, params_digest
-from lns.tuning.study import BEST_FILE, CHOICES, FINISHED, Study, trial_value
+from lns.tuning.study import BEST_FILE, CHOICES, MAX_COMMAND, MIN_HELD_OUT_PAIRS, Study, params_digest, trial_value
 from lns.version import __version__
 
 MAX_CANDIDATES = 3  # validated in one session
@@ -235,7 +234,7 @@ def write_best(study: Study, conclusion: Conclusion) -> None:
     header = [
         f"# command: {printable(plan.command, MAX_COMMAND)}",
         f"# study: {plan.subject}, {plan.engine} engine, {plan.nodes:,} nodes a run, {plan.pairs} training pairs, "
-        f"seed {plan.seed}, {len(study.trials(*FINISHED))} trials, lns {__version__}, {utc_now()}",
+        f"seed {plan.seed}, {len(study.finished)} trials, lns {__version__}, {utc_now()}",
         f"# evidence: {winner}",
         "# (objective, 95% confidence interval; Wilcoxon signed rank, one-sided, corrected for the candidates tried)",
     ]

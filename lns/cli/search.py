@@ -12,11 +12,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from lns.api.arguments import DEFAULT_SECONDS
 from lns.api.stopping import NoImprovement, SearchProgress, StopRule
@@ -240,6 +239,7 @@ class SearchEnd(StopRule):
     def __init__(self, args: argparse.Namespace) -> None:
         self.number = 0  # the signal; 0 before it came
         self._args, self._closing, self._searching = args, contextlib.ExitStack(), False
+        self._notifier: Notifier | None = None
 
     def __enter__(self) -> SearchEnd:
         self._closing.enter_context(signal_handler(self.handle))
@@ -251,6 +251,8 @@ class SearchEnd(StopRule):
 
     def __call__(self, progress: SearchProgress) -> str | None:
         self._searching = True
+        if self._notifier is not None:
+            self._notifier.poll()
         return signal.Signals(self.number).name if self.number else None
 
     def handle(self, number: int, frame: object) -> None:
@@ -271,7 +273,7 @@ class SearchEnd(StopRule):
 
     def settings(self, run_dir: Path) -> dict[str, Any]:
         """What every search takes by the options of `_ENDING`, and the number of workers."""
-        args, executor, on_improve = self._args, None, None
+        args, executor = self._args, None
         rule: StopRule = self
         if args.cluster is not None:
             from lns.cluster import connected
@@ -279,95 +281,85 @@ class SearchEnd(StopRule):
             executor = self._closing.enter_context(connected(args.cluster, args.workers))
         if args.on_best is not None:
             notifier = Notifier(args.on_best, run_dir, lambda: self.number != 0)
-            on_improve = self._closing.enter_context(notifier)
+            self._notifier = self._closing.enter_context(notifier)
         if args.stop_after_no_gain is not None:
             rule = rule | NoImprovement(args.stop_after_no_gain)
         progress = "none" if args.quiet else "terminal"
         run = {"run_dir": run_dir, "workers": args.workers, "executor": executor}
-        return run | {"stop": rule, "on_improve": on_improve, "progress": progress}
+        return run | {"stop": rule, "on_improve": self._notifier, "progress": progress}
 
 
 class Notifier:
-    """Runs a shell command for each new best, one at a time, in a thread of its own. A context manager.
+    """Runs a shell command for each new best, one at a time. A context manager.
 
-    While the command runs, further bests are remembered; the newest of them is told next. The search neither waits for
-    the command nor fails with it. After ``interrupted()`` the end waits for the command no longer than for a moment.
+    `poll` begins the next command once the one before has ended, and passes over all bests but the newest. The search
+    neither waits for a command nor fails with it. After ``interrupted()`` the end waits for a moment only.
     """
 
     def __init__(self, command: str, run_dir: Path, interrupted: Callable[[], bool] = lambda: False) -> None:
         self._command, self._directory, self._interrupted = command, run_dir.resolve(), interrupted
-        self._process: subprocess.Popen[bytes] | None = None
-        self._wake = threading.Condition()
         self._next: FoundBoard | None = None
-        self._closed = False
-        self._thread = threading.Thread(target=self._serve, name="lns-on-best", daemon=True)
+        self._running: tuple[subprocess.Popen[bytes], IO[bytes], float] | None = None  # what it prints; when it began
 
     def __call__(self, found: FoundBoard) -> None:
-        """Tell the command about a new best; returns at once."""
-        with self._wake:
-            self._next = found
-            self._wake.notify()
+        """Let the next `poll` tell a command about a new best; returns at once."""
+        self._next = found
 
     def __enter__(self) -> Notifier:
-        self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        with self._wake:
-            self._closed = True
-            self._wake.notify()
         began = time.monotonic()
-        while self._thread.is_alive() and time.monotonic() - began < (SOON_S if self._interrupted() else LAST_S):
-            self._thread.join(0.05)
-        if self._thread.is_alive() and self._interrupted():
-            with self._wake:
-                self._next = None
-            self._kill(signal.SIGTERM)
-            self._thread.join(SOON_S)
-        if self._thread.is_alive():
+        while self.poll() and time.monotonic() - began < (SOON_S if self._interrupted() else LAST_S):
+            time.sleep(0.05)
+        if self._running is not None and self._interrupted():
+            self._next, process = None, self._running[0]
+            self._kill(process, signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(SOON_S)
+        if self.poll():
             log.warning("the command of --on-best still runs after %.3g s; it is left alone", time.monotonic() - began)
 
-    def _kill(self, number: signal.Signals) -> None:
-        if self._process is not None and self._process.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, number)
-
-    def _serve(self) -> None:
-        while True:
-            with self._wake:
-                self._wake.wait_for(lambda: self._next is not None or self._closed)
-                found, self._next = self._next, None
-            if found is None:
-                return
+    def poll(self) -> bool:
+        """End a command that takes too long, say how one failed, and begin the next; whether one runs."""
+        if self._running is not None:
+            process, output, began = self._running
+            if (status := process.poll()) is None:
+                if time.monotonic() - began < LONGEST_S:
+                    return True
+                self._kill(process, signal.SIGKILL)
+                process.wait()
+                log.warning("the command of --on-best took more than %g s and was killed", LONGEST_S)
+            elif status == -signal.SIGTERM and self._interrupted():
+                log.warning("the command of --on-best still ran and was ended")
+            elif status:
+                output.seek(max(0, output.seek(0, os.SEEK_END) - 2000))
+                lines = output.read().decode(errors="replace").strip().splitlines()
+                said = f": {printable(lines[-1], 200)}" if lines else ""
+                log.warning("the command of --on-best ended with status %d%s", status, said)
+            self._running = None
+        found, self._next = self._next, None
+        if found is not None:
             try:
-                with tempfile.TemporaryFile() as output:
-                    self._run(found, output.fileno())
+                self._running = self._begun(found)
             except OSError as error:
                 log.warning("the command of --on-best cannot be run: %s", error.strerror)
+        return self._running is not None
 
-    def _run(self, found: FoundBoard, output: int) -> None:
-        """Run the command about one board; what it prints goes to the file ``output``."""
-        puzzle = found.board.puzzle
+    def _begun(self, found: FoundBoard) -> tuple[subprocess.Popen[bytes], IO[bytes], float]:
+        puzzle, output = found.board.puzzle, tempfile.TemporaryFile()  # noqa: SIM115
         told = {"LNS_SCORE": str(found.score), "LNS_MAX_SCORE": "" if puzzle is None else str(puzzle.max_score)}
         told |= {"LNS_BEST": str(self._directory / BEST), "LNS_RUN_DIR": str(self._directory)}
-        self._process = subprocess.Popen(
+        process = subprocess.Popen(
             self._command, shell=True, env=os.environ | told, stdin=subprocess.DEVNULL, stdout=output,
             stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
-        try:
-            status = self._process.wait(LONGEST_S)
-        except subprocess.TimeoutExpired:
-            self._kill(signal.SIGKILL)
-            self._process.wait()
-            log.warning("the command of --on-best took more than %g s and was killed", LONGEST_S)
-            return
-        if status == -signal.SIGTERM and self._interrupted():
-            log.warning("the command of --on-best still ran and was ended")
-        elif status:
-            printed = os.pread(output, 2000, max(0, os.fstat(output).st_size - 2000))
-            lines = printed.decode(errors="replace").strip().splitlines()
-            said = f": {printable(lines[-1], 200)}" if lines else ""
-            log.warning("the command of --on-best ended with status %d%s", status, said)
+        return process, output, time.monotonic()
+
+    @staticmethod
+    def _kill(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
 
 
 # -- the closing lines ------------------------------------------------------------------------------------------------

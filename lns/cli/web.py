@@ -112,7 +112,7 @@ def _board_steps(args: argparse.Namespace) -> tuple[dict[str, Any], str, Iterabl
     """The steps of a search for a board: as JSON, as a page where one is asked for, and in words."""
     from lns.cli.exact import read_puzzle_and_start
     from lns.exact.trace import trace
-    from lns.web.recording import page, trace_to_json
+    from lns.web.wire import page, trace_to_json
 
     _, puzzle, notes = read_puzzle_and_start(args)
     found = trace(puzzle, args.solver, steps=args.steps)
@@ -136,7 +136,7 @@ def _grid_steps(args: argparse.Namespace) -> tuple[dict[str, Any], str, Iterable
     from lns.exact.polyominoes.grid import load
     from lns.exact.polyominoes.levels import levels
     from lns.exact.trace import MAX_STEPS
-    from lns.web.recording import grid_page, record_grid
+    from lns.web.wire import grid_page, record_grid
 
     if args.start is not None:
         raise InputError("--start is for boards; expected the placed pieces in the picture of the grid")

@@ -24,7 +24,7 @@ from lns.instances.files import decode
 from lns.instances.json_values import JsonFields, json_object
 from lns.web.guard import Guard, JSONResponse, own_path, refuse, with_key
 from lns.web.handlers import CHANGES, READS, Events, Server
-from lns.web.recording import template
+from lns.web.wire import template
 
 MOST_STREAMS = 100
 PAGES = {

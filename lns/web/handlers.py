@@ -41,7 +41,6 @@ from lns.runs.run_summary import load_summary
 from lns.web import wire
 from lns.web.guard import Access
 from lns.web.jobs import MAX_SECONDS, Jobs
-from lns.web.recording import colours, grid_to_json
 from lns.web.runs import Runs
 from lns.web.tasks import PAGE_TASKS
 
@@ -90,7 +89,7 @@ def get_setup(server: Server, query: Query) -> Any:
         needs = None if entry.extra is None or is_installed(entry.extra) else EXTRAS[entry.extra][1]
         solvers.append({"name": name, "about": entry.description, "needs": needs})
     return {
-        **colours(),
+        **wire.colours(),
         "solvers": solvers,
         "traced": [solver for solver in solvers if solver["name"] in TRACED],
         "weights": [*WEIGHTS, NO_WEIGHT],
@@ -143,12 +142,6 @@ def render_document(server: Server, fields: JsonFields) -> Any:
     return {"text": text, "notes": list(notes)}
 
 
-def check_board(server: Server, fields: JsonFields) -> Any:
-    """What the verifier says of a board."""
-    puzzle = wire.read_puzzle(fields)
-    return wire.facts(puzzle, wire.read_board(fields, puzzle))
-
-
 def make_game(server: Server, fields: JsonFields) -> Any:
     """A new game: a puzzle and the board that it was cut from."""
     shape, colour_count = fields.text("shape", 20), fields.integer("colours", 2, 21)
@@ -166,12 +159,6 @@ def make_game(server: Server, fields: JsonFields) -> Any:
 
 
 # -- runs --------------------------------------------------------------------------------------------------------------
-
-
-def get_log(server: Server, query: Query) -> Any:
-    """Lines of a log."""
-    first, count = number_in_address(query.get("first", "-200")), number_in_address(query.get("count", "200"))
-    return server.runs.log(query.get("name", ""), first, count)
 
 
 def watch_run(server: Server, query: Query) -> Events:
@@ -280,14 +267,18 @@ READS: dict[str, Callable[[Server, Query], Any]] = {
     "params": get_params,
     "runs": lambda server, query: {"runs": server.runs.facts()},
     "run": lambda server, query: server.runs.details(query.get("name", "")),
-    "log": get_log,
+    "log": lambda server, query: server.runs.log(
+        query.get("name", ""),
+        number_in_address(query.get("first", "-200")),
+        number_in_address(query.get("count", "200")),
+    ),
     "watch/runs": lambda server, query: _changes(lambda: {"runs": server.runs.facts()}),
     "watch/run": watch_run,
     "opened": lambda server, query: server.opened,
     "instance": lambda server, query: wire.document_to_json(
         formats.Document("shipped", wire.find_shipped(query.get("name", "")), None)
     ),
-    "polyomino/level": lambda server, query: grid_to_json(find_level(query.get("name", "")[:40])),
+    "polyomino/level": lambda server, query: wire.grid_to_json(find_level(query.get("name", "")[:40])),
     "watch/job": lambda server, query: server.jobs.find(query.get("id", "")).events(
         max(0, number_in_address(query.get("first", "0")))
     ),
@@ -299,10 +290,10 @@ CHANGES: dict[str, Callable[[Server, JsonFields], Any]] = {
     "run/estimate": estimate_run,
     "document": read_document,
     "render": render_document,
-    "check": check_board,
+    "check": lambda server, fields: wire.facts(puzzle := wire.read_puzzle(fields), wire.read_board(fields, puzzle)),
     "game": make_game,
-    "polyomino/read": lambda server, fields: grid_to_json(wire.read_grid(fields)),
-    "polyomino/cut": lambda server, fields: grid_to_json(wire.cut_random_grid(fields)),
+    "polyomino/read": lambda server, fields: wire.grid_to_json(wire.read_grid(fields)),
+    "polyomino/cut": lambda server, fields: wire.grid_to_json(wire.cut_random_grid(fields)),
     "job": start_job,
     "job/stop": stop_job,
 }

@@ -7,11 +7,8 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any
-
-import numpy as np
+from typing import Any
 
 from lns import params
 from lns.instances.errors import InputError
@@ -33,7 +30,6 @@ MAX_BEST_BOARDS = 6
 LOOK_S = 5.0
 """Seconds after which a run that goes on is read again although no file has changed: one that died changes none."""
 MOST_LINES = 1_000  # lines of a log in one answer
-_BLOCK = 2**20
 _STATE = (STATUS, "lock", BEST)
 
 
@@ -44,7 +40,6 @@ class Runs:
         self.root = root.resolve()
         self._kept: dict[tuple[str, ...], tuple[tuple[int, ...], dict[str, Any], float]] = {}
         self._logged_best: dict[str, tuple[BestBoards, str]] = {}
-        self._logs: dict[str, LogLines] = {}
         self._reading = threading.Lock()  # two pages may ask at once; logs are read on from where they ended
 
     def names(self) -> list[str]:
@@ -95,10 +90,14 @@ class Runs:
         return load_summary(path).puzzle, params.load(path / PARAMETERS)
 
     def log(self, name: str, first: int, count: int) -> dict[str, Any]:
-        """Lines of run.log from number ``first`` on; negative numbers count from the end."""
-        path = self.path(name)
-        with self._reading:
-            return self._logs.setdefault(name, LogLines(path / LOG)).read(first, count)
+        """Lines of run.log from number ``first`` on, controls escaped; negative numbers count from the end."""
+        path, lines = self.path(name) / LOG, list[bytes]()
+        with contextlib.suppress(OSError, InputError), open_regular(path, os.O_RDONLY, create=False) as file:
+            lines = file.read().split(b"\n")[:-1]  # complete ones
+        first = max(0, len(lines) + first if first < 0 else first)
+        shown = lines[first : first + min(max(0, count), MOST_LINES)]
+        texts = [escape_controls(line[:20_000].decode(errors="replace"))[:2000] for line in shown]
+        return {"first": first, "total": len(lines), "lines": texts}
 
     def _facts(self, name: str) -> dict[str, Any]:
         path = self.root / name
@@ -139,43 +138,6 @@ class Runs:
             }
             for entry in top
         ]
-
-
-class LogLines:
-    """A log that grows, of which any line can be read without the ones before it."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._ends = np.zeros(1, np.int64)  # the byte after each complete line, and before the first one
-
-    def read(self, first: int, count: int) -> dict[str, Any]:
-        """Lines from number ``first`` on, without control characters; a negative number counts from the end."""
-        try:
-            with open_regular(self._path, os.O_RDONLY, create=False) as file:
-                self._update(file)
-                total = len(self._ends) - 1
-                first = max(0, total + first) if first < 0 else first
-                ends = self._ends[first : first + min(max(0, count), MOST_LINES) + 1].tolist()
-                return {"first": first, "total": total, "lines": [_line(file, *span) for span in pairwise(ends)]}
-        except (OSError, InputError):
-            return {"first": max(0, first), "total": 0, "lines": []}
-
-    def _update(self, file: IO[bytes]) -> None:
-        """Find the line ends that came since the last call; begin again if the file became shorter."""
-        if os.fstat(file.fileno()).st_size < self._ends[-1]:
-            self._ends = self._ends[:1]
-        at = file.seek(int(self._ends[-1]))
-        found = [self._ends]
-        while block := file.read(_BLOCK):
-            found.append(np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n")) + at + 1)
-            at += len(block)
-        self._ends = np.concatenate(found)
-
-
-def _line(file: IO[bytes], start: int, end: int) -> str:
-    file.seek(start)
-    line = file.read(min(end - start, 20_000)).decode(errors="replace").rstrip("\n")
-    return escape_controls(line)[:2000]
 
 
 def run_facts(name: str, run: RunSummary) -> dict[str, Any]:

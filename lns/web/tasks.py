@@ -28,7 +28,7 @@ from lns.instances.errors import InputError
 from lns.instances.json_values import JsonFields
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
-from lns.web.recording import GridRecorder, grid_to_json, page, trace_to_json
+from lns.web import wire
 from lns.web.wire import board_to_json, picked, puzzle_to_json, read_board, read_cells, read_grid, read_puzzle
 
 MOST_STEPS = 50_000  # steps of a search that a page records
@@ -148,8 +148,8 @@ def trace(fields: JsonFields) -> Work:
         searched = _kept(puzzle, board)
         found = trace(searched, solver, steps=most)
         if as_page:
-            return {"html": page(searched, found)}
-        return {"puzzle": puzzle_to_json(searched), "trace": trace_to_json(found)}
+            return {"html": wire.page(searched, found)}
+        return {"puzzle": puzzle_to_json(searched), "trace": wire.trace_to_json(found)}
 
     return work
 
@@ -166,7 +166,7 @@ def fill(fields: JsonFields) -> Work:
         model = build_model(grid, reduced=count_all)
         search = FillingSearch(model, weight, zones=zones, dead_ends=dead_ends)
         search.advance(0, True)  # compiles
-        recorder = GridRecorder(search)
+        recorder = wire.GridRecorder(search)
         shown = 0.0
 
         def report(now: Progress) -> None:
@@ -201,7 +201,7 @@ def fill(fields: JsonFields) -> Work:
 def level(fields: JsonFields) -> Work:
     """Make a level of IQ Puzzler Pro: the game with some pieces on it that can be completed."""
     placed, seed = fields.integer("placed", 0, 11), fields.integer("seed", 0, 10**6)
-    return lambda send: {"status": "done", **grid_to_json(random_level(placed, seed))}
+    return lambda send: {"status": "done", **wire.grid_to_json(random_level(placed, seed))}
 
 
 class _Progress(nullcontext[Any]):

@@ -188,17 +188,6 @@ def test_no_command_prints_a_hostile_path_raw(command: str, hostile: Path, capsy
     assert raw(printed.out) == [] and raw(printed.err) == [], (printed.out[:300], printed.err[:300])
 
 
-def test_a_path_that_is_no_utf8_is_shown_replaced(run_dir: Path, tmp_path: Path) -> None:
-    folder = os.fsencode(tmp_path) + b"/run\xff"
-    shutil.copytree(os.fsencode(run_dir), folder)
-    for command in ("status", "report", "collect", "stop", "verify"):
-        target = folder + (b"/best.json" if command == "verify" else b"")
-        words = [sys.executable.encode(), b"-m", b"lns", command.encode(), target]
-        done = subprocess.run(words, cwd=ROOT, capture_output=True, timeout=120)
-        assert done.returncode in (0, 1, 2) and b"Traceback" not in done.stderr, (command, done.stderr[-500:])
-        (done.stdout + done.stderr).decode("utf-8")
-
-
 def test_controls_are_escaped_and_line_ends_stay() -> None:
     assert escape_controls("plain\n\tü\x1b[31m\u202e\ud800\r") == "plain\n\tü\\x1b[31m\\u202e\\ud800\\r"
 

@@ -55,20 +55,6 @@ def test_a_best_board_without_the_pins_is_set_aside(typed: Typed, caplog: pytest
     assert (board.placements[ROWS] == SOLUTION.placements[ROWS]).all()
 
 
-def test_a_pin_that_contradicts_a_clue_yet_to_be_laid_is_refused(typed: Typed) -> None:
-    clue = next(clue for clue in PUZZLE.clues if not any(PUZZLE.rim_sides(clue.cell)))
-    beside = clue.cell + 1 if not any(PUZZLE.rim_sides(clue.cell + 1)) else clue.cell - 1
-    placements = np.full(42, -1, dtype=np.int32)
-    right = int(SOLUTION.placements[beside])
-    solve = f"{SOLVE} run --pin {beside} --steps 1 --engine tabu"
-    placements[beside] = right ^ 2  # upside down
-    write("b.json", None, PUZZLE, Board(placements, 7, 6))
-    assert "which do not match" in typed.refused(solve) and not Path("run").exists()
-    placements[beside] = right
-    write("b.json", None, PUZZLE, Board(placements, 7, 6))
-    typed(solve)
-
-
 WHOLE, SOLVED = planted(3, 8, 8, 6, clues=2)
 
 

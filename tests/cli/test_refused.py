@@ -158,6 +158,12 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("--cut 9x5 --solver xcover", "--solver xcover does nothing with --cut"),
         ("--cut 9by5", "'9by5' is no size; expected two numbers, like 16x10"),
     ],
+    "ladder --rows like-e2-16x16": [
+        ("--table p.json", "p.json:1: no table of the benchmark"),
+        ("--table no/t.csv", "no: there is no such directory"),
+        ("--boards p.json/boards", "nothing can be written there"),
+        ("--engine beam --ablate", "expected no engine 'beam' with them"),
+    ],
     "tune --study s": [
         ("--family like-e3:6x6", "unknown kind of puzzle 'like-e3'"),
         ("--family nonsense", "names no family"),

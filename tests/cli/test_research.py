@@ -12,8 +12,7 @@ from lns.api.estimating import Estimate, EstimateRow
 from lns.instances.formats import write
 from lns.params import from_dict, to_toml
 from lns.rates import RELIABLE_COUNT, Measurement
-from lns.tuning.plan import StudyRequest
-from lns.tuning.study import open_study
+from lns.tuning.study import StudyRequest, open_study
 from tests.cli.conftest import Typed
 from tests.cli.run_program import program
 from tests.instances.small_puzzles import planted

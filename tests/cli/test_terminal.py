@@ -1,4 +1,4 @@
-"""What commands share: types of options, the line that says how they stand, and signals."""
+"""What commands share: types of options, the line that says how they stand, signals, tables."""
 
 import argparse
 import ctypes
@@ -6,14 +6,19 @@ import errno
 import io
 import logging
 import os
+import re
 import signal
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from lns.cli.exact_paper import PAPERS
+from lns.cli.main import main
 from lns.cores import available_cores
+from lns.exact.text_table import aligned, markdown, table_width
 from lns.runs.files import format_duration
 from lns.terminal.options import HelpFormatter, duration, whole_number
 from lns.terminal.output import wrapped
@@ -153,3 +158,44 @@ def test_whole_numbers() -> None:
 def test_cores_are_those_of_the_affinity_mask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {3}, raising=False)
     assert available_cores() == 1
+
+
+TABLE = [["grid", "smallest", "largest", "mean", "report"], ["5x11", "1", "22", "3.5", "4"]]
+DATA = Path(__file__).parents[2] / "docs" / "papers" / "data"
+
+
+def test_a_wider_table_is_broken_into_blocks_that_repeat_the_first_columns() -> None:
+    whole = "grid  smallest  largest  mean  report\n5x11         1       22   3.5       4"
+    with table_width(len(whole.splitlines()[0])):
+        assert aligned(TABLE) == whole
+    with table_width(26):
+        assert aligned(TABLE) == (
+            "grid  smallest  largest\n5x11         1       22\n\ngrid  mean  report\n5x11   3.5       4"
+        )
+        assert aligned(TABLE, left=(0, 1), repeated=2) == (
+            "grid  smallest  largest\n5x11  1              22\n\n"
+            "grid  smallest  mean\n5x11  1          3.5\n\n"
+            "grid  smallest  report\n5x11  1              4"
+        )
+        assert markdown(TABLE[0], TABLE[1:]) == (
+            "| grid | smallest |\n| --- | --- |\n| 5x11 | 1 |\n\n"
+            "| grid | largest | mean |\n| --- | --- | --- |\n| 5x11 | 22 | 3.5 |\n\n"
+            "| grid | report |\n| --- | --- |\n| 5x11 | 4 |"
+        )
+
+
+@pytest.mark.parametrize("paper", sorted(PAPERS.keys() - {"all"}))
+def test_tables_of_a_paper_fit_a_terminal(
+    paper: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show = ["exact", "paper", paper, "--show", "-o", str(DATA / f"{paper}.csv")]
+    assert main(show) == 0
+    whole = capsys.readouterr().out
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stdout", terminal)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(show) == 0
+    shown = terminal.getvalue()
+    assert max(map(len, whole.splitlines())) > 80, "without a terminal nothing is broken"
+    assert max(map(len, shown.splitlines())) <= 80
+    assert set(re.findall(r"\S+", whole)) == set(re.findall(r"\S+", shown)), "nothing is cut"

@@ -302,18 +302,6 @@ def test_one_of_several_processes_compiles_and_the_others_wait(demo: Demo) -> No
     assert [each.rest() for each in (first, *others)] == [["26"]] * 3  # none of the others prints that it compiles
 
 
-@pytest.mark.slow
-def test_waiting_processes_compile_at_once_where_machine_code_cannot_be_written(demo: Demo) -> None:
-    first = demo.slow(before=FULL)
-    assert first.next_line() == "compiles"
-    others = [demo.slow("go on", before=FULL) for _ in range(2)]
-    assert [other.next_line() for other in others] == ["waits"] * 2
-    demo.signal("go")
-    assert [other.next_line() for other in others] == ["compiles"] * 2
-    demo.signal("go on")
-    assert [each.rest() for each in (first, *others)] == [["26"]] * 3
-
-
 @pytest.mark.parametrize("ending", ["killed", "too slow", "failed"])
 def test_another_process_compiles_when_the_first_does_not_end_it(ending: str, demo: Demo) -> None:
     first = demo.slow(fails=ending == "failed")
@@ -331,14 +319,6 @@ def test_another_process_compiles_when_the_first_does_not_end_it(ending: str, de
     assert other.rest() == ["26"]
     demo.signal("end")
     assert ending == "killed" or first.rest() == ([] if ending == "failed" else ["26"])
-
-
-@pytest.mark.slow
-def test_every_process_compiles_for_itself_where_the_system_has_no_locks(demo: Demo) -> None:
-    demo.signal("go")
-    without = "import fcntl\nfcntl.flock = lambda *_: open('/nowhere')\n"  # as on some network file systems
-    assert demo.slow(before=without).rest() == ["compiles", "26"]
-    assert demo.slow(before=without).rest() == ["26"]
 
 
 # -- directories ------------------------------------------------------------------------------------------------------

@@ -3,9 +3,8 @@ import shutil
 import pytest
 
 from lns.tuning import session as sessions
-from lns.tuning import worker as workers
-from lns.tuning.plan import StudyRequest
-from lns.tuning.study import open_study
+from lns.tuning import session as workers
+from lns.tuning.study import StudyRequest, open_study
 from lns.worker_pool import InProcessExecutor
 from tests.tuning.made_up import MadeUp, searched
 

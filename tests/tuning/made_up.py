@@ -6,9 +6,8 @@ import numpy as np
 
 from lns.tuning import validate
 from lns.tuning.objective import Trace
-from lns.tuning.plan import StudyRequest
-from lns.tuning.study import open_study
-from lns.tuning.worker import Worker, search_task
+from lns.tuning.session import Worker, search_task
+from lns.tuning.study import StudyRequest, open_study
 
 REQUEST = StudyRequest(
     family="like-e2:6x6", nodes=4000, pairs=6, held_out=20, seed=3, command="lns tune --family like-e2:6x6"

@@ -13,8 +13,7 @@ from lns.instances.formats import load_puzzle
 from lns.instances.generate import like_e2
 from lns.params import Params, load, to_toml
 from lns.tuning import api
-from lns.tuning import worker as workers
-from lns.tuning.plan import StudyRequest
+from lns.tuning import session as workers
 from tests.tuning.made_up import Flat
 
 RUNS = ["--nodes", "4000", "--pairs", "6", "--held-out", "20", "--seed", "3", "--trials", "30", "--quiet"]
@@ -68,11 +67,6 @@ def test_wrong_settings_are_input_errors(tmp_path, arguments, sentence):
     assert not list(tmp_path.iterdir())
 
 
-def test_all_settings_can_be_given_as_one_request(inline, tmp_path):
-    request = StudyRequest(family="like-e2:6x6", **SETTINGS)
-    assert api.tune(study=tmp_path, trials=2, request=request).trials == 2
-
-
 # -- what is kept -----------------------------------------------------------------------------------------------------
 
 
@@ -117,7 +111,7 @@ def test_nothing_is_kept_without_proof_over_the_defaults(
     assert Path("s/best_params.toml").exists(), "they beat what was given"
     monkeypatch.setattr(workers, "TrialRun", Flat)
     assert main(["tune", "like-e2-6x6", "--study", str(tmp_path / "t"), *RUNS]) == 1
-    assert not config_home.exists()
+    assert not config_home.exists() and not Path("t/best_params.toml").exists()
 
 
 def test_a_configuration_that_cannot_be_written_is_a_warning(inline, config_home: Path, capsys, tmp_path: Path) -> None:

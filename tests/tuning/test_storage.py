@@ -1,13 +1,19 @@
 """Studies whose trials are in PostgreSQL, in MariaDB or behind optuna's proxy."""
 
+import glob
 import json
 import multiprocessing
+import os
 import random
 import re
+import shutil
+import signal
 import socket
+import subprocess
+import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,16 +26,16 @@ from optuna.trial import TrialState
 from lns.cli.main import main
 from lns.instances.errors import InputError
 from lns.params import Params
+from lns.tuning import session as workers
 from lns.tuning import study as studies
-from lns.tuning import worker as workers
 from lns.tuning.objective import Trace
-from lns.tuning.plan import StudyRequest
+from lns.tuning.session import search_task
 from lns.tuning.storage import connect, redact_url, storage_errors
-from lns.tuning.study import open_study
-from lns.tuning.worker import search_task
-from tests.tuning.database_servers import PASSWORD, QUOTED, SERVERS, missing
+from lns.tuning.study import StudyRequest, open_study
 from tests.tuning.made_up import REQUEST, MadeUp
 
+PASSWORD = "se:cret-w@rd"
+QUOTED = "se%3Acret-w%40rd"  # in a URL
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of alembic and SQLAlchemy
 
 
@@ -98,6 +104,77 @@ def test_no_part_of_a_password_is_shown_whatever_the_url() -> None:
         assert not re.search("SECRET|HIDDEN", redact_url(url) + str(found.value)), url
 
 
+# -- servers ----------------------------------------------------------------------------------------------------------
+
+Commands = Callable[[str, int], tuple[list[str], list[str], list[str]]]
+"""Of a folder and a port: what makes a database, what serves it, and what succeeds as soon as the server answers."""
+
+
+@contextmanager
+def postgres() -> Iterator[str]:
+    """A server with a password; the URL of its database."""
+    found = [shutil.which("initdb"), *sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))[::-1]]  # noqa: PTH207
+    folder = next((f"{Path(path).resolve().parent}/" for path in found if path), "")
+    if not folder:
+        pytest.skip("PostgreSQL is not installed")
+
+    def commands(place: str, port: int) -> tuple[list[str], list[str], list[str]]:
+        at = ["-D", f"{place}/data"]
+        make = [f"{folder}initdb", *at, "-U", "lns", "-A", "scram-sha-256", "--pwfile", f"{place}/word", "-N"]
+        serve = [f"{folder}postgres", *at, "-p", str(port), "-h", "127.0.0.1", "-k", place, "-F"]
+        return make, serve, [f"{folder}pg_isready", "-h", "127.0.0.1", "-p", str(port)]
+
+    with _server("postgres", commands, signal.SIGINT) as (_, port):  # it does not wait for connections
+        yield f"postgresql://lns:{QUOTED}@127.0.0.1:{port}/postgres"
+
+
+@contextmanager
+def mariadb() -> Iterator[str]:
+    """A server with a password; the URL of its database."""
+    if shutil.which("mariadbd") is None:
+        pytest.skip("MariaDB is not installed")
+
+    def client(place: str, statement: str) -> list[str]:
+        return ["mariadb", "--no-defaults", "-S", f"{place}/socket", "-u", "root", "-e", statement]
+
+    def commands(place: str, port: int) -> tuple[list[str], list[str], list[str]]:
+        at = ["--no-defaults", f"--datadir={place}/data"]
+        make = ["mariadb-install-db", *at, "--auth-root-authentication-method=normal", "--skip-test-db"]
+        serve = ["mariadbd", *at, f"--socket={place}/socket", f"--port={port}", "--bind-address=127.0.0.1",
+                 "--innodb-flush-log-at-trx-commit=0"]  # fmt: skip
+        return make, serve, client(place, "SELECT 1")
+
+    with _server("mysql", commands, signal.SIGTERM) as (place, port):
+        account = f"CREATE USER lns@127.0.0.1 IDENTIFIED BY '{PASSWORD}'; GRANT ALL ON tuning.* TO lns@127.0.0.1"
+        subprocess.run(client(place, f"CREATE DATABASE tuning; {account}"), check=True)
+        yield f"mysql://lns:{QUOTED}@127.0.0.1:{port}/tuning"
+
+
+@contextmanager
+def _server(account: str, commands: Commands, ending: signal.Signals) -> Iterator[tuple[str, int]]:
+    """A server until ``ending`` is sent to it, its folder and its port; run by ``account`` if this is root."""
+    user = account if os.getuid() == 0 else None
+    with tempfile.TemporaryDirectory() as place, socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        free.close()
+        (Path(place) / "word").write_text(PASSWORD)
+        for path in (place, f"{place}/word") if user else ():
+            shutil.chown(path, account)
+        make, serve, ask = commands(place, port)
+        subprocess.run(make, check=True, capture_output=True, user=user, cwd=place)
+        server = subprocess.Popen(serve, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, user=user, cwd=place)
+        try:
+            end = time.monotonic() + 60
+            while subprocess.run(ask, capture_output=True).returncode:
+                assert time.monotonic() < end and server.poll() is None, "the server did not start"
+                time.sleep(0.1)
+            yield place, port
+        finally:
+            server.send_signal(ending)
+            server.wait(60)
+
+
 @contextmanager
 def proxy() -> Iterator[str]:
     """Optuna's proxy of a storage in memory."""
@@ -110,16 +187,12 @@ def proxy() -> Iterator[str]:
     yield f"grpc://127.0.0.1:{port}"
 
 
-PLACES = {**SERVERS, "grpc": proxy}
-DRIVERS = {"postgresql": "psycopg", "mysql": "pymysql", "grpc": "grpc"}
+PLACES = {"psycopg": postgres, "pymysql": mariadb, "grpc": proxy}  # by the package that is its driver
 
 
 @pytest.fixture(scope="module", params=PLACES)
 def shared(request: pytest.FixtureRequest) -> Iterator[str]:
-    if request.param in SERVERS and (sentence := missing(request.param)):
-        pytest.skip(sentence)
-    driver = DRIVERS[request.param]
-    pytest.importorskip(driver, reason=f"{driver} is not installed: it comes with the extra 'storage'")
+    pytest.importorskip(request.param, reason=f"{request.param} is not installed: it comes with the extra 'storage'")
     with PLACES[request.param]() as url:
         yield url
 
@@ -132,7 +205,7 @@ def test_two_machines_share_plan_trials_and_runs(
     second = open_study(there, StudyRequest(storage=shared))
     assert first.plan == second.plan and first.base == second.base
     search_task(here, 0, 10, shared)
-    assert [trial.number for trial in second.trials(*studies.FINISHED)] == list(range(10))
+    assert [trial.number for trial in second.finished] == list(range(10))
 
     class NotTheDefaults(MadeUp):
         def __init__(self, engine: str, params: Params, *more: Any) -> None:
@@ -143,7 +216,7 @@ def test_two_machines_share_plan_trials_and_runs(
     search_task(there, 0, 12, shared)
     long = 6 * (workers.CALIBRATION_TRIALS - 1)  # of the first trials, the defaults among them
     assert len(open_study(there, StudyRequest(storage=shared)).runs) == 12 + long
-    assert len(first.trials(*studies.FINISHED)) == 12
+    assert len(first.finished) == 12
     with pytest.raises(InputError, match=r"the trials are in [a-z]*://(lns@)?127"):
         open_study(here, StudyRequest())
     with pytest.raises(InputError, match="--seed asks for 4, but this study has 3"):
@@ -190,7 +263,7 @@ def search(path: Path, trials: int, storage: str | None) -> None:
 
 
 def finished(study: studies.Study) -> dict[int, str]:
-    return {trial.number: json.dumps([trial.params, trial.value]) for trial in study.trials(*studies.FINISHED)}
+    return {trial.number: json.dumps([trial.params, trial.value]) for trial in study.finished}
 
 
 def kill_processes(places: list[Path], url: str | None, trials: int, kills: int) -> None:

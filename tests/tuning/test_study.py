@@ -19,15 +19,14 @@ from lns.params import Params, from_dict, load
 from lns.runs.lock import Holder
 from lns.tuning import report, validate
 from lns.tuning import session as sessions
+from lns.tuning import session as workers
 from lns.tuning import study as studies
-from lns.tuning import worker as workers
 from lns.tuning.objective import Trace
-from lns.tuning.plan import StudyRequest, first_seeds
-from lns.tuning.study import open_study
-from lns.tuning.worker import search_task
+from lns.tuning.session import search_task
+from lns.tuning.study import StudyRequest, first_seeds, open_study
 from lns.worker_pool import WorkerLost
 from tests.instances.small_puzzles import with_mates
-from tests.tuning.made_up import REQUEST, Flat, MadeUp, add_default_runs, searched, validated
+from tests.tuning.made_up import REQUEST, MadeUp, add_default_runs, searched, validated
 
 FRACTION = ("construct.column_major_fraction", 0.15, 0.4)
 
@@ -118,15 +117,6 @@ def test_a_session_searches_validates_and_completes_an_earlier_validation(inline
     assert validate.conclude(study).winner is not None
 
 
-def test_without_effects_of_parameters_nothing_is_written(monkeypatch, tmp_path):
-    monkeypatch.setattr(workers, "TrialRun", Flat)
-    study = searched(tmp_path / "s", 30)
-    (study.path / "best_params.toml").write_text("stale")
-    found = validated(study)
-    assert found.winner is None and not (study.path / "best_params.toml").exists()
-    assert report.verdict_text(study, found).startswith("Keep the defaults, because ")
-
-
 def test_the_defaults_are_the_first_trial_and_the_first_ones_have_long_runs(made_up, tmp_path):
     study = searched(tmp_path / "s", 12)
     first = study.trials()[: workers.CALIBRATION_TRIALS]
@@ -202,18 +192,6 @@ def test_a_study_whose_defaults_never_make_a_board_ends_with_one_sentence(monkey
 
 
 # -- sessions ---------------------------------------------------------------------------------------------------------
-
-
-def test_disk_and_input_errors_end_the_validation_at_once(inline, monkeypatch, tmp_path):
-    study = open_study(tmp_path / "s", REQUEST)
-    for error in (OSError(28, "No space left on device"), InputError("begun with another engine")):
-
-        def fails(*args, error=error):
-            raise error
-
-        monkeypatch.setattr(sessions, "validation_task", fails)
-        with pytest.raises(type(error)):
-            sessions.TuningSession(study, 1, None, 30, lambda status: None).run()
 
 
 def test_too_short_a_session_is_said_once_and_with_the_minutes_that_are_needed(made_up, tmp_path, caplog):
@@ -324,7 +302,7 @@ def test_an_interrupted_trial_goes_on_with_its_steps_and_ends_as_if_it_had_not_b
     search_task(open_study(tmp_path / "parts", REQUEST).path, 0, trials)
     assert len(made) == count - left
     parts = searched(tmp_path / "parts", trials)
-    ended = [[(t.params, t.intermediate_values) for t in study.trials(*studies.FINISHED)] for study in (whole, parts)]
+    ended = [[(t.params, t.intermediate_values) for t in study.finished] for study in (whole, parts)]
     assert sorted(map(str, ended[0][:8])) == sorted(map(str, ended[1][:8]))
     assert len(made) == count + 1, "only the run that was stopped is made again"
     assert any("failed_trial" in trial.system_attrs for trial in parts.trials())

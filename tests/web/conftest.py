@@ -1,4 +1,4 @@
-"""A Chromium and a Firefox that are installed, and a server of `lns web`, for the tests of the pages."""
+"""A Chromium that is installed, and a server of `lns web`, for the tests of the pages."""
 
 from __future__ import annotations
 
@@ -11,13 +11,10 @@ import pytest
 import lns
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
-from tests.web import firefox as firefox_support
 from tests.web.browsing import Site, served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
-
-    from tests.web.firefox import Firefox, Tab
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
@@ -66,23 +63,3 @@ def page(browser: Browser, site: Site) -> Iterator[Page]:
     yield opened
     context.close()
     assert not [error for error in errors if "status of 4" not in error], errors
-
-
-@pytest.fixture(scope="session")
-def firefox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
-    path = next(filter(None, map(shutil.which, firefox_support.NAMES)), None)
-    if path is None:
-        pytest.skip("no Firefox is installed; on Debian: apt install firefox-esr")
-    pytest.importorskip("websockets")
-    with firefox_support.started(path, tmp_path_factory.mktemp("firefox")) as running:
-        yield running
-
-
-@pytest.fixture
-def tab(firefox: Firefox, site: Site) -> Iterator[Tab]:
-    """A tab of Firefox, which must say no error on its console."""
-    with firefox.user() as user:
-        opened = firefox.tab(user)
-        opened.open(site.address)
-        yield opened
-        assert not opened.errors()

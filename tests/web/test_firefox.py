@@ -1,58 +1,212 @@
-"""The main path of each page in Firefox: no error on the console, nothing blocked by the content policy."""
+"""Each page in a Firefox that is installed: no error on the console, nothing blocked by the content policy.
+
+It is driven over WebDriver BiDi, which it speaks itself: no geckodriver is needed.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import json
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import lns
 from lns.cli.main import main
-from lns.instances import formats
-from lns.instances.board import Board
-from lns.instances.puzzle import Puzzle
-from lns.instances.verify import verify
 from lns.web.app import PAGES
-from tests.web.browsing import Site, swapped
+from tests.web.browsing import Site
 
 if TYPE_CHECKING:
-    from tests.web.firefox import Firefox, Tab
+    from websockets.sync.client import ClientConnection
 
 pytestmark = pytest.mark.browser
 
+NAMES = ("firefox-esr", "firefox")
+OFF = ("browser.shell.checkDefaultBrowser", "browser.newtabpage.enabled", "browser.aboutwelcome.enabled",
+       "datareporting.policy.dataSubmissionEnabled", "toolkit.telemetry.enabled", "app.normandy.enabled",
+       "extensions.update.enabled", "extensions.getAddons.cache.enabled", "network.captive-portal-service.enabled",
+       "network.connectivity-service.enabled", "browser.safebrowsing.malware.enabled",
+       "browser.safebrowsing.phishing.enabled")  # fmt: skip
+PREFERENCES = dict.fromkeys(OFF, False) | {"app.update.disabledForTesting": True, "browser.startup.page": 0,
+                                           "browser.startup.homepage": "about:blank"}  # fmt: skip
+"""A fresh profile that asks for nothing and loads nothing by itself."""
+_ANSWER_S = 120.0
+_STILL_S = 0.1  # an element that is to be clicked has not moved for so long
 
-def cell(number: int) -> str:
-    return f"#place [data-cell='{number}']"
+
+class Firefox:
+    """A Firefox that runs."""
+
+    def __init__(self, connection: ClientConnection) -> None:
+        self._connection = connection
+        self._numbers = itertools.count(1)
+        self._errors: list[tuple[str, str]] = []  # context, words
+        self.command("session.new", capabilities={})
+        self.command("session.subscribe", events=["log.entryAdded"])
+
+    def command(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Send a command; its result."""
+        number = next(self._numbers)
+        self._connection.send(json.dumps({"id": number, "method": method, "params": parameters}))
+        while True:
+            message = json.loads(self._connection.recv(timeout=_ANSWER_S))
+            if message.get("id") == number:
+                assert message["type"] == "success", f"{method}: {message.get('message')}"
+                found: dict[str, Any] = message["result"]
+                return found
+            if message.get("method") == "log.entryAdded" and message["params"]["level"] == "error":
+                entry = message["params"]
+                self._errors.append((entry["source"].get("context", ""), str(entry["text"])))
+
+    def said(self, context: str) -> list[str]:
+        """The errors on the console of a tab that have arrived so far."""
+        self.command("session.status")
+        return [words for where, words in self._errors if where == context]
+
+    @contextlib.contextmanager
+    def user(self) -> Iterator[str]:
+        """Somebody with cookies and kept boards of their own, none at first."""
+        name = str(self.command("browser.createUserContext")["userContext"])
+        try:
+            yield name
+        finally:
+            self.command("browser.removeUserContext", userContext=name)
+
+    def tab(self, user: str) -> Tab:
+        """A new tab, which is then the one that is seen."""
+        context = str(self.command("browsingContext.create", type="tab", userContext=user)["context"])
+        self.command("browsingContext.setViewport", context=context, viewport={"width": 1280, "height": 900})
+        return Tab(self, context)
 
 
-def pieces(tab: Tab, *cells: int) -> list[str]:
-    """What a reader of the screen hears of some cells, without where they are."""
-    return [
-        str(tab.call("name => document.querySelector(name).ariaLabel", cell(number))).split(", ", 2)[2]
-        for number in cells
-    ]
+class Tab:
+    """A tab of Firefox. Elements are named by a selector; the mouse is that of the browser."""
+
+    def __init__(self, firefox: Firefox, context: str) -> None:
+        self._firefox, self._context = firefox, context
+        self._lasts = itertools.count(1)
+
+    def open(self, address: str) -> None:
+        """Open an address and wait until it has loaded."""
+        self._firefox.command("browsingContext.navigate", context=self._context, url=address, wait="complete")
+
+    def errors(self) -> list[str]:
+        """What the tab said on its console as an error so far: exceptions, and what the content policy blocks.
+
+        Errors arrive late but in order, so one more is made and awaited.
+        """
+        last = f"the last error, number {next(self._lasts)}"
+        self.call("words => new Promise(done => setTimeout(() => { reportError(new Error(words)); done(); }))", last)
+        end = time.monotonic() + _ANSWER_S
+        while not any(last in words for words in self._firefox.said(self._context)):
+            assert time.monotonic() < end, "errors do not arrive"
+            time.sleep(0.02)
+        return [words for words in self._firefox.said(self._context) if "the last error, number" not in words]
+
+    def call(self, function: str, *given: Any) -> Any:
+        """Call a JavaScript function in the page with JSON values; its result."""
+        answer = self._firefox.command(
+            "script.callFunction",
+            functionDeclaration=f"async (given) => JSON.stringify(await ({function})(...JSON.parse(given)) ?? null)",
+            arguments=[{"type": "string", "value": json.dumps(given)}],
+            target={"context": self._context},
+            awaitPromise=True,
+        )
+        assert answer["type"] == "success", answer.get("exceptionDetails", {}).get("text")
+        return json.loads(answer["result"]["value"])
+
+    def until(self, function: str, *given: Any) -> Any:
+        """Call a function until its result is true; the result."""
+        end = time.monotonic() + 30
+        while not (found := self.call(function, *given)):
+            assert time.monotonic() < end, f"not within 30 s: {function} {given}"
+            time.sleep(0.05)
+        return found
+
+    def says(self, selector: str, words: str) -> None:
+        """Wait until an element holds these words."""
+        self.until(
+            "(name, words) => (document.querySelector(name)?.textContent ?? '').includes(words)", selector, words
+        )
+
+    def centre(self, selector: str) -> dict[str, int]:
+        """The middle of an element on the screen; it is scrolled to first, must rest, and nothing may lie over it."""
+        seen, before = """name => {
+            const element = document.querySelector(name);
+            if (!element || element.disabled) return null;
+            element.scrollIntoView({ block: "nearest", behavior: "instant" });
+            const box = element.getBoundingClientRect();
+            const x = Math.round(box.x + box.width / 2), y = Math.round(box.y + box.height / 2);
+            return element.contains(document.elementFromPoint(x, y)) ? { x, y } : null;
+        }""", {}  # fmt: skip
+        while before != (before := self.until(seen, selector)):
+            time.sleep(_STILL_S)
+        return before
+
+    def drag(self, source: str, target: str) -> None:
+        """Press the mouse on an element and release it on another, or on the same one: a click."""
+        self.centre(target)  # both are on the screen then
+        start, end = self.centre(source), self.centre(target)
+        way = [{axis: round(at + (end[axis] - at) * step / 8) for axis, at in start.items()} for step in range(9)]
+        first, *others = ({"type": "pointerMove", "duration": 16, **at} for at in way)
+        down, up = ({"type": name, "button": 0} for name in ("pointerDown", "pointerUp"))
+        mouse = {"type": "pointer", "id": "mouse", "actions": [first, down, *others, up]}
+        self._firefox.command("input.performActions", context=self._context, actions=[mouse])
 
 
-def open_board(tab: Tab, site: Site, puzzle: Puzzle, board: Board) -> None:
-    """Paste a puzzle of 25 pieces, then a full board of it."""
-    tab.open(site.at("board"))
-    for text, free in (
-        (formats.render("json", puzzle, None)[0], 25),
-        (formats.render("solution", puzzle, board)[0], 0),
-    ):
-        tab.call("() => { document.getElementById('opener').open = true; }")
-        tab.fill("#text", text)
-        tab.click("#open")
-        tab.until("() => !document.getElementById('opener').open")
-        tab.says("#tray-head", f"Free pieces: {free}")
+@pytest.fixture(scope="session")
+def firefox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        pytest.skip("no Firefox is installed; on Debian: apt install firefox-esr")
+    connect = pytest.importorskip("websockets.sync.client").connect
+    folder = tmp_path_factory.mktemp("firefox")
+    said = folder / "stderr"
+    lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in PREFERENCES.items()]
+    (folder / "user.js").write_text("".join(lines))
+    command = [path, "--headless", "--no-remote", "--remote-debugging-port=0", "--profile", str(folder)]
+    with said.open("w") as file:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=file)
+    try:
+        with connect(f"{_address(process, said)}/session", max_size=None, open_timeout=_ANSWER_S) as connection:
+            yield Firefox(connection)
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+def _address(process: subprocess.Popen[bytes], said: Path) -> str:
+    """Where Firefox listens, once it says so."""
+    end = time.monotonic() + _ANSWER_S
+    while time.monotonic() < end and process.poll() is None:
+        for line in said.read_text().splitlines(keepends=True):
+            if line.startswith("WebDriver BiDi listening on ") and line.endswith("\n"):
+                return line.split()[-1]
+        time.sleep(0.1)
+    raise AssertionError(f"Firefox does not listen: {said.read_text()[-500:]}")
+
+
+@pytest.fixture
+def tab(firefox: Firefox, site: Site) -> Iterator[Tab]:
+    """A tab of Firefox, which must say no error on its console."""
+    with firefox.user() as user:
+        opened = firefox.tab(user)
+        opened.open(site.address)
+        yield opened
+        assert not opened.errors()
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_opens(tab: Tab, site: Site, name: str) -> None:
     tab.open(site.at(name))
     tab.until("() => document.readyState === 'complete' && document.querySelectorAll('option').length > 0")
-    assert tab.text("h1").startswith(PAGES[name])
+    assert tab.call("() => document.querySelector('h1').textContent").startswith(PAGES[name])
     assert tab.call("() => document.getElementById('problem').hidden")
 
 
@@ -69,54 +223,18 @@ def test_what_goes_wrong_on_a_page_is_noticed(firefox: Firefox, site: Site) -> N
         assert len(tab.errors()) == 2
 
 
-def test_a_board_is_painted_counted_dragged_turned_and_downloaded(
-    firefox: Firefox, tab: Tab, site: Site, small: tuple[Puzzle, Board]
-) -> None:
-    puzzle, board = small
-    wrong = swapped(board, 6, 12)
-    open_board(tab, site, puzzle, wrong)
-    checked = verify(puzzle, wrong)
-    tab.says("#score", f"{checked.score} of {puzzle.max_score}")
-    tab.says("#score", f"conflicts{len(checked.mismatches)}")
-    assert tab.call("() => document.querySelectorAll('#place [data-cell] path[stroke]').length") == 100
-    tab.click("#check")
-    tab.says("#checked", f"{checked.score} of {puzzle.max_score}, valid")
-    before = pieces(tab, 6, 12)
-    tab.drag(cell(6), cell(12))
-    assert pieces(tab, 6, 12) == before[::-1]
-    tab.click("#undo")
-    assert pieces(tab, 6, 12) == before
-    tab.click("#redo")
-    tab.click(cell(12), button=2)
-    assert pieces(tab, 12) != before[:1]
-    tab.press("r", "r", "r")
-    assert pieces(tab, 6, 12) == before[::-1]
-    tab.press(*["Control+z"] * 5)
-    assert pieces(tab, 6, 12) == before
-    tab.call("name => document.querySelector(name).focus()", cell(0))
-    tab.press("ArrowRight", "ArrowDown", "Enter", "ArrowDown", "ArrowRight", "Enter")
-    assert pieces(tab, 6, 12) == before[::-1]
-    tab.drag(cell(12), "#tray")
-    tab.says("#tray-head", "Free pieces: 1")
-    tab.drag("#tray button", cell(12))
-    tab.says("#score", f"{puzzle.max_score} of {puzzle.max_score}")
-    tab.click("#png")
-    assert downloaded(tab, firefox, "*.png").startswith(b"\x89PNG")
-    tab.fill("#format", "url")
-    tab.click("#save")
-    assert lns.load_board(downloaded(tab, firefox, "*.url.txt").decode(), puzzle) == board
-
-
-def downloaded(tab: Tab, firefox: Firefox, pattern: str) -> bytes:
-    """The content of a file once it is whole; the file is removed."""
-    for _ in range(600):
-        found = [path for path in firefox.downloads.glob(pattern) if path.stat().st_size]
-        if found and not list(firefox.downloads.glob("*.part")):
-            content = found[0].read_bytes()
-            found[0].unlink()
-            return content
-        tab.call("() => new Promise(resolve => setTimeout(resolve, 50))")
-    raise AssertionError(f"no {pattern} in {list(firefox.downloads.iterdir())}")
+def test_pieces_are_dragged_to_the_board_and_back_and_counted(tab: Tab, site: Site) -> None:
+    tab.open(site.at("board?instance=like-e2-4x4"))
+    tab.says("#tray-head", "Free pieces: 16")
+    tab.drag("#tray button", "#place [data-cell='5']")
+    tab.says("#tray-head", "Free pieces: 15")
+    assert tab.call("() => document.querySelectorAll('#place [data-cell] path[stroke]').length") == 4
+    tab.drag("#check", "#check")
+    tab.says("#checked", " of 24")
+    tab.drag("#place [data-cell='5']", "#tray")
+    tab.says("#tray-head", "Free pieces: 16")
+    tab.drag("#undo", "#undo")
+    tab.says("#tray-head", "Free pieces: 15")
 
 
 def test_many_tabs_are_open_at_once(firefox: Firefox, site: Site) -> None:
@@ -136,11 +254,6 @@ def test_a_recorded_file_plays_without_the_server(tab: Tab, tmp_path: Path) -> N
     assert main(["exact", "trace", "like-e2-5x5", "-o", str(path)]) == 0
     tab.open(path.as_uri())
     tab.says("#player", "steps, solved")
-    empty = "() => document.querySelectorAll('#place .empty').length"
-    assert tab.call(empty) == 25
-    tab.click("[aria-label='One step']")
-    tab.says("#player", "decision 1: piece")
-    assert tab.call(empty) == 24
-    tab.click("[aria-label='To the end']")
+    tab.drag("[aria-label='To the end']", "[aria-label='To the end']")
     tab.says("#player", "solution")
-    assert tab.call(empty) == 0
+    assert tab.call("() => document.querySelectorAll('#place .empty').length") == 0

@@ -1,8 +1,9 @@
-"""Boards that can be read: motifs, numbers, a board that fits the window, zoom, links that hold a board."""
+"""Pages that all can read, also by axe-core's rules: motifs, numbers, what fits the window, zoom, links to a board."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,13 +12,14 @@ import lns
 from lns.instances.board import EMPTY, Board
 from lns.instances.puzzle import Puzzle
 from lns.web.app import PAGES
-from tests.web.browsing import Site, cell, kept, open_board, visit
+from lns.web.guard import own_number
+from tests.web.browsing import CASES, Site, cell, kept, loaded, open_board, overflows, serious_findings, served, visit
 
 pytest.importorskip("playwright")
 from playwright.sync_api import expect
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
 
@@ -276,3 +278,38 @@ def test_no_page_of_boards_begins_empty(page: Page, site: Site) -> None:
     expect(page.locator("#score")).to_contain_text("placed0 of 16")
     visit(page, site, "steps")
     expect(page.locator("#player")).to_contain_text("steps, solved", timeout=180_000)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_can_be_read_by_all(page: Page, site: Site, name: str) -> None:
+    page.goto(site.at(name))
+    loaded(page)
+    if name == "board":
+        open_board(page, site, *lns.generate("like-e2", width=6, seed=3))
+    for case, (width, height, scheme) in CASES.items():
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        found = serious_findings(page)
+        assert not found, (case, found)
+        assert not overflows(page), case
+
+
+def test_the_password_opens_the_pages_on_a_phone(browser: Browser, tmp_path: Path) -> None:
+    """The address is no loopback one, where browsers leave out the headers that say where a form comes from."""
+    with served(tmp_path, "--host", "0.0.0.0", password="long enough") as site:
+        assert own_number() in site.address
+        page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+        page.goto(site.at("board?instance=like-e2-4x4"))
+        page.fill("input[type=password]", "wrong")
+        page.click("button")
+        expect(page.locator("body")).to_contain_text("This is not the password")
+        page.fill("input[type=password]", "long enough")
+        page.click("button")
+        expect(page.locator("#name")).to_contain_text("like-e2-4x4")  # the page that was asked for
+        assert page.evaluate("() => navigator.clipboard") is None, "browsers give it to encrypted pages and localhost"
+        page.click("#link")
+        expect(page.locator("#checked")).to_contain_text("The link is copied")
+        page.locator("#opener").evaluate("details => { details.open = true; }")
+        page.locator("#text").press("Control+v")
+        expect(page.locator("#text")).to_have_value(re.compile("^http://.*#lns="))
+        page.context.close()

@@ -18,8 +18,8 @@ from lns.tuning import SAMPLERS
 
 if TYPE_CHECKING:
     from lns.tuning.benchmark import BenchmarkRow, BenchmarkRun
-    from lns.tuning.plan import StudyRequest
     from lns.tuning.session import StudyProgress, TuningSession
+    from lns.tuning.study import StudyRequest
 
 
 @opt.command(
@@ -95,8 +95,8 @@ def tune(args: argparse.Namespace) -> int:
 
 def _request(args: argparse.Namespace) -> StudyRequest:
     from lns import params as parameters
-    from lns.tuning.plan import StudyRequest
     from lns.tuning.storage import redact_url
+    from lns.tuning.study import StudyRequest
 
     typed = sys.argv[1:] if sys.argv[1:2] == ["tune"] else ["tune", "--study", str(args.study)]
     if args.storage is not None:
