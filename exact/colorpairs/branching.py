@@ -7,12 +7,13 @@ import numpy as np
 from lns.exact.colorpairs.explain import add, clear, demand_side, explain_pair, fits
 from lns.exact.colorpairs.moves import NO_CAUSE
 from lns.exact.colorpairs.options import Heuristic
-from lns.exact.colorpairs.state import SLOTS, State, Switches, Tables, counter
+from lns.exact.colorpairs.state import SLOTS, U64, State, Switches, Tables, counter
 from lns.exact.kernels.bits import lowest_bit
 from lns.exact.kernels.jit import inline_flat_kernel
 
 NO_CELL = -1
-_BIG = 1 << 30
+BY_MOTIF_1_2, BY_MOTIF_3_4, BY_URGENCY = range(3)  # how `best_cell` scores cells
+_BIG, _NO_SCORE = 1 << 30, 1e300
 _MIN_OFFER, _MIN_EXPECTED_OFFER, _MIN_EXPECTED_GAP, _MIN_EXPECTED_RATIO, _, _ROW_MAJOR = map(int, Heuristic)
 
 
@@ -145,68 +146,44 @@ def smallest_offer_pair(s: State, w: Switches, cell: int) -> int:
 
 
 @inline_flat_kernel
-def motif_1_2_cell(t: Tables, s: State, w: Switches) -> int:
-    """Motifs 1 and 2 (5.1): a cell with four known sides, else with three; among equals the one with fewest pieces."""
-    best, best_score = NO_CELL, _BIG
+def best_cell(t: Tables, s: State, w: Switches, cells: U64, by: int) -> int:
+    """The first one of ``cells`` with the least score (5.1); NO_CELL if none has one.
+
+    BY_MOTIF_1_2: a cell with four known sides, else with three; then by the fewest pieces. BY_MOTIF_3_4: see
+    `motif_score`. BY_URGENCY: the cell that demands the pair with the smallest `urgency`, by ROW_MAJOR the first cell.
+    """
+    best, least = NO_CELL, _NO_SCORE
     for word in range(t.words):
-        cells = s.three_sided[word]
-        while cells:
-            cell = (word << 6) + lowest_bit(cells)
-            cells &= cells - np.uint64(1)
-            score = s.offer[smallest_offer_pair(s, w, cell)] - (s.known_sides[cell] << 20)
-            if score < best_score:
-                best, best_score = cell, score
+        members = cells[word]
+        while members:
+            cell = (word << 6) + lowest_bit(members)
+            members &= members - np.uint64(1)
+            if by == BY_MOTIF_1_2:
+                score = float(s.offer[smallest_offer_pair(s, w, cell)] - (s.known_sides[cell] << 20))
+            elif by == BY_MOTIF_3_4:
+                score = motif_score(t, s, w, cell)
+            else:
+                score = 0.0 if w.heuristic == _ROW_MAJOR else urgency(t, s, w, s.cell_pairs[cell * SLOTS])
+            if score < least:
+                best, least = cell, score
     return best
 
 
 @inline_flat_kernel
-def motif_3_4_cell(t: Tables, s: State, w: Switches) -> int:
-    """Motifs 3 and 4 (5.1), among equals the cell with the fewest pieces; NO_CELL if there is none.
+def motif_score(t: Tables, s: State, w: Switches, cell: int) -> float:
+    """The pieces available to a cell of motif 3, which come first, or of motif 4; _NO_SCORE for other cells (5.1).
 
     Motif 3 is a cell with two known sides and a surrounded neighbour; motif 4 is a surrounded neighbour of a cell with
     one known side and two surrounded neighbours.
     """
-    best, best_score = NO_CELL, _BIG
-    for word in range(t.words):
-        cells = s.surrounded[word]
-        while cells:
-            cell = (word << 6) + lowest_bit(cells)
-            cells &= cells - np.uint64(1)
-            score = _BIG
-            if s.surrounded_neighbours[cell]:
-                score = available(s, w, s.cell_pairs[cell * SLOTS])
-            else:
-                for side in range(4):
-                    neighbour = t.neighbour[cell * 4 + side]
-                    if (
-                        neighbour >= 0
-                        and s.grid[neighbour] < 0
-                        and s.known_sides[neighbour] == 1
-                        and s.surrounded_neighbours[neighbour] >= 2
-                    ):
-                        score = available(s, w, s.cell_pairs[cell * SLOTS]) + (1 << 20)
-            if score < best_score:
-                best, best_score = cell, score
-    return best
-
-
-@inline_flat_kernel
-def most_urgent_cell(t: Tables, s: State, w: Switches) -> int:
-    """A cell that demands the pair with the smallest `urgency`."""
-    best, best_score = NO_CELL, 1e300
-    for word in range(t.words):
-        cells = s.surrounded[word]
-        while cells:
-            cell = (word << 6) + lowest_bit(cells)
-            cells &= cells - np.uint64(1)
-            if w.heuristic == _ROW_MAJOR:
-                return cell
-            score = urgency(t, s, w, s.cell_pairs[cell * SLOTS])
-            if score < best_score:
-                best, best_score = cell, score
-    if w.random_cell and best != NO_CELL:
-        return random_cell_of(t, s, s.cell_pairs[best * SLOTS])
-    return best
+    pieces = float(available(s, w, s.cell_pairs[cell * SLOTS]))
+    if s.surrounded_neighbours[cell]:
+        return pieces
+    for side in range(4):
+        near = t.neighbour[cell * 4 + side]
+        if near >= 0 and s.grid[near] < 0 and s.known_sides[near] == 1 and s.surrounded_neighbours[near] >= 2:
+            return pieces + (1 << 20)
+    return _NO_SCORE
 
 
 @inline_flat_kernel
@@ -296,17 +273,6 @@ def passes_quick_check(t: Tables, s: State, cell: int, oriented: int, own: int) 
             return False
         across = s.side[base + direction]
         if across >= 0 and exceeds_offer(t, s, t.opposite[colour * t.colours + across], piece, own):
-            return False
-    return True
-
-
-@inline_flat_kernel
-def at_most_one_passes(t: Tables, s: State, w: Switches, cell: int, pair: int, start: int) -> bool:
-    """True if at most one value of ``cell`` passes `passes_quick_check`; ``start``: free space in ``s.values``."""
-    passing = 0
-    for i in range(start, list_values(t, s, w, cell, pair, start)):
-        passing += passes_quick_check(t, s, cell, s.values[i], pair)
-        if passing > 1:
             return False
     return True
 

@@ -83,11 +83,13 @@ def open_frame(t: Tables, s: State, w: Switches, depth: int, with_shaving: bool 
                 s.frame_end[depth] = end
                 return True
     if cell == NO_CELL and three_sided:
-        cell = branching.motif_1_2_cell(t, s, w)
+        cell = branching.best_cell(t, s, w, s.three_sided, branching.BY_MOTIF_1_2)
     if cell == NO_CELL and w.motifs:
-        cell = branching.motif_3_4_cell(t, s, w)
+        cell = branching.best_cell(t, s, w, s.surrounded, branching.BY_MOTIF_3_4)
     if cell == NO_CELL:
-        cell = branching.most_urgent_cell(t, s, w)
+        cell = branching.best_cell(t, s, w, s.surrounded, branching.BY_URGENCY)
+        if w.random_cell and cell != NO_CELL:
+            cell = branching.random_cell_of(t, s, s.cell_pairs[cell * SLOTS])
     if cell == NO_CELL:
         cell, colour = branching.cell_without_pair(t, s)
     s.frame_cell[depth] = cell
@@ -294,10 +296,14 @@ def shave(t: Tables, s: State, w: Switches, depth: int, start: int) -> tuple[int
             cell = (word << 6) + lowest_bit(cells)
             cells &= cells - np.uint64(1)
             pair = branching.smallest_offer_pair(s, w, cell)
-            if not w.shaving and not branching.at_most_one_passes(t, s, w, cell, pair, start):
-                continue
             end = branching.list_values(t, s, w, cell, pair, start)
             kept = start
+            if not w.shaving:
+                passing = 0
+                for i in range(start, end):
+                    passing += passing < 2 and branching.passes_quick_check(t, s, cell, s.values[i], pair)
+                if passing > 1:
+                    continue
             for i in range(start, end):
                 value = s.values[i]
                 if not is_refuted(t, s, w, cell, value, depth, end):

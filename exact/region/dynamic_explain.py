@@ -30,7 +30,7 @@ import numpy as np
 
 from lns.exact.colorpairs import explain
 from lns.exact.colorpairs.state import SLOTS, State, Tables, counter
-from lns.exact.kernels.bits import bit, lowest_bit, popcount
+from lns.exact.kernels.bits import bit, lowest_bit
 from lns.exact.kernels.jit import inline_flat_kernel
 from lns.exact.region.scheme import SearchScheme
 from lns.exact.region.state import NO_BIT, RegionState, Spending
@@ -92,15 +92,6 @@ def candidates(t: Tables, s: State, p: Spending, cell: int, level: int, word: in
     """The free oriented pieces that fit a cell with exactly ``level`` mismatches."""
     ones, twos, fours = count_mismatches(t, s, p, cell, word, 1 << 30)
     return with_level(p.free[word] & p.fit[cell * len(p.free) + word], ones, twos, fours, level)
-
-
-@inline_flat_kernel
-def count_candidates(t: Tables, s: State, p: Spending, cell: int, level: int) -> int:
-    """The number of free oriented pieces that fit a cell with exactly ``level`` mismatches."""
-    count = 0
-    for word in range(len(p.free)):
-        count += popcount(candidates(t, s, p, cell, level, word))
-    return count
 
 
 @inline_flat_kernel
@@ -310,7 +301,7 @@ def preempt(t: Tables, s: State, p: Spending, state: RegionState, depth: int, li
             if known_colours(s, cell) == 0:
                 continue
             level: Any = np.int64(p.min_level[depth + 1, cell])
-            piece = _only_piece(t, s, p, cell, level, False)
+            piece = only_piece(t, s, p, cell, level, False)
             pair = p.own_pair[cell]
             is_pair = piece == _SEVERAL and pair > 0 and _counted(t, p, depth, limit, cell) == s.offer[pair]
             if piece == _SEVERAL and not is_pair:
@@ -337,7 +328,7 @@ def preempt(t: Tables, s: State, p: Spending, state: RegionState, depth: int, li
                     _hold(t, s, p, _unheld_piece(t, s, p, pair), t.cells + pair)
             else:
                 _explain_cell(t, s, p, cell, level + 1, _NOW)
-                _only_piece(t, s, p, cell, level, True)
+                only_piece(t, s, p, cell, level, True)
                 if piece < 0:
                     return cell, single
                 _hold(t, s, p, piece, cell)
@@ -346,7 +337,7 @@ def preempt(t: Tables, s: State, p: Spending, state: RegionState, depth: int, li
 
 
 @inline_flat_kernel
-def _only_piece(t: Tables, s: State, p: Spending, cell: int, level: int, explained: bool) -> int:
+def only_piece(t: Tables, s: State, p: Spending, cell: int, level: int, explained: bool) -> int:
     """The only free piece with ``level`` mismatches on a cell that no other cell needs; _NO_PIECE or _SEVERAL.
 
     ``explained``: add the recorded reasons why other cells need such pieces.
@@ -357,7 +348,7 @@ def _only_piece(t: Tables, s: State, p: Spending, cell: int, level: int, explain
         while bits:
             piece = first_piece(bits, word)
             bits &= ~turns_of(piece)
-            if not _is_held(t, p, piece, cell):
+            if not is_held(t, p, piece, cell):
                 only = piece if only == _NO_PIECE else _SEVERAL
                 if only == _SEVERAL and not explained:
                     return _SEVERAL
@@ -367,7 +358,7 @@ def _only_piece(t: Tables, s: State, p: Spending, cell: int, level: int, explain
 
 
 @inline_flat_kernel
-def _is_held(t: Tables, p: Spending, piece: int, cell: int) -> bool:
+def is_held(t: Tables, p: Spending, piece: int, cell: int) -> bool:
     """Whether another cell or pair than that of ``cell`` needs a piece."""
     holder = p.holder[piece]
     if holder < 0 or holder == cell:
@@ -390,13 +381,3 @@ def _hold(t: Tables, s: State, p: Spending, piece: int, holder: int) -> None:
     p.holder[piece] = holder
     explain.clear(t, p.reason, piece)
     explain.add(t, p.reason, piece, s.explanation, 0)
-
-
-@inline_flat_kernel
-def exclude_held(t: Tables, s: State, p: Spending, depth: int, cell: int, level: int) -> None:
-    """Exclude from the candidates of ``cell`` what other cells need; the reasons are in ``s.explanation`` then."""
-    explain.clear(t, s.explanation, 0)
-    _only_piece(t, s, p, cell, level, True)
-    for piece in range(t.pieces):
-        if _is_held(t, p, piece, cell):
-            p.excluded[depth * len(p.free) + (piece >> 4)] |= turns_of(piece)

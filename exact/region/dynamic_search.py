@@ -31,7 +31,7 @@ from lns.exact.colorpairs import explain
 from lns.exact.colorpairs.branching import smallest_offer_pair, urgency
 from lns.exact.colorpairs.moves import assign, unassign
 from lns.exact.colorpairs.state import State, Switches, Tables, counter
-from lns.exact.kernels.bits import bit, lowest_bit
+from lns.exact.kernels.bits import bit, lowest_bit, popcount
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.exact.region import dynamic_explain as reasons
 from lns.exact.region.dynamic_explain import NO_CELL, NO_LIMIT, REGION, STAGE, is_member, known_colours
@@ -254,7 +254,11 @@ def _bound_and_choose(
     if preempts is not None and w.preemption and exact != NO_LIMIT:
         p.max_level[depth] = level
         p.limit[depth] = exact if level < known else NO_LIMIT
-        reasons.exclude_held(t, s, p, depth, cell, level)
+        explain.clear(t, s.explanation, 0)
+        reasons.only_piece(t, s, p, cell, level, True)
+        for piece in range(t.pieces):
+            if reasons.is_held(t, p, piece, cell):
+                p.excluded[depth * len(p.free) + (piece >> 4)] |= reasons.turns_of(piece)
         explain.add_to_conflict(t, s, depth)
     return True
 
@@ -328,7 +332,8 @@ def _choose(t: Tables, s: State, p: Spending, w: Switches, depth: int, slack: in
         level: Any = np.int64(p.min_level[depth + 1, cell])
         priority = 0
         for more in range(level, min(known_colours(s, cell), level + slack) + 1):
-            priority += weight * reasons.count_candidates(t, s, p, cell, more)
+            for word in range(len(p.free)):
+                priority += weight * popcount(reasons.candidates(t, s, p, cell, more, word))
             weight >>= 1
             if priority >= fewest:
                 break

@@ -34,28 +34,14 @@ def start_search(plan: RegionPlan, state: RegionState, scheme: SearchScheme, r_m
     counters = state.counters
     for word in range(len(state.free)):
         state.free[word] = state.free_before[word]
+    state.balance[:] = state.deficit[:] = state.odd_balances[:] = 0
     state.balance[0] = state.balance_before[0]
-    state.deficit[:] = 0
-    state.odd_balances[:] = 0
     for colour in range(1, len(plan.colour_class)):
-        part, half_edges = plan.colour_class[colour], state.balance_before[colour]
-        state.balance[colour] = half_edges
-        if half_edges < 0:
-            state.deficit[part] -= half_edges
-        elif half_edges & 1:
-            state.odd_balances[part] += 1
-    counters[counter.DEPTH] = 0
-    counters[counter.NODES] = 0
-    counters[counter.BEST] = -1
-    counters[counter.ALLOWED] = r_max
-    counters[counter.EXHAUSTED] = 0
-    counters[counter.RUNNING] = 0
-    counters[counter.TASKS] = 0
-    counters[counter.PENDING] = 0
-    state.spent[0] = 0
-    state.slot[0] = 0
-    state.level[0] = NO_LEVEL
-    state.bits[0] = NO_BITS
+        change_balance(plan, state, colour, state.balance_before[colour])
+    for each in (counter.DEPTH, counter.NODES, counter.EXHAUSTED, counter.RUNNING, counter.TASKS, counter.PENDING):
+        counters[each] = 0
+    counters[counter.BEST], counters[counter.ALLOWED] = -1, r_max
+    state.spent[0], state.slot[0], state.level[0], state.bits[0] = 0, 0, NO_LEVEL, NO_BITS
     vacant = 0
     for number in range(len(plan.cells)):
         for side in range(4):

@@ -75,7 +75,9 @@ class Region:
         unused = np.ones(puzzle.cells, dtype=bool)
         unused[self.outside[filled] >> 2] = False
         self.free = unused & (self.plan.is_clue == 0) & (self.plan.kind_of_piece >= 0)
-        self.shape = RegionShape(puzzle, self.plan, max(0, int(unused.sum()) - len(free)), halved_from)
+        around = self.plan.cells.tobytes() + self.plan.around.tobytes()
+        levels = sum(len(free) >= cells for cells in halved_from)
+        self.shape = RegionShape(puzzle, self.plan, around, max(0, int(unused.sum()) - len(free)), levels)
         occupied = start.placements[free] >= 0
         verification = self.verification if start == board else verify(puzzle, start)
         if occupied.any() and not occupied.all() and not verification.violations:
@@ -206,7 +208,7 @@ _tables = lru_cache(maxsize=8)(_Tables)
 
 
 def plan_region(puzzle: Puzzle, free: list[int], *, filled: npt.NDArray[np.bool_]) -> RegionPlan:
-    """Plan a region, without an order; `make_slots` gives it one.
+    """Plan a region, without an order; `with_slots` gives it one.
 
     ``free``: its cells without those of clues; ``filled``: bool (cells of the board,), which cells outside the region
     hold a piece. Raises InputError for more than MAX_REGION cells.
@@ -259,8 +261,8 @@ def _colour_classes(puzzle: Puzzle, joints: frozenset[tuple[int, int, int]]) -> 
     return np.array([0, *part], dtype=np.int64)
 
 
-def make_slots(plan: RegionPlan, scheme: SearchScheme) -> dict[str, Any]:
-    """The arrays by slot of a scheme, for `RegionPlan._replace`: which joints of a cell are known when it is filled."""
+def with_slots(plan: RegionPlan, scheme: SearchScheme) -> RegionPlan:
+    """The plan with the arrays by slot of a scheme: which joints of a cell are known when it is filled."""
     n, order = len(plan.cells), scheme.cells
     stages = np.flatnonzero(scheme.first_slot >= 0)
     first, length = scheme.first_slot[stages], scheme.length[stages]
@@ -289,19 +291,19 @@ def make_slots(plan: RegionPlan, scheme: SearchScheme) -> dict[str, Any]:
     ahead_known[at, rank[at, offset] - 1] = (key[at + offset] < here[at, None]).sum(axis=1)
     ends_stage = np.zeros(len(order), dtype=np.int64)
     ends_stage[first + length - 1] = 1
-    return {
-        "order": order,
-        "ends_stage": ends_stage,
-        "pattern": plan.pattern_at[order],
-        "known": (key <= n).sum(axis=1),
-        "open": (key == n + 1).sum(axis=1),
-        "side": np.where(around == RIM, 0, side),
-        "joint": np.where(around == RIM, 0, np.take_along_axis(plan.joint_at[order], side, axis=1)),
-        "demand": np.where(around == RIM, 0, np.where(around == VACANT, 1, 2)),
-        "vacant": ((place > 0) @ vacant)[row] - filled + (filled - vacant[order])[first][row],
-        "ahead": ahead,
-        "ahead_known": ahead_known,
-    }
+    return plan._replace(
+        order=order,
+        ends_stage=ends_stage,
+        pattern=plan.pattern_at[order],
+        known=(key <= n).sum(axis=1),
+        open=(key == n + 1).sum(axis=1),
+        side=np.where(around == RIM, 0, side),
+        joint=np.where(around == RIM, 0, np.take_along_axis(plan.joint_at[order], side, axis=1)),
+        demand=np.where(around == RIM, 0, np.where(around == VACANT, 1, 2)),
+        vacant=((place > 0) @ vacant)[row] - filled + (filled - vacant[order])[first][row],
+        ahead=ahead,
+        ahead_known=ahead_known,
+    )
 
 
 # -- states ------------------------------------------------------------------------------------------------------------

@@ -31,14 +31,13 @@ schemes: which parts of a string may have how many errors, in which order).
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from lns.exact.kernels.jit import inline_kernel, kernel
-from lns.exact.region.options import HALVED_FROM
 from lns.exact.region.state import OUTSIDE, Flags, Floats, Ints, RegionPlan
 from lns.instances.puzzle import Puzzle
 
@@ -79,24 +78,15 @@ def direct_scheme(order: Ints, first: Ints = _AT_ONCE) -> SearchScheme:
     )
 
 
+@dataclass(frozen=True)
 class RegionShape:
-    """What a scheme depends on: equal for regions of the same cells with the same cells filled around them.
+    """What a scheme depends on: equal for regions of the same cells with the same cells filled around them."""
 
-    ``spare``: free pieces that will be left over; ``halved_from``: see `RegionOptions`.
-    """
-
-    def __init__(
-        self, puzzle: Puzzle, plan: RegionPlan, spare: int, halved_from: tuple[int, ...] = HALVED_FROM
-    ) -> None:
-        self.puzzle, self.plan, self.spare = puzzle, plan, spare
-        self.levels = sum(len(plan.cells) >= cells for cells in halved_from)
-        self.key = (plan.cells.tobytes(), plan.around.tobytes(), spare, self.levels)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, RegionShape) and self.key == other.key and self.puzzle == other.puzzle
-
-    def __hash__(self) -> int:
-        return hash(self.key)
+    puzzle: Puzzle
+    plan: RegionPlan = field(compare=False)  # which follows from the rest
+    around: bytes  # the cells of the plan and what is around them
+    spare: int  # free pieces that will be left over
+    levels: int  # how often the region is halved
 
     def round_up(self, r: int) -> int:
         """The mismatches for which a scheme is made that is used for at most ``r``."""
@@ -120,9 +110,11 @@ def make_scheme(shape: RegionShape, most: int) -> SearchScheme:
     scheme = unsplit._replace(share=np.full((stages, most + 1), DIRECT, dtype=np.int64))
     orders = np.zeros((stages, n), dtype=np.int64)  # of a stage that is direct
     plan_stages(shape.levels, most, estimate_model(shape.plan, shape.puzzle.width, shape.spare), scheme, orders)
-    reached = np.flatnonzero(_reached_directly(scheme.parts, scheme.share))
-    scheme.first_slot[reached] = np.cumsum(scheme.length[reached]) - scheme.length[reached]
-    cells = np.concatenate([orders[stage, : scheme.length[stage]] for stage in reached.tolist()])
+    is_direct = (scheme.share == DIRECT).any(axis=1)
+    is_direct[0] = True  # for more mismatches than the scheme is made for
+    direct = np.flatnonzero(is_direct)
+    scheme.first_slot[direct] = np.cumsum(scheme.length[direct]) - scheme.length[direct]
+    cells = np.concatenate([orders[stage, : scheme.length[stage]] for stage in direct.tolist()])
     return scheme._replace(cells=cells, limit=np.zeros(len(cells), dtype=np.int64))
 
 
@@ -222,29 +214,6 @@ def _expected_nodes(nodes: Floats, refills: Floats, first: int, second: int, own
     for spent in range(own + 1):
         total += refills[first, spent] * nodes[second, allowed - spent]
     return float(total)
-
-
-@kernel
-def _reached_directly(parts: Ints, share: Ints) -> npt.NDArray[np.bool_]:
-    """bool (stages,): which are filled directly for some mismatches allowed; parts come after their stage."""
-    reached: npt.NDArray[np.bool_] = np.zeros(share.shape, np.bool_)  # by the mismatches allowed
-    reached[0] = True
-    direct = np.zeros(len(share), np.bool_)
-    direct[0] = True  # for more mismatches than the scheme is made for
-    for stage in range(len(reached)):
-        for allowed in range(reached.shape[1]):
-            if not reached[stage, allowed]:
-                continue
-            own = share[stage, allowed]
-            if own == DIRECT:
-                direct[stage] = True
-                continue
-            for turn in range(2):
-                for spent in range(own + 1):
-                    reached[parts[stage, 2 * turn], own] = True
-                    reached[parts[stage, 2 * turn + 1], allowed - spent] = True
-                own = allowed - 1 - own
-    return direct
 
 
 # -- estimates ---------------------------------------------------------------------------------------------------------

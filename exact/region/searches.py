@@ -30,7 +30,7 @@ import math
 from collections.abc import Callable
 from copy import copy, deepcopy
 from functools import lru_cache
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +41,7 @@ from lns.exact.region.cost_to_go import UNIT, add_cheapest_refill, fill_tables, 
 from lns.exact.region.dynamic_search import DOM_DEG, search_dynamic
 from lns.exact.region.kernel import search_region, start_search
 from lns.exact.region.options import RegionOptions
-from lns.exact.region.plan import Region, make_dynamic_state, make_slots, make_state, members_of
+from lns.exact.region.plan import Region, make_dynamic_state, make_state, members_of, with_slots
 from lns.exact.region.scheme import RegionShape, SearchScheme, direct_scheme, make_scheme, orders_from_both_ends
 from lns.exact.region.state import EXHAUSTED, FOUND, PAUSED, Ints, RegionPlan, RegionState, Spending
 from lns.instances.puzzle import Puzzle
@@ -127,13 +127,11 @@ class Search:
 
     def _begin(self) -> None:
         """Begin the current part."""
-        if self.curves is None:
-            self.scheme, slots = _slots(self.region.shape, self._scheme_number())
-        else:
-            curve = self.curves[self.part]
-            scheme, slots = _slots(self.region.shape, curve.order.tobytes())
-            self.scheme = scheme._replace(limit=np.repeat(curve.caps(self.r), curve.lengths))
-        self.plan = self.plan._replace(**slots)
+        curve = self.curves[self.part] if self.curves else None
+        order = self._scheme_number() if curve is None else curve.order.tobytes()
+        self.scheme, self.plan = _planned(self.region.shape, order)
+        if curve is not None:
+            self.scheme = self.scheme._replace(limit=np.repeat(curve.caps(self.r), curve.lengths))
         self._start()
 
     def _search(self, node_budget: int) -> None:
@@ -151,13 +149,12 @@ class Search:
 
 
 @lru_cache(maxsize=512)
-def _slots(shape: RegionShape, order: int | bytes) -> tuple[SearchScheme, dict[str, Any]]:
-    """The scheme for at most so many mismatches (-1: one stage), or of one order of int64, and its arrays by slot."""
-    if isinstance(order, int):
-        scheme = make_scheme(shape, order)
-    else:
-        scheme = direct_scheme(np.frombuffer(order, dtype=np.int64).copy())
-    return scheme, make_slots(shape.plan, scheme)
+def _planned(shape: RegionShape, order: int | bytes) -> tuple[SearchScheme, RegionPlan]:
+    """The scheme for at most so many mismatches (-1: one stage), or of one order of int64, and the plan with it."""
+    scheme = (
+        make_scheme(shape, order) if isinstance(order, int) else direct_scheme(np.frombuffer(order, np.int64).copy())
+    )
+    return scheme, with_slots(shape.plan, scheme)
 
 
 class DynamicSearch(Search):
@@ -232,7 +229,7 @@ class LagrangianSearch(Search):
         self.scheme = direct_scheme(np.arange(len(region.plan.cells), dtype=np.int64))
         self.ends, steps = [], []
         for order in orders_from_both_ends(region.puzzle, region.plan.cells):
-            plan = region.plan._replace(**make_slots(region.plan, direct_scheme(order)))
+            plan = with_slots(region.plan, direct_scheme(order))
             self.ends.append(_End(plan, make_state(region, MAX_TABLE)))
             steps.append(STEPS * int(plan_tables(plan, self.ends[-1].state.tables, MAX_TABLE)))
         super().__init__(region, options, None, self.ends[0].state)

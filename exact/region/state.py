@@ -67,7 +67,7 @@ class CostTables(NamedTuple):
 class RegionPlan(NamedTuple):
     """A region of n free cells and the orders in which they are filled. p patterns, k kinds.
 
-    Arrays by slot (`lns.exact.region.scheme.SearchScheme`) are made by `lns.exact.region.plan.make_slots`; before, they
+    Arrays by slot (`lns.exact.region.scheme.SearchScheme`) are made by `lns.exact.region.plan.with_slots`; before, they
     are empty. The others are made by `lns.exact.region.plan.plan_region`. In a plan with one order, slots are depths.
     """
 
