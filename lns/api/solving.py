@@ -144,15 +144,16 @@ def resume(spec: ResumeSpec) -> Result:
     with contextlib.ExitStack() as stack:
         directory = stack.enter_context(RunDirectory.open(Path(spec.run_dir)))
         stack.enter_context(run_log(directory.path))
-        recovered = recover(directory)
-        history, settings, best = recovered.history, directory.settings, recovered.best
-        seconds = history.remaining_s if spec.time is None else spec.seconds
-        if seconds <= 0:
+        history, _ = directory.last_status
+        if spec.time is None and not history.remaining_s:
             used = f"its time is used up ({format_duration(history.elapsed_s)})"
             if not history.budget_s:
                 used = "nothing of it was saved, nor how long it was to last"
             raise InputError(f"{used}; say how much longer with --time", spec.run_dir)
         spec.check_workers()
+        recovered = recover(directory)
+        settings, best = directory.settings, recovered.best
+        seconds = history.remaining_s if spec.time is None else spec.seconds
         executor = _executor(stack, spec)
         workers = spec.workers or resumed_workers(executor, history)
         if missing := parameters.omitted_names(read_text(directory.path / PARAMETERS)):
