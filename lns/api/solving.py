@@ -31,7 +31,7 @@ from lns.api.arguments import (
     takes,
 )
 from lns.api.files import BoardSource, PuzzleSource, known_puzzle, load_board, read_puzzle
-from lns.api.result import Result, origin_in_words, progress_view
+from lns.api.result import Result, progress_view
 from lns.api.stopping import Certified, MaxTime, NoImprovement, SearchProgress, StopRule
 from lns.cores import available_cores, max_workers
 from lns.engine import FoundBoard
@@ -46,7 +46,7 @@ from lns.instances.text import count_of
 from lns.islands import Archipelago
 from lns.rounds import Search
 from lns.runs.directory import RunDirectory, RunSettings
-from lns.runs.files import PARAMETERS, format_duration, run_log
+from lns.runs.files import PARAMETERS, format_duration, origin_in_words, run_log
 from lns.runs.history import UNLIMITED_S, RunHistory
 from lns.runs.recorder import Recorder, recover
 from lns.worker_pool import UNGUARDED, WORKER_NAME, Workers, WorkersGone
