@@ -18,6 +18,7 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.records import Records
 from lns.instances.text import count_of
 from lns.rounds import Island
+from lns.runs.files import origin_in_words
 from lns.runs.history import Improvement, RunHistory
 from lns.terminal.progress import LiveLine
 
@@ -58,11 +59,6 @@ def progress_view(choice: str | bool | ProgressView | None, seconds: float | Non
         in_notebook = ipython is not None and hasattr(ipython.get_ipython(), "kernel")
         name = "notebook" if in_notebook else "terminal" if sys.stderr.isatty() else "none"
     return LiveLine(seconds, quiet=name == "none", kernels=kernels, in_notebook=name == "notebook")
-
-
-def origin_in_words(origin: str) -> str:
-    """The part of the engine that made a board; what it did there, where its name does not say that."""
-    return f"{origin}: a better refill of a window that was to be proven" if origin == "certificate" else origin
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from lns.api.arguments import (
     takes,
 )
 from lns.api.files import BoardSource, PuzzleSource, known_puzzle, load_board, read_puzzle
-from lns.api.result import Result, origin_in_words, progress_view
+from lns.api.result import Result, progress_view
 from lns.api.stopping import Certified, MaxTime, NoImprovement, SearchProgress, StopRule
 from lns.cores import available_cores, max_workers
 from lns.engine import FoundBoard
@@ -46,7 +46,7 @@ from lns.instances.text import count_of
 from lns.islands import Archipelago
 from lns.rounds import Search
 from lns.runs.directory import RunDirectory, RunSettings
-from lns.runs.files import PARAMETERS, format_duration, run_log
+from lns.runs.files import PARAMETERS, format_duration, origin_in_words, run_log
 from lns.runs.history import UNLIMITED_S, RunHistory
 from lns.runs.recorder import Recorder, recover
 from lns.worker_pool import UNGUARDED, WORKER_NAME, Workers, WorkersGone
@@ -144,15 +144,16 @@ def resume(spec: ResumeSpec) -> Result:
     with contextlib.ExitStack() as stack:
         directory = stack.enter_context(RunDirectory.open(Path(spec.run_dir)))
         stack.enter_context(run_log(directory.path))
-        recovered = recover(directory)
-        history, settings, best = recovered.history, directory.settings, recovered.best
-        seconds = history.remaining_s if spec.time is None else spec.seconds
-        if seconds <= 0:
+        history, _ = directory.last_status
+        if spec.time is None and not history.remaining_s:
             used = f"its time is used up ({format_duration(history.elapsed_s)})"
             if not history.budget_s:
                 used = "nothing of it was saved, nor how long it was to last"
             raise InputError(f"{used}; say how much longer with --time", spec.run_dir)
         spec.check_workers()
+        recovered = recover(directory)
+        settings, best = directory.settings, recovered.best
+        seconds = history.remaining_s if spec.time is None else spec.seconds
         executor = _executor(stack, spec)
         workers = spec.workers or resumed_workers(executor, history)
         if missing := parameters.omitted_names(read_text(directory.path / PARAMETERS)):

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import numpy as np
@@ -54,23 +53,13 @@ class BoardLog:
     def __init__(self, directory: Path) -> None:
         self._file = open_regular(directory / BOARDS, os.O_RDWR | os.O_APPEND)
         self._pending: list[LoggedBoard] = []
-        length = os.fstat(self._file.fileno()).st_size
-        self.size = length  # bytes of the log
-        self.size = self.start_of_last(0)
-        self.torn = length - self.size  # bytes of an incomplete last line, which is dropped
+        descriptor = self._file.fileno()
+        length = os.fstat(descriptor).st_size
+        end = os.pread(descriptor, MAX_LINE, max(0, length - MAX_LINE))
+        self.torn = len(end) - end.rfind(b"\n") - 1  # bytes of an incomplete last line, which is dropped
+        self.size = length - self.torn  # bytes of the log
         if self.torn:
-            os.ftruncate(self._file.fileno(), self.size)
-
-    def start_of_last(self, lines: int) -> int:
-        """The byte at which the last ``lines`` complete lines begin: behind them all for 0."""
-        at = self.size
-        if at:
-            with mmap(self._file.fileno(), at, access=ACCESS_READ) as content:
-                for _ in range(lines + 1):
-                    if (at := content.rfind(b"\n", 0, at)) < 0:
-                        break
-                at += 1
-        return at
+            os.ftruncate(descriptor, self.size)
 
     @property
     def is_full(self) -> bool:

@@ -1,7 +1,7 @@
 """Checkpoints: the whole state of a run, without pickles, in two generations.
 
-A file is a zip archive of ``meta.json`` (schema, run id, hash of the puzzle, history, islands) and of the state of each
-island as ``NUMBER.npz``. It is written to a temporary file, synced and renamed; the previous checkpoint is kept. The
+A file is a zip archive of ``meta.json`` (schema, run id, hash of the puzzle, islands) and of the state of each island
+as ``NUMBER.npz``. It is written to a temporary file, synced and renamed; the previous checkpoint is kept. The
 CRC-32 of each member and the SHA-256 of each state detect damage, so no wrong value reaches a kernel; run id and hash
 detect the checkpoint of another run. What does not fit is refused as a whole.
 """
@@ -12,7 +12,7 @@ import json
 import logging
 import os
 import zipfile
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -29,7 +29,6 @@ from lns.params import Params
 from lns.rounds import Island
 from lns.runs.directory import RunSettings, with_pins
 from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS, expect_schema, from_json
-from lns.runs.history import RunHistory
 
 if TYPE_CHECKING:
     from lns.loop.search_loop import SearchLoop
@@ -40,33 +39,21 @@ SCHEMA = 20
 _META = "meta.json"
 
 
-@dataclass(frozen=True)
-class Checkpoint:
-    """State of a run at one moment."""
-
-    history: RunHistory
-    islands: dict[int, Island]  # by number
-    log_size: int  # bytes of boards.jsonl whose boards ``history`` has counted
+Islands = dict[int, Island]  # by number
 
 
-def save(directory: Path, run: str, puzzle: Puzzle, checkpoint: Checkpoint) -> None:
+def save(directory: Path, run: str, puzzle: Puzzle, islands: Islands) -> None:
     """Write a checkpoint of the run with the id ``run``, whose directory this process has locked.
 
     The last one becomes the previous one. Raises OSError if the file cannot be written; the last checkpoint then stays.
     """
-    islands = list(checkpoint.islands.values())
-    meta = {
-        "schema": SCHEMA,
-        "run": run,
-        "instance_sha256": puzzle.sha256,
-        "log_size": checkpoint.log_size,
-        "history": checkpoint.history.to_json(),
-        "islands": [asdict(one) | {"state": sha256(one.state).hexdigest()} for one in islands],
-    }
+    saved = list(islands.values())
+    states = [asdict(one) | {"state": sha256(one.state).hexdigest()} for one in saved]
+    meta = {"schema": SCHEMA, "run": run, "instance_sha256": puzzle.sha256, "islands": states}
     new, last = directory / f".{CHECKPOINT}.tmp", directory / CHECKPOINT
     with atomic_file(new) as file, zipfile.ZipFile(file, "w") as archive:
         archive.writestr(_META, json.dumps(meta))
-        for one in islands:
+        for one in saved:
             archive.writestr(f"{one.number}.npz", one.state)
     if last.exists():
         last.replace(directory / PREVIOUS)
@@ -74,7 +61,7 @@ def save(directory: Path, run: str, puzzle: Puzzle, checkpoint: Checkpoint) -> N
     sync_folder(directory)
 
 
-def load(path: Path, run: str, puzzle: Puzzle) -> Checkpoint:
+def load(path: Path, run: str, puzzle: Puzzle) -> Islands:
     """Read a checkpoint of the run with the id ``run``. No state of an island is looked at.
 
     Raises InputError, naming the file, if it is damaged, of another run, or of another version.
@@ -88,7 +75,7 @@ def load(path: Path, run: str, puzzle: Puzzle) -> Checkpoint:
         raise InputError(f"damaged: {printable(str(error) or 'cut short', 150)}", path) from None
 
 
-def _read(archive: zipfile.ZipFile, run: str, puzzle: Puzzle) -> Checkpoint:
+def _read(archive: zipfile.ZipFile, run: str, puzzle: Puzzle) -> Islands:
     meta = JsonFields(json_object(archive.read(_META).decode()))
     expect_schema(meta, SCHEMA)
     if (meta.get("run"), meta.get("instance_sha256")) != (run, puzzle.sha256):
@@ -99,8 +86,7 @@ def _read(archive: zipfile.ZipFile, run: str, puzzle: Puzzle) -> Checkpoint:
         if sha256(state).hexdigest() != each["state"]:
             raise InputError(f"damaged: the digest of the state of island {each['number']} is another one")
         islands.append(from_json(Island, each | {"state": state}, "an island"))
-    history: RunHistory = from_json(RunHistory, meta.get("history"), "history")
-    return Checkpoint(history, {island.number: island for island in islands}, meta.integer("log_size", 0, 2**62))
+    return {island.number: island for island in islands}
 
 
 # -- states ----------------------------------------------------------------------------------------------------------
@@ -108,8 +94,8 @@ def _read(archive: zipfile.ZipFile, run: str, puzzle: Puzzle) -> Checkpoint:
 
 def newest(
     path: Path, settings: RunSettings, puzzle: Puzzle, params: Params
-) -> tuple[Checkpoint, FoundBoard | None] | None:
-    """The newest checkpoint in a run directory whose islands can be continued, and their best board; None without one.
+) -> tuple[Islands, FoundBoard | None] | None:
+    """The islands of the newest checkpoint that can be continued in a run directory, and their best board; or None.
 
     Why the last checkpoint is not used goes to the log. ``puzzle`` has no pins.
     """
@@ -123,7 +109,7 @@ def newest(
             continue
         try:
             found = load(file, settings.run, puzzle)
-            boards = [_best_of(island, engine(island=number), name) for number, island in found.islands.items()]
+            boards = [_best_of(island, engine(island=number), name) for number, island in found.items()]
         except InputError as error:
             complaints.append(str(error.at(file)))
             continue

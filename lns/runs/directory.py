@@ -44,6 +44,7 @@ from lns.runs.files import (
     seal,
     utc_now,
 )
+from lns.runs.history import Heartbeat, RunHistory, read_status
 from lns.runs.lock import Lock
 
 log = logging.getLogger("lns")
@@ -166,6 +167,15 @@ class RunDirectory:
     def pinned_puzzle(self) -> Puzzle:
         """The puzzle with the pinned cells as further clues, for the search."""
         return with_pins(self.puzzle, self.settings)
+
+    @cached_property
+    def last_status(self) -> tuple[RunHistory, Heartbeat]:
+        """What status.json says of earlier sessions; nothing where it cannot be used, which the log tells."""
+        try:
+            return read_status(self.path, self.settings.run)
+        except InputError as error:
+            log.warning("what earlier sessions did is not known (%s)", error)
+            return RunHistory(0.0), Heartbeat()
 
     @cached_property
     def board_log(self) -> BoardLog:

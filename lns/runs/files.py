@@ -266,6 +266,11 @@ def local_time(text: str) -> str:
     return text if then is None else f"{then.astimezone():%d %b %H:%M}".lstrip("0")
 
 
+def origin_in_words(origin: str) -> str:
+    """The part of the engine that made a board; what it did there, where its name does not say that."""
+    return f"{origin}: a better refill of a window that was to be proven" if origin == "certificate" else origin
+
+
 def reason_in_words(why: str, *, has_target: bool) -> str:
     """Why a session ended, for a person: signals are named by what sends them.
 

@@ -1,4 +1,4 @@
-"""History of a run over all its sessions, its heartbeat in status.json, and the cost and gains of each part."""
+"""History of a run over all its sessions and its heartbeat, both in status.json; cost and gains of each part."""
 
 from __future__ import annotations
 
@@ -74,6 +74,7 @@ class RunHistory(Records):
     gains_by_part: dict[str, PartGains] = field(default_factory=dict)
     sessions: list[SessionRecord] = field(default_factory=list)  # in order
     other_statistics: Statistics = field(default_factory=Statistics)  # of runs that were merged into this one
+    log_size: int = 0  # bytes of boards.jsonl whose boards are counted
 
     def __len__(self) -> int:
         return len(self.improvements)
@@ -145,7 +146,7 @@ class RunHistory(Records):
 
     def forget_log(self) -> None:
         """Count no board of the log, before all are counted again."""
-        self.counts = {}
+        self.counts, self.log_size = {}, 0
         for gains in self.gains_by_part.values():
             gains.boards = 0
 
@@ -157,7 +158,7 @@ class RunHistory(Records):
         self.sessions = [*self.sessions[-MAX_SESSIONS + 1 :], session]
 
     def to_json(self) -> dict[str, Any]:
-        """The history as a JSON object, for checkpoints and status.json."""
+        """The history as a JSON object, for status.json."""
         return asdict(self) | {"counts": sorted(self.counts.items())}
 
 

@@ -25,9 +25,8 @@ from lns.instances.piece_set import normalise_clue_pieces, set_sha256, translate
 from lns.instances.puzzle import Puzzle
 from lns.instances.records import Records
 from lns.instances.text import count_of
-from lns.runs import checkpoint as checkpoints
+from lns.runs import checkpoint
 from lns.runs.board_log import BoardLogReader
-from lns.runs.checkpoint import Checkpoint
 from lns.runs.directory import (
     RunDirectory,
     RunSources,
@@ -118,13 +117,13 @@ def merge(runs: RunSources, output: str | os.PathLike[str]) -> Merged:
             best = best_run.best._replace(board=board)
             directory.write_best(best_fields(directory.puzzle, directory.settings, best, found_after))
             directory.draw(board)
-        usable = checkpoints.newest(first.path, first.settings, first.puzzle, params)
-        islands = {} if usable is None else usable[0].islands
+        usable = checkpoint.newest(first.path, first.settings, first.puzzle, params)
+        islands = {} if usable is None else usable[0]
         others_made = [run.heartbeat.statistics for run in summaries[1:]]
         before = first.history.other_statistics if islands else first.heartbeat.statistics
         history.other_statistics = sum(others_made, before)
-        run_id, state = directory.settings.run, Checkpoint(history, islands, directory.board_log.size)
-        checkpoints.save(directory.path, run_id, directory.puzzle, state)
+        history.log_size, run_id = directory.board_log.size, directory.settings.run
+        checkpoint.save(directory.path, run_id, directory.puzzle, islands)
         made = sum(others_made, first.heartbeat.statistics)
         heartbeat = Heartbeat(at=utc_now(), min_score=first.heartbeat.min_score, statistics=made)
         write_status(directory.path, run_id, history, heartbeat)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from html import escape
 from itertools import zip_longest
 
@@ -15,24 +15,23 @@ from lns.instances.draw.terminal import Colour
 from lns.instances.formats.viewer import url_if_any
 from lns.instances.text import count_of, printable
 from lns.runs.board_log import LoggedBoard
-from lns.runs.files import format_duration, local_time, time_ago
+from lns.runs.files import format_duration, local_time, origin_in_words, time_ago
 from lns.runs.history import Improvement, RunHistory, parts
 from lns.runs.run_summary import RunSummary
 
 SHOWN_EDGES = 24  # the axis of scores begins at most so far below the best one
-SHOWN_BARS = 40  # of the highest scores
+SHOWN_BARS = 40  # of the highest scores with boards
 CURVE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")  # Okabe & Ito, and a grey
 _WIDTH, _HEIGHT = 520, 230  # small, so that text can be read where a phone shows the chart at 400 pixels
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 504, 14, 190  # where the axes begin and end
-_TIME_MARKS = (  # the later rows only where there is room
-    (0.1, 1, 10, 60, 600, 3600, 6 * 3600, 86400, 7 * 86400, 30 * 86400, 365 * 86400),
-    (0.2, 2, 30, 120, 1800, 2 * 3600, 12 * 3600, 2 * 86400, 14 * 86400, 90 * 86400),
-    (0.5, 5, 20, 300, 1200, 4 * 3600, 4 * 86400, 180 * 86400),
-)
-_TIMES = ((" d", 86400), (" h", 3600), (" min", 60), (" s", 1))
-_COUNTS = (("M", 10**6), ("k", 10**3), ("", 1))
+_TIME_MARKS = (  # the later ones only where there is room
+    "0.1 s", "1 s", "10 s", "1 min", "10 min", "1 h", "6 h", "1 d", "7 d", "30 d", "365 d",
+    "0.2 s", "2 s", "30 s", "2 min", "30 min", "2 h", "12 h", "2 d", "14 d", "90 d",
+    "0.5 s", "5 s", "20 s", "5 min", "20 min", "4 h", "4 d", "180 d",
+)  # fmt: skip
+_UNITS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
 _MIN_TEXT_WIDTH = 31  # columns of the text beside a board
-_BAR_ENDS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
+_EIGHTHS_ACROSS = ("", *"▏▎▍▌▋▊▉")
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -47,7 +46,7 @@ def render(
     title = f"{run.puzzle.name}: {run.score if run.best else 'no board'} of {run.puzzle.max_score}"
     sections = [
         ("Score over time", scores_over_time([("", run.history)])),
-        ("Boards in the log, by score", histogram(run.history.counts)),
+        ("Boards in the log, by score", f"<pre>{chr(10).join(bars(run.history.counts, SHOWN_BARS, 60))}</pre>"),
         ("Parts of the search", _parts(run)),
         ("Best boards", _best_boards(run, best_boards)),
         ("Sessions", _sessions(run)),
@@ -86,11 +85,20 @@ def scores_over_time(runs: Sequence[tuple[str, RunHistory]]) -> str:
     def y(score: float) -> float:
         return _BOTTOM - (score - low) / (high - low) * (_BOTTOM - _TOP)
 
-    drawn = [_across(y(score), str(score)) for score in _round_marks(low, high)]
-    for mark in _time_marks(first, end, x):
-        drawn.append(f'<path class="grid" d="M{x(mark):.1f} {_TOP}V{_BOTTOM}"/>')
-        drawn.append(_below(x(mark), _in_units(mark, _TIMES)))
-    drawn.append(_below((_LEFT + _RIGHT) / 2, "time of search, logarithmic", _HEIGHT - 6))
+    drawn = []
+    for score in _round_marks(low, high):
+        drawn.append(f'<path class="grid" d="M{_LEFT} {y(score):.1f}H{_RIGHT}"/>')
+        drawn.append(f'<text class="right" x="{_LEFT - 8}" y="{y(score) + 4:.1f}">{score}</text>')
+    marked: list[float] = []
+    for mark in _TIME_MARKS:
+        units, _, unit = mark.partition(" ")
+        seconds = float(units) * _UNITS[unit]
+        if first <= seconds <= end and all(abs(x(seconds) - other) >= 44 for other in marked):
+            marked.append(x(seconds))
+            drawn.append(f'<path class="grid" d="M{marked[-1]:.1f} {_TOP}V{_BOTTOM}"/>')
+            drawn.append(f'<text class="middle" x="{marked[-1]:.1f}" y="{_HEIGHT - 24}">{mark}</text>')
+    middle = (_LEFT + _RIGHT) / 2
+    drawn.append(f'<text class="middle" x="{middle}" y="{_HEIGHT - 6}">time of search, logarithmic</text>')
     for number, ((name, _), entries) in enumerate(zip(runs, shown, strict=True)):
         colour = curve_colour(number) if len(runs) > 1 else "var(--mark)"
         drawn += _staircase(name, [(x(one.elapsed_s), y(one.score), one) for one in entries], x(ends[number]), colour)
@@ -109,66 +117,12 @@ def _staircase(name: str, points: Sequence[tuple[float, float, Improvement]], en
     path = f"M{points[0][0]:.1f} {points[0][1]:.1f}" + "".join(f"H{x:.1f}V{y:.1f}" for x, y, _ in points[1:])
     drawn = [f'<path class="line" d="{path}H{end:.1f}" style="stroke:{colour}"/>']
     for x, y, entry in points:
-        label = f"{f'{name}: ' if name else ''}{entry.score} at {format_duration(entry.elapsed_s)} ({entry.origin})"
+        label = f"{f'{name}: ' if name else ''}{_found(entry)}"
         drawn.append(
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" style="fill:{colour}"><title>{escape(f"{label}, {entry.at}")}'
             "</title></circle>"
         )
     return drawn
-
-
-def histogram(counts: dict[int, int]) -> str:
-    """Numbers of logged boards by score, with a logarithmic axis of numbers, as SVG; "" without boards.
-
-    Only the `SHOWN_BARS` highest scores are shown, from the lowest with a board on.
-    """
-    if not counts:
-        return ""
-    highest, largest = max(counts), max(counts.values())
-    scores = list(range(min(score for score in counts if score > highest - SHOWN_BARS), highest + 1))
-    pitch = min(64.0, (_RIGHT - _LEFT) / len(scores))
-
-    def y(count: float) -> float:
-        return _BOTTOM - math.log1p(count) / math.log1p(largest) * (_BOTTOM - 2 * _TOP)
-
-    drawn = [_across(y(mark), _in_units(mark, _COUNTS)) for mark in (10**power for power in range(len(str(largest))))]
-    for index, score in enumerate(scores):
-        count, left = counts.get(score, 0), _LEFT + index * pitch
-        if count:
-            drawn.append(
-                f'<rect x="{left + 1:.1f}" y="{y(count):.1f}" width="{pitch - 2:.1f}" '
-                f'height="{_BOTTOM - y(count):.1f}"><title>{count_of(count, "board")} of {score}</title></rect>'
-            )
-        if count and pitch >= 30:
-            drawn.append(_below(left + pitch / 2, _in_units(count, _COUNTS), y(count) - 4))
-        if pitch >= 30 or (highest - score) % 5 == 0:
-            drawn.append(_below(left + pitch / 2, str(score)))
-    drawn.append(f'<path class="axis" d="M{_LEFT} {_BOTTOM}H{_RIGHT}"/>')
-    drawn.append(_below((_LEFT + _RIGHT) / 2, "score", _HEIGHT - 6))
-    drawn.append(f'<text x="4" y="{_TOP - 2}">boards, logarithmic</text>')
-    return chart("boards by score", _WIDTH, _HEIGHT, drawn)
-
-
-def _across(y: float, text: str) -> str:
-    """A line of the grid and its text on the left."""
-    return (
-        f'<path class="grid" d="M{_LEFT} {y:.1f}H{_RIGHT}"/>'
-        f'<text class="right" x="{_LEFT - 8}" y="{y + 4:.1f}">{text}</text>'
-    )
-
-
-def _below(x: float, text: str, y: float = _HEIGHT - 24) -> str:
-    """A text around ``x``, by default below the axis."""
-    return f'<text class="middle" x="{x:.1f}" y="{y:.1f}">{text}</text>'
-
-
-def _time_marks(first: float, end: float, x: Callable[[float], float]) -> list[float]:
-    """The marks of the axis of time whose texts do not touch; the roundest ones come first."""
-    kept: list[float] = []
-    for mark in (mark for row in _TIME_MARKS for mark in row):
-        if first <= mark <= end and all(abs(x(mark) - x(other)) >= 44 for other in kept):
-            kept.append(mark)
-    return kept
 
 
 def _round_marks(low: int, high: int) -> list[int]:
@@ -177,10 +131,21 @@ def _round_marks(low: int, high: int) -> list[int]:
     return [*(score for score in range(-(-low // step) * step, high, step) if high - score >= step / 2), high]
 
 
-def _in_units(value: float, units: Sequence[tuple[str, int]]) -> str:
-    """A number in the largest unit that it reaches."""
-    unit, size = next((pair for pair in units if value >= pair[1]), units[-1])
-    return f"{value / size:.3g}{unit}"
+def _found(entry: Improvement) -> str:
+    return f"{entry.score} at {format_duration(entry.elapsed_s)}, {origin_in_words(entry.origin)}"
+
+
+def bars(counts: dict[int, int], most: int, columns: int, *, signs: bool = True) -> list[str]:
+    """A line for each of the ``most`` highest scores: the score, a bar of at most so many columns, number of boards.
+
+    The bars are logarithmic; ``signs``: whether block characters can be shown.
+    """
+    lines, longest = [], math.log1p(max(counts.values(), default=0))
+    for score in sorted(counts, reverse=True)[:most]:
+        whole, eighths = divmod(max(8, round(8 * columns * math.log1p(counts[score]) / longest)), 8)
+        bar = "█" * whole + _EIGHTHS_ACROSS[eighths] if signs else "#" * whole
+        lines.append(f"{score:>4} {bar} {counts[score]:,}")
+    return lines
 
 
 # -- sections of the page --------------------------------------------------------------------------------------------
@@ -221,7 +186,7 @@ def _parts(run: RunSummary) -> str:
 def _best_boards(run: RunSummary, best_boards: Sequence[LoggedBoard]) -> str:
     figures = []
     for entry in best_boards:
-        caption = f"{entry.score} at {format_duration(entry.elapsed_s)}, {entry.origin}"
+        caption = _found(entry)
         if distance := entry.board.distance(best_boards[0].board):
             caption += f", {count_of(distance, 'cell')} unlike the first"
         url = url_if_any(run.puzzle, entry.board)
@@ -246,19 +211,15 @@ def _sessions(run: RunSummary) -> str:
 
 
 def _run(run: RunSummary) -> str:
-    settings = run.settings
-    rows = [
-        ["instance", printable(settings.instance)],
-        ["seed", str(settings.seed)],
-        ["engine", settings.engine],
-        ["target", str(settings.target) if settings.target >= 0 else "none"],
-        *([["pinned cells", str(len(settings.pins))]] if settings.pins else []),
-        ["boards logged from", "best score less one" if settings.min_score < 0 else str(settings.min_score)],
-        ["run id", settings.run],
-        ["created", settings.created_at],
-        *([name, f"{count:,}"] for name, count in run.heartbeat.statistics.counts().items() if count),
-    ]
-    return table(["", ""], rows, words=True)
+    settings, counts = run.settings, run.heartbeat.statistics.counts()
+    facts = {
+        "instance": printable(settings.instance), "seed": settings.seed, "engine": settings.engine,
+        "target": settings.target if settings.target >= 0 else "none", "pinned cells": len(settings.pins) or "none",
+        "boards logged from": "best score less one" if settings.min_score < 0 else settings.min_score,
+        "run id": settings.run, "created": settings.created_at,
+    }  # fmt: skip
+    facts |= {name: f"{count:,}" for name, count in counts.items() if count}
+    return table(["", ""], [[name, str(value)] for name, value in facts.items()], words=True)
 
 
 # -- text of `lns watch` ---------------------------------------------------------------------------------------------
@@ -303,12 +264,9 @@ def headline(run: RunSummary) -> list[str]:
 
 def _text(run: RunSummary, best_boards: Sequence[LoggedBoard], width: int, height: int, signs: bool) -> list[str]:
     """The sections that fit."""
-    counts = sorted(run.history.counts.items(), reverse=True)[:5]
-    longest, top = max(4, min(40, width - 16)), max((count for _, count in counts), default=1)
     sections = [
         ["score over time", *_chart_lines(run.history, min(width, 100), 4 if height >= 20 else 2, signs)],
-        ["boards in the log",
-         *(f"{score:>4} {_bar(longest * count / top, signs)} {count:,}" for score, count in counts)],
+        ["boards in the log", *bars(run.history.counts, 5, max(4, min(40, width - 16)), signs=signs)],
         ["parts        boards  bests  cost",
          *(f"{part.name[:11]:<11}{part.boards:>8,}{part.bests:>7,} {part.share:>5.0%}"
            for part in parts(run.history, run.heartbeat.statistics)[:6])],
@@ -329,39 +287,25 @@ def _chart_lines(history: RunHistory, width: int, tall: int, signs: bool) -> lis
     found = history.improvements
     if not found:
         return []
-    columns = max(8, width - 5)
+    columns, high, low = max(8, width - 5), history.best_score, max(found[0].score, history.best_score - 8) - 1
     end = max(history.elapsed_s, found[-1].elapsed_s, 1e-3)
-    high = history.best_score
-    low = max(found[0].score, high - 8) - 1
-    lines = [f"{high if row == tall - 1 else low + 1 if row == 0 else '':>4} " for row in range(tall)]
-    for column in range(columns):
-        score = max((entry.score for entry in found if entry.elapsed_s <= end * (column + 1) / columns), default=low)
-        for row in range(tall):
-            eighths = min(8, max(0, round(8 * (max(0.0, (score - low) / (high - low)) * tall - row))))
-            lines[row] += _EIGHTHS[eighths] if signs else ("#" if eighths >= 4 else " ")
+    ends = [end * (column + 1) / columns for column in range(columns)]
+    scores = [max((one.score for one in found if one.elapsed_s <= at), default=low) for at in ends]
+    lines, marks = [], _EIGHTHS if signs else "    #####"
+    for row in range(tall):
+        eighths = [round(8 * (max(0, score - low) / (high - low) * tall - row)) for score in scores]
+        name = high if row == tall - 1 else low + 1 if row == 0 else ""
+        lines.append(f"{name:>4} " + "".join(marks[min(8, max(0, each))] for each in eighths))
     return [*reversed(lines), f"     0{format_duration(end):>{max(1, columns - 1)}}"]
-
-
-def _bar(length: float, signs: bool) -> str:
-    """A bar of ``length`` columns, to an eighth of a column where block characters can be shown."""
-    if not signs:
-        return "#" * round(length)
-    whole, eighths = divmod(max(1, round(8 * length)), 8)
-    return "█" * whole + _BAR_ENDS[eighths]
 
 
 def _drawn_board(run: RunSummary, width: int, height: int, colour: Colour) -> list[str]:
     """The best board in the largest size that leaves room for the text; [] if none fits."""
-    if run.best is None:
+    beside = width - _MIN_TEXT_WIDTH - 2
+    columns = beside if beside >= run.puzzle.width else width
+    if run.best is None or run.puzzle.width > columns or run.puzzle.height > height:
         return []
-    across = run.puzzle.width
-    sizes = [side * across - 1 for side in range(9, 1, -1)] + [across]
-    beside = [columns for columns in sizes if columns <= width - _MIN_TEXT_WIDTH - 2]
-    for columns in beside or [columns for columns in sizes if columns <= width]:
-        lines = terminal.render(run.puzzle, run.best.board, colour=colour, width=columns).splitlines()
-        if len(lines) <= height and max(map(_length, lines)) <= width:
-            return lines
-    return []
+    return terminal.render(run.puzzle, run.best.board, colour=colour, width=columns, height=height).splitlines()
 
 
 def _length(line: str) -> int:

@@ -7,6 +7,7 @@ finds the board again. A failed write does not end the run: the data stay in mem
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -18,13 +19,12 @@ from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
 from lns.islands import Archipelago
-from lns.rounds import Island
-from lns.runs import checkpoint as checkpoints
+from lns.runs import checkpoint
 from lns.runs.board_log import BoardLogReader, LoggedBoard
-from lns.runs.checkpoint import Checkpoint
+from lns.runs.checkpoint import Islands
 from lns.runs.directory import RunDirectory, RunSettings, best_fields, read_best
 from lns.runs.files import BEST, BOARDS, CHECKPOINT, MAX_TEXT, PICTURE, PREVIOUS, STATUS, utc_now
-from lns.runs.history import Heartbeat, Improvement, RunHistory, SessionRecord, read_status, write_status
+from lns.runs.history import Heartbeat, Improvement, RunHistory, SessionRecord, write_status
 from lns.version import __version__
 
 log = logging.getLogger("lns")
@@ -33,7 +33,8 @@ HEARTBEAT_S = 5.0  # between two writes of status.json
 RATE_S = 60.0  # the rate in status.json is that of the last minute
 RETRY_S = 5.0  # after a failed write
 MAX_RECENT = 10_000  # boards remembered, so that a board found again is not logged twice
-_CHECKPOINT = "the checkpoint"  # in messages and `Recorder.write_errors`
+RECENT_BYTES = 2**24  # at the end of the log, in which these are; a board of 16 x 16 has 1.3 kB
+_STATE = "the checkpoint"  # in messages and `Recorder.write_errors`
 
 
 class Recorder:
@@ -53,13 +54,14 @@ class Recorder:
         recent: Iterable[Board] = (),
     ) -> None:
         self.puzzle, self.settings, self.history, self.directory = puzzle, settings, history, directory
+        self._archipelago: Archipelago  # since `begin`
         self.best: dict[str, Any] = {}  # fields of best.json; empty before the first board
         # called with each new best after it is recorded; with a directory, with the last one of a round
         self.on_best: Callable[[FoundBoard], None] = lambda found: None
-        self._best_board: Board | None = None
+        self._best_board: Board  # since the first one
         self._elapsed_before = history.elapsed_s
-        self._recent = dict.fromkeys(list(recent)[-MAX_RECENT:])
-        self._failed: dict[str, Callable[[RunDirectory], object]] = {}  # writes, by file; tried again at _retry_at
+        self._recent = dict.fromkeys(recent)
+        self._failed: set[str] = set()  # files whose last write failed; they are written again at _retry_at
         self._saved_at = self._heartbeat_at = self._retry_at = time.monotonic()
         self._pids: set[int] = set()
         self._said_full = False
@@ -74,9 +76,9 @@ class Recorder:
         """Add this session to the history. The search has not begun."""
         if self.directory is not None:
             self.directory.begin()
+        self._archipelago = archipelago
         self.history.begin(SessionRecord.new(__version__, archipelago.workers))
-        self._save(archipelago)
-        self._write_status(archipelago)
+        self._write(_STATE, STATUS)
 
     def record_known_best(self, found: FoundBoard) -> None:
         """Record the best board that exists before the search; its origin: "start", or the file where it was found."""
@@ -92,24 +94,25 @@ class Recorder:
         session = self.history.sessions[-1]
         session.seconds, session.workers = archipelago.elapsed, archipelago.workers
         improved = self._record(archipelago.pop_boards())
-        now = time.monotonic()
+        now, pids = time.monotonic(), set(archipelago.pids.values())
+        due = set(self._failed) if now >= self._retry_at else set()
         if improved or now - self._saved_at >= self.settings.checkpoint_s:
-            self._save(archipelago)
-        if improved or now - self._heartbeat_at >= HEARTBEAT_S or self._pids != set(archipelago.pids.values()):
-            self._write_status(archipelago)
-        if self._failed and now >= self._retry_at:
-            self._retry_at = now + RETRY_S
-            for what, write in list(self._failed.items()):
-                self._try(what, write)
+            self._saved_at = now
+            due.add(_STATE)
+        if improved or now - self._heartbeat_at >= HEARTBEAT_S or self._pids != pids:
+            self._heartbeat_at, self._pids = now, pids
+            due.add(STATUS)
+            certificate = archipelago.statistics.certificate_of(self.best.get("score", -1))
+            if certificate != self.best.get("certificate", {}):  # more is proven of the best board
+                self.best["certificate"] = certificate
+                due.add(BEST)
+        self._write(*due)
 
     def end(self, archipelago: Archipelago, why: str) -> None:
         """End the session, whose search has ended: write everything, also what could not be written before."""
-        self.on_round(archipelago)
         self.history.sessions[-1].ended = why[:MAX_TEXT]  # a rule of the user's may say more than is read again
-        self._try(BOARDS, lambda directory: directory.board_log.flush())
-        self._write_best()
-        self._save(archipelago)
-        self._write_status(archipelago)
+        self._saved_at = self._heartbeat_at = self._retry_at = -math.inf
+        self.on_round(archipelago)
 
     def _record(self, found_boards: list[tuple[int, FoundBoard]]) -> bool:
         """Verify, log and count boards; True if one of them is a new best."""
@@ -129,7 +132,7 @@ class Recorder:
             logged.append(LoggedBoard(elapsed_s=self.history.elapsed_s, at=at, island=island, **found._asdict()))
         if logged and self.directory is not None:
             self.directory.board_log.add(logged)
-            self._try(BOARDS, lambda directory: directory.board_log.flush())
+            self._write(BOARDS)
         if bests:
             self._set_best(bests[-1], self.history.elapsed_s)
         for found in bests if self.directory is None else bests[-1:]:
@@ -148,69 +151,64 @@ class Recorder:
 
     def _set_best(self, found: FoundBoard, elapsed_s: float) -> None:
         self.best, self._best_board = best_fields(self.puzzle, self.settings, found, elapsed_s), found.board
-        self._write_best()
+        self._write(BEST, PICTURE)
 
     # -- files -------------------------------------------------------------------------------------------------------
 
-    def _write_best(self) -> None:
-        board = self._best_board
-        if board is not None:
-            self._try(BEST, lambda directory: directory.write_best(self.best))
-            self._try(PICTURE, lambda directory: directory.draw(board))
+    def _write(self, *names: str) -> None:
+        """Write files of the run with the state of this moment; those that cannot be written are tried again later."""
+        directory = self.directory
+        if directory is None:
+            return
+        for name, write in self._writers(directory).items():
+            if name not in names:
+                continue
+            try:
+                directory.check_lock()
+                write()
+            except OSError as error:
+                if name not in self._failed:
+                    log.warning(
+                        "%s could not be written (%s); it is kept in memory and tried again", name, error.strerror
+                    )
+                self._failed.add(name)
+                self._retry_at = time.monotonic() + RETRY_S
+            else:
+                if name in self._failed:
+                    self._failed.remove(name)
+                    log.info("%s is written again", name)
 
-    def _save(self, archipelago: Archipelago) -> None:
-        self._saved_at = time.monotonic()
+    def _writers(self, directory: RunDirectory) -> dict[str, Callable[[], object]]:
+        """How each file is written, in the order in which they are."""
+        path, run = directory.path, self.settings.run
+        return {
+            BOARDS: directory.board_log.flush,
+            BEST: lambda: directory.write_best(self.best),
+            PICTURE: lambda: directory.draw(self._best_board),
+            _STATE: lambda: checkpoint.save(path, run, self.puzzle, self._archipelago.islands),
+            STATUS: lambda: write_status(path, run, self.history, self._heartbeat(directory)),
+        }
 
-        def save(directory: RunDirectory) -> None:  # the state of the moment, also when it is tried again
-            state = Checkpoint(self.history, archipelago.islands, directory.board_log.size)
-            checkpoints.save(directory.path, self.settings.run, self.puzzle, state)
+    def _heartbeat(self, directory: RunDirectory) -> Heartbeat:
+        archipelago, self.history.log_size = self._archipelago, directory.board_log.size
+        return Heartbeat(
+            at=utc_now(),
+            rate=round(self._rate(), 1),
+            pids=tuple(sorted(archipelago.pids.values())),
+            cluster_workers=min(archipelago.capacity, archipelago.workers),
+            min_score=archipelago.min_score,
+            statistics=archipelago.statistics,
+            write_errors=tuple(self.write_errors),
+        )
 
-        self._try(_CHECKPOINT, save)
-
-    def _write_status(self, archipelago: Archipelago) -> None:
-        """Write status.json, and best.json if more is proven of the best board than it says."""
-        self._heartbeat_at, self._pids = time.monotonic(), set(archipelago.pids.values())
-        rate = round(self._rate(archipelago), 1)
-
-        def write(directory: RunDirectory) -> None:  # the state of the moment, also when it is tried again
-            heartbeat = Heartbeat(
-                at=utc_now(),
-                rate=rate,
-                pids=tuple(sorted(archipelago.pids.values())),
-                cluster_workers=min(archipelago.capacity, archipelago.workers),
-                min_score=archipelago.min_score,
-                statistics=archipelago.statistics,
-                write_errors=tuple(self.write_errors),
-            )
-            write_status(directory.path, self.settings.run, self.history, heartbeat)
-
-        self._try(STATUS, write)
-        certificate = archipelago.statistics.certificate_of(self.best.get("score", -1))
-        if certificate != self.best.get("certificate", {}):
-            self.best["certificate"] = certificate
-            self._try(BEST, lambda directory: directory.write_best(self.best))
-
-    def _rate(self, archipelago: Archipelago) -> float:
+    def _rate(self) -> float:
         """Placements a second of all workers, over the last RATE_S seconds."""
+        archipelago = self._archipelago
         self._rates.append((archipelago.elapsed, archipelago.statistics.placements))
         while len(self._rates) > 2 and self._rates[-1][0] - self._rates[1][0] >= RATE_S:
             self._rates.popleft()
         (begin, before), (end, after) = self._rates[0], self._rates[-1]
         return (after - before) / (end - begin) if end > begin else 0.0
-
-    def _try(self, what: str, write: Callable[[RunDirectory], object]) -> None:
-        if self.directory is None:
-            return
-        try:
-            self.directory.check_lock()
-            write(self.directory)
-        except OSError as error:
-            if what not in self._failed:
-                log.warning("%s could not be written (%s); it is kept in memory and tried again", what, error.strerror)
-            self._failed[what] = write
-        else:
-            if self._failed.pop(what, None) is not None:
-                log.info("%s is written again", what)
 
 
 # -- the run before this session --------------------------------------------------------------------------------------
@@ -220,7 +218,7 @@ class Recovered(NamedTuple):
     """What a session needs to continue a run."""
 
     history: RunHistory
-    islands: dict[int, Island]  # by number
+    islands: Islands
     recent: list[Board]  # the last boards of the log
     best: FoundBoard | None  # the best board on file; its origin is the name of the file
 
@@ -234,55 +232,53 @@ def recover(directory: RunDirectory) -> Recovered:
     path, puzzle = directory.path, directory.puzzle
     if directory.crashed_holder is not None:
         log.warning("the last session did not end in order (%s)", directory.crashed_holder)
-    board_log = directory.board_log
-    try:
-        told, heartbeat = read_status(path, directory.settings.run)
-    except InputError:
-        told, heartbeat = RunHistory(0.0), Heartbeat()
-    usable = checkpoints.newest(path, directory.settings, puzzle, directory.params)
+    history, heartbeat = directory.last_status
+    usable = checkpoint.newest(path, directory.settings, puzzle, directory.params)
     if usable is None:
         for name in (CHECKPOINT, PREVIOUS):  # another version, or another machine, may be able to read them
             with suppress(FileNotFoundError):
                 (path / name).replace(path / name.replace(".npz", ".unusable.npz"))
-        told.forget_log()
-        told.other_statistics = heartbeat.statistics
-    checkpoint, best_of_islands = usable or (Checkpoint(told, {}, 0), None)
-    history = checkpoint.history
-    if board_log.torn:
-        log.warning("%s: the last line is incomplete and is dropped (%d bytes)", BOARDS, board_log.torn)
-    best_logged = _count_boards(directory, history, checkpoint.log_size)
-    last = BoardLogReader(path, puzzle, board_log.start_of_last(MAX_RECENT))
-    recent = [entry.board for entry in last.read()]
-    on_file = None
+        history.other_statistics = heartbeat.statistics
+    islands, best = usable or ({}, None)
     try:
-        on_file = read_best(path, puzzle, directory.pinned_puzzle)
+        best = _better(best, read_best(path, puzzle, directory.pinned_puzzle))
     except InputError as error:
         log.warning("%s; kept as %s", error, directory.set_aside_best())
-    candidates = [found for found in (best_of_islands, best_logged, on_file) if found is not None]
-    best = max(candidates, key=lambda found: found.score, default=None)
+    if best is None or best.score < history.best_score:
+        history.forget_log()  # it may hold the best board
+    logged, recent = _read_log(directory, history)
+    best = _better(best, logged)
     score = -1 if best is None else best.score
     if history.best_score > score:
         log.warning("the best board (score %d) is in no file; the best board found has %d", history.best_score, score)
         history.improvements = [entry for entry in history.improvements if entry.score <= score]
-    history.elapsed_s = max(history.elapsed_s, told.elapsed_s)
-    return Recovered(history, checkpoint.islands, recent, best)
+    return Recovered(history, islands, recent, best)
 
 
-def _count_boards(directory: RunDirectory, history: RunHistory, counted: int) -> FoundBoard | None:
-    """Add the boards of the log to the history, but for the first ``counted`` bytes; returns the best of them."""
-    best, size = None, directory.board_log.size
-    if counted > size:
-        log.warning("%s has only %d of %d bytes; its boards are counted again", BOARDS, size, counted)
+def _better(one: FoundBoard | None, other: FoundBoard | None) -> FoundBoard | None:
+    return other if one is None or (other is not None and other.score > one.score) else one
+
+
+def _read_log(directory: RunDirectory, history: RunHistory) -> tuple[FoundBoard | None, list[Board]]:
+    """Count the boards of the log that are not counted yet; the best of these, and the last boards of the log."""
+    best: FoundBoard | None = None
+    board_log, puzzle = directory.board_log, directory.puzzle
+    if board_log.torn:
+        log.warning("%s: the last line is incomplete and is dropped (%d bytes)", BOARDS, board_log.torn)
+    if not 0 < history.log_size <= board_log.size:
+        if history.log_size:
+            log.warning(
+                "%s has only %d of %d bytes; its boards are counted again", BOARDS, board_log.size, history.log_size
+            )
         history.forget_log()
-        counted = 0
-    reader = BoardLogReader(directory.path, directory.puzzle, counted)
+    reader = BoardLogReader(directory.path, puzzle, history.log_size)
     for entry in reader.read_verified(directory.pinned_puzzle):
         history.elapsed_s = max(history.elapsed_s, entry.elapsed_s)
         if entry.score > history.best_score:
             history.improve(Improvement(entry.score, history.elapsed_s, entry.at, entry.origin))
         history.log(FoundBoard(entry.board, entry.score, entry.origin))
-        if best is None or entry.score > best.score:
-            best = FoundBoard(entry.board, entry.score, BOARDS)
+        best = _better(best, FoundBoard(entry.board, entry.score, BOARDS))
     if reader.damaged:
         log.warning("%s: %d damaged lines are skipped", BOARDS, reader.damaged)
-    return best
+    last = BoardLogReader(directory.path, puzzle, max(0, board_log.size - RECENT_BYTES))
+    return best, [*deque((entry.board for entry in last.read()), MAX_RECENT)]

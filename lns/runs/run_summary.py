@@ -18,9 +18,8 @@ from lns.instances.piece_set import set_sha256, translation
 from lns.instances.puzzle import Puzzle
 from lns.instances.records import Records
 from lns.instances.text import count_of, cut_middle, printable
-from lns.runs import checkpoint as checkpoints
 from lns.runs.directory import RunSettings, RunSources, read_best, read_run, run_directories
-from lns.runs.files import CHECKPOINT, PREVIOUS, format_duration, parse_time, reason_in_words, time_ago
+from lns.runs.files import format_duration, parse_time, reason_in_words, time_ago
 from lns.runs.history import Heartbeat, RunHistory, read_status
 from lns.runs.lock import process_is_alive, read_holder
 
@@ -170,7 +169,11 @@ def load_summary(path: Path) -> RunSummary:
         best = read_best(path, puzzle)
     except InputError as error:
         notes.append(str(error))
-    history, heartbeat = _history(path, settings, puzzle, notes)
+    try:
+        history, heartbeat = read_status(path, settings.run)
+    except InputError as error:
+        notes.append(str(error))
+        history, heartbeat = RunHistory(0.0), Heartbeat()
     state, holder = "ended", read_holder(path)
     workers: int | None = 0
     if holder is not None:
@@ -181,20 +184,6 @@ def load_summary(path: Path) -> RunSummary:
             known = sum(map(process_is_alive, heartbeat.pids)) if holder.is_here else None
             workers = heartbeat.cluster_workers or known
     return RunSummary(path, settings, puzzle, state, best, history, heartbeat, workers, tuple(notes))
-
-
-def _history(path: Path, settings: RunSettings, puzzle: Puzzle, notes: list[str]) -> tuple[RunHistory, Heartbeat]:
-    """History and heartbeat from status.json; if that cannot be used, the history of the newest checkpoint."""
-    try:
-        return read_status(path, settings.run)
-    except InputError as error:
-        notes.append(str(error))
-    for name in (CHECKPOINT, PREVIOUS):
-        try:
-            return checkpoints.load(path / name, settings.run, puzzle).history, Heartbeat()
-        except InputError as error:
-            notes.append(str(error))
-    return RunHistory(0.0), Heartbeat()
 
 
 # -- several runs ------------------------------------------------------------------------------------------------------

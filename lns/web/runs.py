@@ -157,7 +157,7 @@ def _islands_of(run: RunSummary) -> list[dict[str, Any]]:
     """A line about each island, as of the last checkpoint; none where that cannot be read."""
     path = run.path / CHECKPOINT
     try:
-        found = {} if path.is_symlink() else checkpoint.load(path, run.settings.run, run.puzzle).islands
+        found = {} if path.is_symlink() else checkpoint.load(path, run.settings.run, run.puzzle)
     except InputError:
         found = {}
     return [

@@ -99,7 +99,7 @@ def test_a_checkpoint_is_due_after_the_seconds_it_is_told(monkeypatch: pytest.Mo
     saved: list[float] = []
     clock = itertools.count()  # each look at it takes a second
     monkeypatch.setattr("lns.runs.recorder.time", SimpleNamespace(monotonic=lambda: next(clock)))
-    monkeypatch.setattr("lns.runs.recorder.checkpoints.save", lambda *_: saved.append(next(clock)))
+    monkeypatch.setattr("lns.runs.recorder.checkpoint.save", lambda *_: saved.append(next(clock)))
     counts = []
     for seconds in (1.0, 1e6):
         saved.clear()

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from lns.runs.history import Improvement, RunHistory
-from lns.runs.page import histogram, scores_over_time
+from lns.runs.page import bars, scores_over_time
 
 
 def improvements(*points: tuple[int, float]) -> list[Improvement]:
@@ -24,7 +24,7 @@ def circles(svg: str) -> list[tuple[float, float]]:
 
 
 def test_charts_of_nothing_are_empty() -> None:
-    assert score_over_time([], 10.0) == histogram({}) == ""
+    assert score_over_time([], 10.0) == "" and bars({}, 5, 40) == []
 
 
 def test_each_improvement_is_a_point_and_a_step_of_the_line() -> None:
@@ -47,8 +47,6 @@ def test_the_axes_cover_the_scores_and_times_that_are_drawn() -> None:
     marks = re.findall(r">(\d+)</text>", svg)
     assert marks[0] == "460" and marks[-1] == "465"
     assert all(f">{mark}</text>" in svg for mark in ("1 s", "2 s", "5 s", "10 s", "20 s"))
-    histogram_marks = re.findall(r">(\d+)</text>", histogram({392: 1, 460: 2, 463: 1, 465: 1}))
-    assert histogram_marks.count("460") == 1 and not {"426", "440", "459"} & set(histogram_marks)
 
 
 @pytest.mark.parametrize("points", [[(5, 0.0)], [(0, 3.0)], [(7, 0.0), (8, 1e-9)], [(479, 0.01), (480, 31_536_000.0)]])
@@ -58,23 +56,12 @@ def test_odd_runs_have_finite_charts(points: list[tuple[int, float]], elapsed: f
     assert len(circles(svg)) == len(points) and "nan" not in svg and "inf" not in svg
 
 
-def test_bars_are_logarithmic_and_stand_on_the_axis() -> None:
-    svg = histogram({10: 1, 12: 9, 13: 99})
-    bars = [
-        (float(y), float(height), title)
-        for y, height, title in re.findall(r' y="([\d.]+)" [^>]*height="([\d.]+)"><title>([^<]*)</title>', svg)
-    ]
-    assert [title for *_, title in bars] == ["1 board of 10", "9 boards of 12", "99 boards of 13"], "none for 11"
-    assert ">boards, logarithmic</text>" in svg and ">score</text>" in svg
-    assert len({round(y + height) for y, height, _ in bars}) == 1
-    heights = [height for _, height, _ in bars]
-    for height, count in zip(heights, (1, 9, 99), strict=True):
-        assert height / heights[-1] == pytest.approx(math.log1p(count) / math.log1p(99), abs=0.01)
-
-
-def test_only_the_forty_highest_scores_have_bars() -> None:
-    svg = histogram(dict.fromkeys(range(100), 5))
-    assert svg.count("<rect") == 40 and "boards of 99<" in svg and "boards of 60<" in svg and "boards of 59<" not in svg
+def test_bars_are_logarithmic_and_those_of_the_highest_scores() -> None:
+    lines = [line.split() for line in bars({10: 1, 12: 9, 13: 99} | dict.fromkeys(range(9), 5), 3, 40)]
+    assert [(score, count) for score, _, count in lines] == [("13", "99"), ("12", "9"), ("10", "1")], "none for 11"
+    for (_, bar, _), count in zip(lines, (99, 9, 1), strict=True):
+        assert len(bar) == pytest.approx(40 * math.log1p(count) / math.log1p(99), abs=1)
+    assert bars({10: 1}, 3, 8, signs=False) == ["  10 ######## 1"]
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (459, 460), (446, 470), (456, 480), (1960, 1984), (458, 467)])

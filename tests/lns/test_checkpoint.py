@@ -22,6 +22,7 @@ from lns.runs import recorder
 from lns.runs.board_log import BoardLogReader
 from lns.runs.directory import RunDirectory, read_best, read_run
 from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS, SETTINGS, seal
+from lns.runs.history import read_status, write_status
 from lns.runs.run_summary import load_summary
 from lns.worker_pool import Workers
 from tests.lns.run_parts import (
@@ -79,9 +80,12 @@ def test_a_crash_after_the_checkpoint_loses_no_board_logs_none_twice_and_changes
     logged, counted = log_of(path), len(log_of(early))
     assert len(logged) > counted
     lines = (path / BOARDS).read_bytes().splitlines(keepends=True)[:counted]
-    checkpoints.save(path, settings.run, puzzle, replace(old, log_size=sum(map(len, lines))))
+    checkpoints.save(path, settings.run, puzzle, old)
+    history, heartbeat = read_status(early, read_run(early)[0].run)
+    write_status(path, settings.run, replace(history, log_size=sum(map(len, lines))), heartbeat)
     archipelago, found = resumed(path, steps - 1)
-    assert found.best is not None and found.best.score == whole.best_score > old.islands[0].best_score
+    assert sum(found.history.counts.values()) == len(log_of(path)), "each is counted once"
+    assert found.best is not None and found.best.score == whole.best_score > old[0].best_score
     assert archipelago.best_score == whole.best_score
     one, other = (unpack(search.islands[0].state) for search in (whole, archipelago))
     assert all(np.array_equal(one[name], other[name]) for name in one)
