@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -164,4 +165,7 @@ class Board(RichDisplay):
         if self.puzzle is None:
             return f"Board({self.width}x{self.height}, {self.placed} placed)"
         placed = self.without_blanks(self.puzzle).placed
-        return f"Board({self.width}x{self.height}, {placed} placed{self.drawing().score_of(self)})"
+        found, name = import_module("lns.instances.verify").verify(self.puzzle, self), self.puzzle.printable_name
+        return (
+            f"Board({self.width}x{self.height}, {placed} placed, score {found.score} of {found.max_score}, of {name!r})"
+        )

@@ -19,10 +19,8 @@ def cell_label(cell: int, width: int) -> str:
 class Layout:
     """A rectangular board with holes; with a frame its outer sides are grey, as the sides towards holes always are."""
 
-    width: int
-    height: int
-    holes: tuple[int, ...]
-    framed: bool
+    def __init__(self, width: int, height: int, holes: tuple[int, ...] = (), *, framed: bool = True) -> None:
+        self.width, self.height, self.holes, self.framed = width, height, holes, framed
 
     @property
     def cells(self) -> int:
@@ -36,8 +34,6 @@ class Layout:
     @cached_property
     def max_score(self) -> int:
         """Number of inner edges, which is the score of a board without a mismatch."""
-        if not self.holes:
-            return self.height * (self.width - 1) + self.width * (self.height - 1)
         return sum(len(self.neighbours(cell)) for cell in range(self.cells)) // 2
 
     def rim_sides(self, cell: int) -> Sides:

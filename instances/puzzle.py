@@ -192,6 +192,11 @@ class Puzzle(Layout, RichDisplay):
         return read_only(np.array(most, dtype=np.int32))
 
     @property
+    def printable_name(self) -> str:
+        """The name, which may come from a pasted URL, with every character that cannot be printed replaced by '?'."""
+        return "".join(c if c.isprintable() else "?" for c in self.name)
+
+    @property
     def rules(self) -> tuple[str, ...]:
         """What the puzzle has unlike Eternity II: holes, no frame, no turns, mates, rim, copies; most have none."""
         return tuple(_RULES[field] for field in self.unusual_fields())

@@ -12,13 +12,8 @@ class RichDisplay:
     The code that draws imports them; it is loaded at the first picture, since a search needs none.
     """
 
-    @staticmethod
-    def drawing() -> Any:
-        """The module with html_of and score_of."""
-        return import_module("lns.instances.draw.svg")
-
     def _repr_html_(self) -> str:
-        return str(self.drawing().html_of(self))
+        return str(import_module("lns.instances.draw.svg").html_of(self))
 
 
 class Records:

@@ -9,8 +9,9 @@ Reports
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from lns.instances.board import Board
@@ -20,33 +21,36 @@ from lns.instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
 from lns.instances.verify import verify
 
 Quad = tuple[int, int, int, int]
+Side = tuple[int, int]  # a cell, and one of its sides
 
 
 @dataclass(frozen=True)
 class Scene:
     """A board, or all pieces of a puzzle in file order, ready to be drawn. Cells are in row-major order."""
 
+    puzzle: Puzzle
+    sheet: bool  # the pieces of a puzzle, drawn apart from each other, and no board
     width: int
     height: int
     quads: tuple[Quad | None, ...]  # colours up, right, down, left of each cell; None for an empty cell
     pieces: tuple[int | None, ...]  # the piece on each cell, from 0; None for an empty cell
-    # (cell, side) of every joint of two cells that do not match, at the cell above or to the left, and of every side on
-    # the rim or towards a hole that has not the colour it must have there
-    wrong: frozenset[tuple[int, int]]
+    # every joint of two cells that do not match, at the cell above or to the left, and every side on the rim or towards
+    # a hole that has not the colour it must have there
+    wrong: frozenset[Side]
     clues: frozenset[int]  # cells
-    name: str  # of the puzzle, safe to print
-    caption: str  # one line that describes the picture
-    sheet: bool = False  # the pieces of a puzzle, drawn apart from each other, and no board
-    holes: frozenset[int] = frozenset()  # cells that are not drawn; their quads are None
-    framed: bool = True
-    rim: int = GREY  # colour of the outer edge of a board without frame, if it has one
-    first_mate: Mapping[int, int] = field(default_factory=dict)  # the first mate of each second one of a pair
-    names: tuple[str, ...] = ()  # of the colours, as the text of the puzzle has them
+    holes: frozenset[int]  # cells that are not drawn; their quads are None
+    first_mate: Mapping[int, int]  # the first mate of each second one of a pair
+    caption: str  # one line that describes the picture, safe to print
+
+    @property
+    def rim(self) -> int:
+        """The colour that the outer edge of a board must have; GREY with a frame, or if it may have any."""
+        return GREY if self.sheet else self.puzzle.rim
 
     @property
     def ground(self) -> Rgb:
         """What is seen around the board."""
-        return GREY_RGB if self.framed else rgb(self.rim) if self.rim else NO_FRAME
+        return GREY_RGB if self.puzzle.framed else rgb(self.puzzle.rim) if self.puzzle.rim else NO_FRAME
 
     def hue(self, colour: int) -> Rgb:
         """The colour in which a side is drawn, the same for the two mates of a pair."""
@@ -67,15 +71,13 @@ class Scene:
         return [cell for cell, quad in enumerate(self.quads) if quad is not None]
 
     @cached_property
-    def by_colour(self) -> dict[int, list[tuple[int, int]]]:
-        """The (cell, side) of every side of each colour, in order of the colours."""
-        sides = (
-            (colour, (cell, side)) for cell, quad in enumerate(self.quads) for side, colour in enumerate(quad or ())
-        )
-        found: dict[int, list[tuple[int, int]]] = {}
-        for colour, side in sorted(sides):
-            found.setdefault(colour, []).append(side)
-        return found
+    def by_colour(self) -> dict[int, list[Side]]:
+        """The sides of each colour, in order of the colours."""
+        found = defaultdict[int, list[Side]](list)
+        for cell, quad in enumerate(self.quads):
+            for side, colour in enumerate(quad or ()):
+                found[colour].append((cell, side))
+        return dict(sorted(found.items()))
 
 
 def scene(puzzle: Puzzle, board: Board | None) -> Scene:
@@ -83,7 +85,6 @@ def scene(puzzle: Puzzle, board: Board | None) -> Scene:
 
     Raises BoardError if the board has another shape than the puzzle.
     """
-    name = printable_name(puzzle)
     height = puzzle.height if board is not None else -(-len(puzzle.pieces) // puzzle.width)
     cells = puzzle.width * height
     placements = [4 * piece for piece in range(cells)] if board is None else board.placements.tolist()
@@ -91,9 +92,9 @@ def scene(puzzle: Puzzle, board: Board | None) -> Scene:
     shown = [divmod(oriented, 4) if 0 <= oriented < 4 * puzzle.piece_count else None for oriented in placements]
     colours = puzzle.pieces.tolist()
     quads = tuple(None if each is None else rotate(colours[each[0]], each[1]) for each in shown)
-    wrong: set[tuple[int, int]] = set()
+    wrong: set[Side] = set()
     if board is None:
-        caption = f"{name}: {puzzle.piece_count} pieces, {puzzle.shape_and_rules}"
+        caption = f"{puzzle.printable_name}: {puzzle.piece_count} pieces, {puzzle.shape_and_rules}"
     else:
         found = verify(puzzle, board)
         wrong = {(a, RIGHT if b == a + 1 and puzzle.width > 1 else DOWN) for a, b in found.mismatches}
@@ -101,7 +102,7 @@ def scene(puzzle: Puzzle, board: Board | None) -> Scene:
             for side, required in enumerate(puzzle.required_sides(cell)):
                 if quad is not None and required not in (None, quad[side]):
                     wrong.add((cell, side))
-        caption = f"{name}: score {found.score} of {found.max_score}"
+        caption = f"{puzzle.printable_name}: score {found.score} of {found.max_score}"
         if not found.full:
             caption += f", {found.placed} of {found.cells} pieces"
         elif found.mismatches:
@@ -109,23 +110,15 @@ def scene(puzzle: Puzzle, board: Board | None) -> Scene:
         if found.problems:
             caption += ", not valid"
     return Scene(
+        puzzle,
+        sheet=board is None,
         width=puzzle.width,
         height=height,
         quads=quads,
         pieces=tuple(None if each is None else each[0] for each in shown),
         wrong=frozenset(wrong),
         clues=frozenset(clue.cell for clue in puzzle.clues if board is not None),
-        name=name,
-        caption=caption,
-        sheet=board is None,
         holes=frozenset(range(puzzle.piece_count, cells) if board is None else puzzle.holes),
-        framed=puzzle.framed,
-        rim=puzzle.rim,
         first_mate={second: first for first, second in puzzle.mates},
-        names=puzzle.names,
+        caption=caption,
     )
-
-
-def printable_name(puzzle: Puzzle) -> str:
-    """The puzzle's name with every character that cannot be printed replaced by '?'; it may come from a pasted URL."""
-    return "".join(c if c.isprintable() else "?" for c in puzzle.name)

@@ -6,23 +6,35 @@ Puzzles and boards show themselves so in Jupyter and IPython.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from html import escape
 
 from lns.instances.board import Board
-from lns.instances.draw import Scene, printable_name, scene
-from lns.instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, SOCKET, Rgb, hex_code, ink, motif
+from lns.instances.draw import Scene, Side, scene
+from lns.instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, SOCKET, hex_code, ink, motif
 from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
-from lns.instances.verify import verify
 
-_CELL = 24  # side of a cell in units of the drawing; even, so that its centre is a whole number
+_CELL = 24  # side of a cell in units of the drawing
 _RIM = 8
 _GAP = 4  # between the pieces of a sheet
 _LONGEST_SIDE = 560.0  # pixels, of a picture in a notebook
 _IN_NOTEBOOK = 36.0, 6.0  # largest and smallest side of a cell in pixels
 # the two ends of each side of a cell, clockwise; y grows downwards
 _ENDS = {UP: ((0, 0), (1, 0)), RIGHT: ((1, 0), (1, 1)), DOWN: ((1, 1), (0, 1)), LEFT: ((0, 1), (0, 0))}
+
+Shape = tuple[int, int, str]  # how far it begins from the corner of its cell, and path data from there
+_SQUARE: Shape = (0, 0, "h24v24h-24z")
+_INNER_SQUARE: Shape = (2, 2, "h20v20h-20z")
+_CROSS: Shape = (9, 12, "h6m-3-3v6")
+_TRIANGLES: dict[int, Shape] = {
+    UP: (0, 0, "h24l-12 12z"),
+    RIGHT: (24, 0, "v24l-12-12z"),
+    DOWN: (0, 24, "h24l-12-12z"),
+    LEFT: (0, 0, "v24l12-12z"),
+}
+_BARS: dict[int, Shape] = {UP: (2, 0, "h20"), RIGHT: (24, 2, "v20"), DOWN: (2, 24, "h20"), LEFT: (0, 2, "v20")}
+_MIDDLES = {UP: (12, 0), RIGHT: (24, 12), DOWN: (12, 24), LEFT: (0, 12)}  # of the sides
 
 
 def render(
@@ -35,91 +47,83 @@ def render(
     from 0. Raises BoardError if the board has another shape than the puzzle.
     """
     picture = scene(puzzle, board)
-    sheet = _Sheet(picture.width, picture.height, _CELL + (_GAP if picture.sheet else 0))
-    parts = [
-        *_empty(sheet, picture.empty),
-        *_holes(sheet, picture),
-        *_triangles(sheet, picture, motifs),
-        *_edged("stroke-linejoin", "#000", hex_code(CLUE), (3.4, 1.8), sheet.squares(sorted(picture.clues), 2)),
-        *_edged("stroke-linecap", "#fff", hex_code(MISMATCH), (5.2, 3.4), sheet.bars(sorted(picture.wrong))),
-        *(_numbers(sheet, picture.pieces) if piece_numbers else ()),
-        *(() if picture.sheet else _labels(picture)),
+    pitch = _CELL + (_GAP if picture.sheet else 0)
+    corners = [
+        (_RIM + pitch * column, _RIM + pitch * row) for row in range(picture.height) for column in range(picture.width)
     ]
-    return sheet.document(scale, picture.caption, parts, picture.ground)
+    wide, high = (at + _CELL + _RIM for at in corners[-1])
 
+    def path(look: str, marks: Iterable[tuple[int, Shape]]) -> str:
+        """A path of such shapes on cells."""
+        places = ((*corners[cell], *shape) for cell, shape in marks)
+        data = "".join(f"M{x + across} {y + along}{shape}" for x, y, across, along, shape in places)
+        return f'<path {look} d="{data}"/>'
 
-class _Sheet:
-    """Where the cells of a drawing lie, ``pitch`` units apart, and what is drawn on them as path data."""
-
-    def __init__(self, width: int, height: int, pitch: int) -> None:
-        self.corners = [(_RIM + pitch * column, _RIM + pitch * row) for row in range(height) for column in range(width)]
-        self.size = [2 * _RIM + pitch * cells - (pitch - _CELL) for cells in (width, height)]
-
-    def squares(self, cells: Iterable[int], inset: int = 0) -> str:
-        """The outlines of cells, or squares inside them."""
-        size, places = _CELL - 2 * inset, (self.corners[cell] for cell in cells)
-        return "".join(f"M{x + inset} {y + inset}h{size}v{size}h-{size}z" for x, y in places)
-
-    def triangles(self, sides: Iterable[tuple[int, int]]) -> str:
-        """A triangle from each (cell, side) to the middle of the cell."""
-        base, half = _CELL, _CELL // 2
-        shapes = {
-            UP: (0, 0, f"h{base}l-{half} {half}z"),
-            RIGHT: (base, 0, f"v{base}l-{half}-{half}z"),
-            DOWN: (0, base, f"h{base}l-{half}-{half}z"),
-            LEFT: (0, 0, f"v{base}l{half}-{half}z"),
-        }
-        return self._drawn(sides, shapes)
-
-    def motifs(self, sides: Iterable[tuple[int, int]], shape: str) -> str:
-        """A motif on the middle of each (cell, side)."""
-        half = _CELL // 2
-        middles = {UP: (half, 0), RIGHT: (_CELL, half), DOWN: (half, _CELL), LEFT: (0, half)}
-        return self._drawn(sides, {side: (*middles[side], _turned(shape, side)) for side in middles})
-
-    def bars(self, sides: Iterable[tuple[int, int]]) -> str:
-        """A bar along each (cell, side)."""
-        across, along = f"h{_CELL - 4}", f"v{_CELL - 4}"
-        starts = {UP: (2, 0, across), RIGHT: (_CELL, 2, along), DOWN: (2, _CELL, across), LEFT: (0, 2, along)}
-        return self._drawn(sides, starts)
-
-    def _drawn(self, sides: Iterable[tuple[int, int]], shapes: dict[int, tuple[int, int, str]]) -> str:
-        """The shape of each side, which begins so far from the corner of its cell."""
-        places = ((*self.corners[cell], *shapes[side]) for cell, side in sides)
-        return "".join(f"M{x + across} {y + along}{shape}" for x, y, across, along, shape in places)
-
-    def document(self, scale: float, caption: str, parts: list[str], ground: Rgb) -> str:
-        """An SVG document of ``parts``; the ground is seen around the board and in its holes."""
-        wide, high = self.size
-        lines = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide * scale / _CELL:g}" '
-            f'height="{high * scale / _CELL:g}" viewBox="0 0 {wide} {high}" role="img">',
-            f"<title>{escape(caption)}</title>",
-            f'<rect width="{wide}" height="{high}" fill="#{hex_code(ground)}"/>',
-            *parts,
-            "</svg>",
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide * scale / _CELL:g}" '
+        f'height="{high * scale / _CELL:g}" viewBox="0 0 {wide} {high}" role="img">',
+        f"<title>{escape(picture.caption)}</title>",
+        f'<rect width="{wide}" height="{high}" fill="#{hex_code(picture.ground)}"/>',
+    ]
+    if picture.empty:
+        lines += [
+            path(f'fill="#{hex_code(EMPTY)}" stroke="#000" stroke-width=".5"', _each(picture.empty, _SQUARE)),
+            path(f'fill="none" stroke="#{hex_code(GREY)}"', _each(picture.empty, _CROSS)),
         ]
-        return "\n".join(lines) + "\n"
+    if picture.rim and picture.holes:  # the ground has another colour than the sides towards a hole
+        lines.append(path(f'fill="#{hex_code(GREY)}"', _each(picture.holes, _SQUARE)))
+    lines += _sides(picture, motifs, path)
+    lines.append(path('fill="none" stroke="#000"', _each(picture.filled, _SQUARE)))
+    clues, wrong = _each(picture.clues, _INNER_SQUARE), [(cell, _BARS[side]) for cell, side in sorted(picture.wrong)]
+    for group, marks, edge, colour, widths in (  # lines with an edge of another colour
+        ('fill="none" stroke-linejoin="round"', clues, "000", CLUE, (3.4, 1.8)),
+        ('stroke-linecap="round"', wrong, "fff", MISMATCH, (5.2, 3.4)),
+    ):
+        strokes = zip((edge, hex_code(colour)), widths, strict=True)
+        drawn = [path(f'stroke="#{stroke}" stroke-width="{width}"', marks) for stroke, width in strokes]
+        lines += [f"<g {group}>", *drawn, "</g>"] if marks else []
+    if piece_numbers:
+        style = 'fill="#000" stroke="#fff" stroke-width="2" stroke-linejoin="round" paint-order="stroke"'
+        half, pieces = _CELL // 2, zip(corners, picture.pieces, strict=True)
+        lines += _texts(
+            8, style, ((x + half, y + half + 3, piece + 1) for (x, y), piece in pieces if piece is not None)
+        )
+    if not picture.sheet:
+        middle = _RIM + _CELL // 2
+        columns = ((column * _CELL + middle, _RIM - 2, column) for column in range(picture.width))
+        rows = ((_RIM // 2, row * _CELL + middle + 2, row) for row in range(picture.height))
+        lines += _texts(6, f'fill="{ink(picture.ground)}"', (*columns, *rows))
+    return "\n".join([*lines, "</svg>"]) + "\n"
 
 
-def _triangles(sheet: _Sheet, picture: Scene, motifs: bool) -> list[str]:
-    """The triangles of each colour, their motifs, then the outlines of the pieces."""
+def _each(cells: Iterable[int], shape: Shape) -> list[tuple[int, Shape]]:
+    """The same shape on some cells, in order."""
+    return [(cell, shape) for cell in sorted(cells)]
+
+
+def _sides(picture: Scene, motifs: bool, path: Callable[[str, Iterable[tuple[int, Shape]]], str]) -> list[str]:
+    """The triangles of each colour, then their motifs."""
     parts = ['<g stroke="#000" stroke-opacity=".55" stroke-width=".5" stroke-linejoin="round">']
     for colour, sides in picture.by_colour.items():
         fill = picture.hue(colour) if motifs else picture.flat(colour)
-        parts.append(f'<path fill="#{hex_code(fill)}" d="{sheet.triangles(sides)}"/>')
+        parts.append(path(f'fill="#{hex_code(fill)}"', ((cell, _TRIANGLES[side]) for cell, side in sides)))
     parts.append("</g>")
-    for colour, sides in picture.by_colour.items():
-        if motifs and colour:
+    for colour, sides in picture.by_colour.items() if motifs else ():
+        if colour:
             shape, hollow = motif(picture.first_mate.get(colour, colour))
             ground = picture.hue(colour)
             paint = ink(ground)
             if colour in picture.first_mate:
-                parts.append(f'<path fill="{paint}" d="{sheet.motifs(sides, SOCKET)}"/>')
+                parts.append(path(f'fill="{paint}"', _motifs(sides, SOCKET)))
                 paint = f"#{hex_code(ground)}"
             drawn = 'fill="none" stroke-width="1.1" stroke' if hollow else "fill"
-            parts.append(f'<path {drawn}="{paint}" d="{sheet.motifs(sides, shape)}"/>')
-    return [*parts, f'<path fill="none" stroke="#000" d="{sheet.squares(picture.filled)}"/>']
+            parts.append(path(f'{drawn}="{paint}"', _motifs(sides, shape)))
+    return parts
+
+
+def _motifs(sides: Iterable[Side], shape: str) -> Iterator[tuple[int, Shape]]:
+    """A motif on the middle of each side."""
+    return ((cell, (*_MIDDLES[side], _turned(shape, side))) for cell, side in sides)
 
 
 @cache
@@ -135,56 +139,10 @@ def _turned(shape: str, turns: int) -> str:
     return "".join(parts)
 
 
-def _empty(sheet: _Sheet, cells: Sequence[int]) -> list[str]:
-    """Empty cells: dark, with a faint cross."""
-    half, arm, places = _CELL // 2, 3, [sheet.corners[cell] for cell in cells]
-    crosses = "".join(f"M{x + half - arm} {y + half}h{2 * arm}m-{arm}-{arm}v{2 * arm}" for x, y in places)
-    parts = [
-        f'<path fill="#{hex_code(EMPTY)}" stroke="#000" stroke-width=".5" d="{sheet.squares(cells)}"/>',
-        f'<path fill="none" stroke="#{hex_code(GREY)}" d="{crosses}"/>',
-    ]
-    return parts if cells else []
-
-
-def _holes(sheet: _Sheet, picture: Scene) -> list[str]:
-    """Holes in grey where the ground has the colour of the rim, which is not that of the sides towards a hole."""
-    grey = picture.rim and picture.holes and not picture.sheet
-    return [f'<path fill="#{hex_code(GREY)}" d="{sheet.squares(sorted(picture.holes))}"/>'] if grey else []
-
-
-def _edged(joint: str, edge: str, colour: str, widths: tuple[float, float], path: str) -> list[str]:
-    """Lines with an edge of another colour: the outlines of clues, the bars of mismatches; none without a path."""
-    parts = [
-        f'<g fill="none" {joint}="round">' if joint == "stroke-linejoin" else f'<g {joint}="round">',
-        f'<path stroke="{edge}" stroke-width="{widths[0]}" d="{path}"/>',
-        f'<path stroke="#{colour}" stroke-width="{widths[1]}" d="{path}"/>',
-        "</g>",
-    ]
-    return parts if path else []
-
-
-def _numbers(sheet: _Sheet, pieces: Sequence[int | None]) -> list[str]:
-    """The number of each piece, counted from 1, in the middle of its cell."""
-    parts = [
-        f'<g font-family="sans-serif" font-size="{_CELL / 3:g}" text-anchor="middle" fill="#000" '
-        'stroke="#fff" stroke-width="2" stroke-linejoin="round" paint-order="stroke">'
-    ]
-    for piece, (x, y) in zip(pieces, sheet.corners, strict=True):
-        if piece is not None:
-            parts.append(f'<text x="{x + _CELL // 2}" y="{y + _CELL // 2 + 3}">{piece + 1}</text>')
-    return [*parts, "</g>"]
-
-
-def _labels(picture: Scene) -> list[str]:
-    """The numbers of columns and rows on the rim."""
-    middles = _RIM + _CELL // 2
-    names = [(column * _CELL + middles, _RIM - 2, column) for column in range(picture.width)]
-    names += [(_RIM // 2, row * _CELL + middles + 2, row) for row in range(picture.height)]
-    return [
-        f'<g font-family="sans-serif" font-size="6" text-anchor="middle" fill="{ink(picture.ground)}">',
-        *(f'<text x="{x}" y="{y}">{name}</text>' for x, y, name in names),
-        "</g>",
-    ]
+def _texts(size: int, style: str, texts: Iterable[tuple[int, int, int]]) -> list[str]:
+    """Numbers around places: x, y, number."""
+    head = f'<g font-family="sans-serif" font-size="{size}" text-anchor="middle" {style}>'
+    return [head, *(f'<text x="{x}" y="{y}">{number}</text>' for x, y, number in texts), "</g>"]
 
 
 # -- TikZ and notebooks ------------------------------------------------------------------------------------------------
@@ -215,7 +173,7 @@ def tikz(puzzle: Puzzle, board: Board | None) -> str:
 
     bars, clues = [side(*each) for each in sorted(picture.wrong)], sorted(picture.clues)
     around = f"(-0.3,-0.3) rectangle ({picture.width + 0.3:g},{picture.height + 0.3:g})"
-    edge = [around] if picture.rim and not picture.sheet else []
+    edge = [around] if picture.rim else []
     lines = [
         r"\documentclass[tikz,border=2pt]{standalone}",
         "% " + "".join(c if c.isascii() and c.isprintable() else "?" for c in picture.caption),  # for every TeX engine
@@ -256,10 +214,3 @@ def html_of(shown: Puzzle | Board) -> str:
     largest, smallest = _IN_NOTEBOOK
     drawn = render(puzzle, board, scale=max(smallest, min(largest, _LONGEST_SIDE / max(shown.width, shown.height))))
     return f'<figure style="margin: 0">{drawn}<figcaption>{escape(scene(puzzle, board).caption)}</figcaption></figure>'
-
-
-def score_of(board: Board) -> str:
-    """What the repr of a board that knows its puzzle adds at its end."""
-    assert board.puzzle is not None
-    found = verify(board.puzzle, board)
-    return f", score {found.score} of {found.max_score}, of {printable_name(board.puzzle)!r}"

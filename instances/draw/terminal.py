@@ -100,7 +100,7 @@ def _drawn(picture: Scene, colour: Colour, width: int | None, height: int | None
             said = f"letters are colours, b!c is a mismatch{mates}, # a clue, . an empty cell"
             return _ruled(picture, form, gutter, columns, rows), said
     else:
-        edge, side = 2 * _has_edge(picture), 0
+        edge, side = 2 * bool(picture.rim), 0
         for ruler in (gutter, 0):
             if side < _SMALLEST:
                 fit = columns - ruler + 1 - edge, 2 * (rows - bool(ruler)) + 1 - edge
@@ -131,14 +131,9 @@ def _ruled(picture: Scene, form: _Form, gutter: int, columns: int, rows: int) ->
 # -- colour ------------------------------------------------------------------------------------------------------
 
 
-def _has_edge(picture: Scene) -> bool:
-    """Whether a line around the board shows the colour of its rim."""
-    return bool(picture.rim) and not picture.sheet
-
-
 def _pixels(picture: Scene, side: int, colour: Colour) -> _Form:
     """Cells of ``side`` x ``side`` pixels, one pixel apart. A character shows two pixels, one above the other."""
-    step, edge = side + 1, int(_has_edge(picture))
+    step, edge = side + 1, int(bool(picture.rim))
     canvas = np.full((picture.height * step + 1, picture.width * step + 1, 3), BACKGROUND)  # a pixel around it too
     if edge:
         canvas[[0, -1]] = canvas[:, [0, -1]] = picture.ground
@@ -221,7 +216,7 @@ def letter(colour: int, names: Sequence[str] = ()) -> str:
 def _letters(picture: Scene) -> _Form:
     """Two lines for each row of cells: the cells with the joints beside them, then the joints below them."""
     width, height = picture.width, picture.height
-    wide = max((len(letter(colour)) for quad in picture.quads if quad for colour in quad), default=1)
+    wide = max((len(letter(colour, picture.puzzle.names)) for colour in picture.by_colour), default=1)
     lines = []
     above: list[int | None] = [None] * width  # None for a hole, and for every cell beyond the rim
     for row in range(height + 1):
@@ -243,7 +238,7 @@ def _letters(picture: Scene) -> _Form:
 
 def _blocks(picture: Scene) -> _Form:
     """The pieces of a puzzle, three lines each, apart from each other."""
-    quads = [[letter(colour, picture.names) for colour in quad] for quad in picture.quads if quad is not None]
+    quads = [[letter(colour, picture.puzzle.names) for colour in quad] for quad in picture.quads if quad is not None]
     wide = max(len(name) for quad in quads for name in quad)
     lines: list[str] = []
     for start in range(0, len(quads), picture.width):
@@ -258,7 +253,7 @@ def _joint(picture: Scene, cell: int | None, beyond: int | None, side: int, wide
     """The text between two neighbouring cells, ``2 * wide + 1`` columns; None: beyond the rim, or a hole."""
     quads = [None if at is None else picture.quads[at] for at in (cell, beyond)]
     first, second = (None if quad is None else quad[at] for quad, at in zip(quads, (side, side ^ 2), strict=True))
-    here, there = ("" if colour is None else letter(colour, picture.names) for colour in (first, second))
+    here, there = ("" if colour is None else letter(colour, picture.puzzle.names) for colour in (first, second))
     if ((beyond, side ^ 2) if cell is None else (cell, side)) in picture.wrong:
         return f"{here:>{wide}}!{there:<{wide}}"
     if (cell is None or beyond is None) and (first or second or GREY) == GREY:  # grey on the rim is left blank

@@ -24,6 +24,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,10 @@ import numpy as np
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.generate import planted as core
-from lns.instances.generate.eternity import default_colours, default_colours_of, default_like_e2, like_e2
+from lns.instances.generate.eternity import default_colours, default_like_e2, like_e2
 from lns.instances.generate.planted import Planted, PortableRandom, clue_cells, corner_cells, plant
-from lns.instances.puzzle import DOWN, LEFT, MAX_CELLS, RIGHT, UP, Puzzle, canonical, rotate
+from lns.instances.layout import Layout
+from lns.instances.puzzle import DOWN, MAX_CELLS, RIGHT, Puzzle, canonical, rotate
 
 __all__ = ["KINDS", "Family", "Planted", "balanced_torus", "clue_cells", "corner_cells", "default_colours", "family"]
 __all__ += ["default_like_e2", "like_e2", "numbers_of", "other_rules", "tetravex", "three_partition", "triples_of"]
@@ -110,32 +112,35 @@ def other_rules(kind: str, width: int, height: int, colours: int | None = None, 
     ``colours`` is the number of colours to draw from; by default the one for which the expected number of solutions is
     nearest to 1. Raises InputError if the shape, number of colours or seed is out of range.
     """
-    rules, holes, size = _OTHER_RULES[kind], _holes_of(kind, width), f"{width}x{height}"
+    rules, size = _OTHER_RULES[kind], f"{width}x{height}"
     if kind in _BY_SIDE:
         if width < 1:
             raise InputError(f"a {kind} of side {width}; expected 1 or more")
         size, height = f"{width}", width if kind == "triangle" else 2 * width - 1
         width = 2 * width - 1
     core.check_shape(width, height)
-    rim = 0 if rules.get("framed", True) else rules.get("rim")
+    holes = _holes_of(kind, width, height)
     if colours is None:
-        board, outer = core.cut(width, height, lambda *_: 1, holes, rim=rim), 2 * (width + height) if rim else 0
-        usual = default_colours_of(board, width, turns=rules.get("turns", True), outer=outer)
-        colours = 3 if (kind, size) == ("macmahon", "6x4") else usual
+        colours = 3 if (kind, size) == ("macmahon", "6x4") else default_colours(width, height, holes=holes, **rules)
     core.check_colours(colours)
-    limit, random, drawn = colours, PortableRandom(seed), map(int, _MACMAHON)
+    number, random, drawn = colours, PortableRandom(seed), map(int, _MACMAHON)
     classical = (kind, size, colours) == ("macmahon", "6x4", 3)
-    quads = core.cut(width, height, lambda *_: next(drawn) if classical else 1 + random.below(limit), holes, rim=rim)
-    return core.plant_quads(quads, width, height, random, f"{kind}-{size}-c{colours}-s{seed}", holes=holes, **rules)
+    return core.plant_board(
+        Layout(width, height, holes, framed=rules.get("framed", True)),
+        lambda *_: next(drawn) if classical else 1 + random.below(number),
+        random,
+        f"{kind}-{size}-c{colours}-s{seed}",
+        **{name: rule for name, rule in rules.items() if name != "framed"},
+    )
 
 
-def _holes_of(kind: str, side: int) -> tuple[int, ...]:
+def _holes_of(kind: str, width: int, height: int) -> tuple[int, ...]:
     """The holes of the rectangle around a triangle, whose tip is above, or of the square around a diamond."""
-    width = 2 * side - 1
+    side = (width + 1) // 2
     return tuple(
-        row * width + column
-        for row in range({"triangle": side, "diamond": width}.get(kind, 0))
-        for column in range(width)
+        cell
+        for cell in range(width * height if kind in ("triangle", "diamond") else 0)
+        for row, column in [divmod(cell, width)]
         if abs(column - side + 1) > (row if kind == "triangle" else side - 1 - abs(row - side + 1))
     )
 
@@ -145,24 +150,22 @@ def tetravex(width: int, height: int, colours: int | None = None, seed: int = 0)
     return other_rules("tetravex", width, height, colours, seed)
 
 
-def wang(width: int, height: int, colours: int = 3, seed: int = 0) -> Planted:
+def wang(width: int, height: int, colours: int | None = None, seed: int = 0) -> Planted:
     """Generate a set of Wang tiles, of which any number may be used, on a board without frame, none of them turned.
 
     The cells of the planted solution are filled in random order, each with a random tile of those that fit; where none
-    does, with a new tile, whose sides towards empty cells have random colours. So the set is small. Raises InputError
-    if the shape, number of colours or seed is out of range.
+    does, with a new tile, whose sides towards empty cells have random colours, of three by default. So the set is
+    small. Raises InputError if the shape, number of colours or seed is out of range.
     """
     core.check_shape(width, height)
+    colours = 3 if colours is None else colours
     core.check_colours(colours)
     random, order, tiles = PortableRandom(seed), list(range(width * height)), list[list[int]]()
     random.shuffle(order)
     laid: dict[int, int] = {}
+    board = Layout(width, height)
     for cell in order:
-        column = cell % width
-        beyond = {UP: cell - width, DOWN: cell + width}  # off the board nothing is laid
-        beyond |= {RIGHT: cell + 1} if column < width - 1 else {}
-        beyond |= {LEFT: cell - 1} if column else {}
-        shown = {side: tiles[laid[other]][side ^ 2] for side, other in beyond.items() if other in laid}
+        shown = {side: tiles[laid[other]][side ^ 2] for side, other in board.neighbours(cell) if other in laid}
         fitting = [at for at, tile in enumerate(tiles) if all(tile[side] == shown[side] for side in shown)]
         if not fitting:
             fitting, tile = [len(tiles)], [0] * 4
@@ -213,13 +216,10 @@ class Family:
         """Generate the member of a seed. Raises InputError if the generator refuses the size, colours or seed."""
         if self.kind == "like-e2":
             return like_e2(self.width, self.height, self.rim_colours, self.inner_colours, seed)
-        if self.kind == "uniform":
-            return uniform(self.width, self.height, self.colours, seed)
         if self.kind == "balanced-torus":
             return balanced_torus(self.width, self.colours, seed)
-        if self.kind == "wang":
-            return wang(self.width, self.height, 3 if self.colours is None else self.colours, seed)
-        return other_rules(self.kind, self.width, self.height, self.colours, seed)
+        make = {"uniform": uniform, "wang": wang}.get(self.kind, partial(other_rules, self.kind))
+        return make(self.width, self.height, self.colours, seed)
 
 
 def family(spec: str) -> Family:
@@ -237,10 +237,7 @@ def family(spec: str) -> Family:
         )
     kind, width, height, first, second = match.groups()
     one, two = (None if text is None else int(text) for text in (first, second))
-    if kind == "like-e2" and first is not None and second is None:
-        raise InputError(f"'{spec}' gives one number of colours; expected RIM+INNER, such as 5+17")
-    colours = {"rim_colours": one} if kind == "like-e2" else {"colours": one}
-    return Family(kind, int(width), int(height or width), **colours, inner_colours=two)
+    return Family(kind, int(width), int(height or width), *((one,) if two is None else (None, one, two)))
 
 
 # -- puzzles of Jolivet 2008 -------------------------------------------------------------------------------------------

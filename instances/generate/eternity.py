@@ -9,22 +9,15 @@ puzzle: the Eternity II challenge").
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterable
 from math import lgamma, log
 
 from lns.instances.errors import InputError
-from lns.instances.generate.planted import (
-    Planted,
-    PortableRandom,
-    Quad,
-    check_shape,
-    clue_cells,
-    cut,
-    even_colours,
-    plant,
-)
+from lns.instances.generate.planted import Planted, PortableRandom, check_shape, clue_cells, even_colours, plant
+from lns.instances.layout import Layout
 from lns.instances.puzzle import GREY, canonical, rotate
+
+Quad = tuple[int, int, int, int]
 
 _EXCHANGES = 50_000  # attempts before a new colouring is drawn
 _COLOURINGS = 4
@@ -87,40 +80,30 @@ class _Grid:
     """
 
     def __init__(self, width: int, height: int, rim_colours: int, inner_colours: int, random: PortableRandom) -> None:
-        self.width = width
-        self.colour = [0] * (2 * width * height)
+        self.width, self.cells = width, range(width * height)
         rim: list[int] = []
         inner: list[int] = []
-        self.class_of: dict[int, list[int]] = {}  # joint -> the joints that it may exchange colours with
-        for cell in range(width * height):
+        for cell in self.cells:
             row, column = divmod(cell, width)
             if column < width - 1:
-                self.class_of[2 * cell] = rim if row in (0, height - 1) else inner
+                (rim if row in (0, height - 1) else inner).append(2 * cell)
             if row < height - 1:
-                self.class_of[2 * cell + 1] = rim if column in (0, width - 1) else inner
-        for joint, its_class in self.class_of.items():
-            its_class.append(joint)
-        first_inner = rim_colours + 1
-        for joints, colours in ((rim, range(1, first_inner)), (inner, range(first_inner, first_inner + inner_colours))):
-            for joint, colour in zip(joints, even_colours(colours, len(joints), random), strict=True):
+                (rim if column in (0, width - 1) else inner).append(2 * cell + 1)
+        self.class_of = {joint: joints for joints in (rim, inner) for joint in joints}  # that it may exchange with
+        self.colour = [GREY] * (2 * len(self.cells))
+        for joints, first, count in ((rim, 1, rim_colours), (inner, rim_colours + 1, inner_colours)):
+            for joint, colour in zip(
+                joints, even_colours(range(first, first + count), len(joints), random), strict=True
+            ):
                 self.colour[joint] = colour
-        self.copies = Counter(map(self.piece, range(width * height)))
-        self.clashes = sum(count * is_symmetric(piece) + count - 1 for piece, count in self.copies.items())
-
-    def joints(self, cell: int) -> list[int]:
-        """The joints of a cell that are not on the rim, in the order right, down, left, up."""
-        around = (2 * cell, 2 * cell + 1, 2 * (cell - 1), 2 * (cell - self.width) + 1)
-        return [joint for joint in around if joint in self.class_of]
-
-    def cells(self, joint: int) -> tuple[int, int]:
-        """The two cells on the sides of a joint."""
-        cell, below = divmod(joint, 2)
-        return cell, cell + (self.width if below else 1)
+        self.copies = Counter[Quad]()
+        self.clashes = 0
+        self._count(self.cells, 1)
 
     def piece(self, cell: int) -> Quad:
         """The piece on ``cell`` in canonical rotation."""
-        up = self.colour[2 * (cell - self.width) + 1] if cell >= self.width else 0
-        left = self.colour[2 * (cell - 1)] if cell > 0 else 0  # at the start of a row grey, as at the end
+        up = self.colour[2 * (cell - self.width) + 1] if cell >= self.width else GREY
+        left = self.colour[2 * (cell - 1)] if cell > 0 else GREY  # at the start of a row grey, as at the end
         return canonical((up, self.colour[2 * cell], self.colour[2 * cell + 1], left))
 
     def repair(self, random: PortableRandom) -> bool:
@@ -131,8 +114,10 @@ class _Grid:
         """
         tried = 0
         while self.clashes and tried < _EXCHANGES:
-            for cell in [cell for cell in range(len(self.colour) // 2) if self._clashes_on(cell)]:
-                joints = self.joints(cell)
+            pieces = enumerate(map(self.piece, self.cells))
+            for cell in [cell for cell, piece in pieces if self.copies[piece] > 1 or is_symmetric(piece)]:
+                around = (2 * cell, 2 * cell + 1, 2 * (cell - 1), 2 * (cell - self.width) + 1)
+                joints = [joint for joint in around if joint in self.class_of]
                 joint = joints[random.below(len(joints))]
                 partners = self.class_of[joint]
                 other, before = partners[random.below(len(partners))], self.clashes
@@ -142,22 +127,18 @@ class _Grid:
                 tried += 1
         return self.clashes == 0
 
-    def _clashes_on(self, cell: int) -> bool:
-        piece = self.piece(cell)
-        return self.copies[piece] > 1 or is_symmetric(piece)
-
     def _exchange(self, joint: int, other: int) -> None:
         """Exchange the colours of two joints and update the counts."""
-        touched = {*self.cells(joint), *self.cells(other)}
-        for cell in touched:
-            piece = self.piece(cell)
-            self.copies[piece] -= 1
-            self.clashes -= is_symmetric(piece) + (self.copies[piece] > 0)
+        touched = {cell for at in (joint, other) for cell in (at // 2, at // 2 + (self.width if at % 2 else 1))}
+        self._count(touched, -1)
         self.colour[joint], self.colour[other] = self.colour[other], self.colour[joint]
-        for cell in touched:
-            piece = self.piece(cell)
-            self.clashes += is_symmetric(piece) + (self.copies[piece] > 0)
-            self.copies[piece] += 1
+        self._count(touched, 1)
+
+    def _count(self, cells: Iterable[int], step: int) -> None:
+        """Count the pieces on some cells, or take them out of the counts for a ``step`` of -1."""
+        for piece in map(self.piece, cells):
+            self.copies[piece] += step
+            self.clashes += step * (is_symmetric(piece) + (self.copies[piece] > max(step, 0)))
 
 
 def is_symmetric(piece: Quad) -> bool:
@@ -174,24 +155,23 @@ def joints_by_class(width: int, height: int) -> tuple[int, int]:
     return along, height * (width - 1) + width * (height - 1) - along
 
 
-def default_colours(width: int, height: int) -> int:
-    """The default number of colours of a uniform puzzle or balanced torus.
+def default_colours(
+    width: int,
+    height: int,
+    *,
+    holes: tuple[int, ...] = (),
+    framed: bool = True,
+    turns: bool = True,
+    rim: int = GREY,
+) -> int:
+    """The default number of colours of a puzzle of one class of joints, whose rules are as in `Puzzle`.
 
-    It is the one for which the expected number of solutions is nearest to 1: 4 for 6x6, 8 for 10x10, 15 for 16x16.
+    It is the one for which the expected number of solutions of a random puzzle is nearest to 1: on a framed board 4 for
+    6x6, 8 for 10x10, 15 for 16x16.
     """
-    return default_colours_of(cut(width, height, lambda *_: 1), width)
-
-
-def default_colours_of(quads: Sequence[Quad | None], width: int, *, turns: bool = True, outer: int = 0) -> int:
-    """The number of colours for which the expected number of solutions of a random puzzle is nearest to 1.
-
-    ``quads`` is the board with one colour, which tells the inner edges and the grey sides of each cell; ``outer`` is
-    the number of sides that must have one other colour.
-    """
-    laid = [quad is not None for quad in quads]
-    across = sum(here and there and (cell + 1) % width > 0 for cell, (here, there) in enumerate(pairwise(laid)))
-    joints = across + sum(here and there for here, there in zip(laid, laid[width:], strict=False)) + outer
-    log_boards = _log_arrangements(quads, turns=turns)
+    board = Layout(width, height, holes, framed=framed)
+    joints = board.max_score + (2 * (width + height) if rim else 0)
+    log_boards = _log_arrangements(board, turns=turns)
     return min(range(1, max(1, joints) + 1), key=lambda colours: abs(log_boards - joints * log(colours)))
 
 
@@ -215,7 +195,7 @@ def default_like_e2(
         enough = [i for i in range(1, inner_joints + 1) if not _too_few(width, height, rim, i)]
         candidates = enough or range(1, inner_joints + 1)
         # the number of arrangements, times the probability that a random pairing joins only equal colours
-        log_boards = _log_arrangements(cut(width, height, lambda *_: 1)) + _log_pairing_probability(rim_joints, rim)
+        log_boards = _log_arrangements(Layout(width, height)) + _log_pairing_probability(rim_joints, rim)
         expected = {inner: log_boards + _log_pairing_probability(inner_joints, inner) for inner in candidates}
         inner_colours = min(expected, key=lambda inner: abs(expected[inner]), default=0)
     return rim_colours, inner_colours
@@ -239,11 +219,12 @@ def _too_few(width: int, height: int, rim: int, inner: int) -> list[tuple[str, i
     return [(name, needed, exist) for name, needed, exist in classes if exist < needed]
 
 
-def _log_arrangements(quads: Sequence[Quad | None], *, turns: bool = True) -> float:
-    """Logarithm of the number of boards with grey exactly where ``quads`` have it; all turns of a board are counted."""
-    grey = [tuple(colour == GREY for colour in quad) for quad in quads if quad is not None]
-    alike = Counter(canonical(sides) if turns else sides for sides in grey)
-    log_boards = sum(lgamma(count + 1) for count in alike.values())
+def _log_arrangements(board: Layout, *, turns: bool = True) -> float:
+    """Logarithm of the number of boards with grey exactly where it must be; all turns of a board are counted."""
+    grey = [board.grey_sides(cell) for cell in range(board.cells) if cell not in board.holes]
+    log_boards = sum(
+        lgamma(count + 1) for count in Counter(canonical(sides) if turns else sides for sides in grey).values()
+    )
     if turns:
         log_boards += sum(log(sum(rotate(sides, turn) == sides for turn in range(4))) for sides in grey)
     return log_boards

@@ -11,9 +11,8 @@ import numpy as np
 
 from lns.instances.board import EMPTY, Board
 from lns.instances.errors import InputError
-from lns.instances.puzzle import DOWN, GREY, LEFT, MAX_CELLS, MAX_COLOUR, RIGHT, UP, Clue, Puzzle, rotate
-
-Quad = tuple[int, int, int, int]
+from lns.instances.layout import Layout
+from lns.instances.puzzle import DOWN, GREY, LEFT, MAX_CELLS, MAX_COLOUR, RIGHT, UP, Clue, Puzzle
 
 
 class PortableRandom:
@@ -135,70 +134,43 @@ def even_colours(colours: Iterable[int], count: int, random: PortableRandom) -> 
     return drawn
 
 
-def cut(
-    width: int, height: int, colour: Callable[[int, int], int], holes: Sequence[int] = (), *, rim: int | None = GREY
-) -> list[Quad | None]:
-    """Colour the edges of a board: up, right, down, left of each cell, None for a hole.
-
-    ``colour`` gives the colour of the edge on a side of a cell; it is called once for each edge, cell by cell, in the
-    order up, left, right, down. Sides towards holes are grey, those along the edge of the board have the colour
-    ``rim``, or any if that is None.
-    """
-    lost = set(holes)
-    quads: list[Quad | None] = []
-    for cell in range(width * height):
-        row, column = divmod(cell, width)
-        beyond = {
-            UP: cell - width if row > 0 else None,
-            LEFT: cell - 1 if column > 0 else None,
-            RIGHT: cell + 1 if column < width - 1 else None,
-            DOWN: cell + width if row < height - 1 else None,
-        }
-        sides = {}
-        for side, other in beyond.items() if cell not in lost else ():
-            neighbour = quads[other] if other is not None and side in (UP, LEFT) else None
-            fixed = rim if other is None else GREY if other in lost else None
-            sides[side] = neighbour[side ^ 2] if neighbour else colour(cell, side) if fixed is None else fixed
-        quads.append((sides[UP], sides[RIGHT], sides[DOWN], sides[LEFT]) if sides else None)
-    return quads
-
-
 def plant(
     right: Sequence[int], down: Sequence[int], width: int, height: int, random: PortableRandom, name: str
 ) -> Planted:
-    """Cut a coloured grid into pieces and shuffle and rotate them.
-
-    ``right`` and ``down`` are the colours of the joint to the right of each cell and below it, row by row; the rim
-    becomes grey. The rest is as for `plant_quads`.
-    """
-    quads = cut(width, height, lambda cell, side: (right if side == RIGHT else down)[cell])
-    return plant_quads(quads, width, height, random, name)
+    """`plant_board` with a frame; ``right`` and ``down`` are the colours of the joints right of and below each cell."""
+    return plant_board(Layout(width, height), lambda cell, at: (right if at == RIGHT else down)[cell], random, name)
 
 
-def plant_quads(
-    quads: Sequence[Quad | None],
-    width: int,
-    height: int,
+def plant_board(
+    board: Layout,
+    colour: Callable[[int, int], int],
     random: PortableRandom,
     name: str,
-    **rules: Any,
+    *,
+    turns: bool = True,
+    rim: int = GREY,
 ) -> Planted:
-    """Shuffle and rotate the pieces of a perfect board, given as colours up, right, down, left of each cell.
+    """Colour the edges of a board, cut it into pieces, and shuffle and rotate these.
 
-    A hole is None. The colours are renumbered from 1 without gaps, in the same order. ``random`` draws the order of the
-    pieces and, if they may be turned, their rotations; ``name`` is that of the puzzle, and ``rules`` are the fields of
-    `Puzzle`, of which a rim must be colour 1.
+    ``colour`` gives the colour of the edge on a side of a cell; it is called once for each edge that is not grey, cell
+    by cell, in the order up, left, right, down. On a board without frame the outer edge has the colour ``rim`` if that
+    is not grey. Colours are then renumbered from 1 without gaps. ``random`` draws the order of the pieces and, if they
+    may be turned (``turns``), their rotations.
     """
-    pieces_of = {cell: quad for cell, quad in enumerate(quads) if quad is not None}
-    used = sorted({GREY, *(colour for quad in pieces_of.values() for colour in quad)})
-    number = {colour: index for index, colour in enumerate(used)}
-    cell_of = list(pieces_of)
+    quads = np.zeros((board.cells, 4), dtype=np.int32)
+    for cell in range(board.cells):
+        grey, beyond = board.grey_sides(cell), dict(board.neighbours(cell))
+        for side in (UP, LEFT, RIGHT, DOWN):
+            if side in (UP, LEFT) and side in beyond:
+                quads[cell, side] = quads[beyond[side], side ^ 2]
+            elif not grey[side]:
+                quads[cell, side] = (side not in beyond and rim) or colour(cell, side)
+    cell_of = [cell for cell in range(board.cells) if cell not in board.holes]
     random.shuffle(cell_of)
-    pieces = []
-    placements = np.full(width * height, EMPTY, dtype=np.int32)
-    for piece, cell in enumerate(cell_of):
-        rotation = random.below(4) if rules.get("turns", True) else 0  # of the piece in the planted solution
-        pieces.append([number[colour] for colour in rotate(pieces_of[cell], -rotation)])
-        placements[cell] = piece * 4 + rotation
-    puzzle = Puzzle(np.array(pieces, dtype=np.int32), width, height, name=name, **rules)
-    return Planted(puzzle, Board(placements, width, height).with_blanks(puzzle))
+    rotations = [random.below(4) if turns else 0 for _ in cell_of]  # of the pieces in the planted solution
+    pieces = [np.roll(quads[cell], -rotation) for cell, rotation in zip(cell_of, rotations, strict=True)]
+    placements = np.full(board.cells, EMPTY)
+    placements[cell_of] = 4 * np.arange(len(cell_of)) + rotations
+    rules: dict[str, Any] = {"holes": board.holes, "framed": board.framed, "turns": turns, "rim": rim}
+    puzzle = Puzzle(np.array(pieces), board.width, board.height, name=name, **rules).renumbered()
+    return Planted(puzzle, Board(placements, board.width, board.height).with_blanks(puzzle))

@@ -231,7 +231,7 @@ NO_FAMILIES = {
     "like-e2:12:5+": "names no family",
     "like-e2:1٣": "names no family",
     "eternity:12": "unknown kind of puzzle 'eternity'; expected uniform, balanced-torus, like-e2",
-    "like-e2:12:5": "expected RIM+INNER",
+    "like-e2:12:5": "expected two numbers of colours, not one",
     "uniform:12:5+17": "expected one number",
     "balanced-torus:8x9:7": "expected a square",
 }
