@@ -335,7 +335,7 @@ def compare(args: argparse.Namespace) -> int:
 
 def _differing_parameters(runs: Sequence[RunSummary]) -> dict[str, list[Any]]:
     """By name, the values that the runs have of each parameter in which they differ."""
-    each = [parameters.to_dict(parameters.load(run.path / PARAMETERS, earlier=True)) for run in runs]
+    each = [parameters.to_dict(parameters.load(run.path / PARAMETERS)) for run in runs]
     values = {
         f"{section}.{name}": [one[section][name] for one in each]
         for section, names in each[0].items()
