@@ -9,6 +9,7 @@ import io
 import os
 import pkgutil
 import re
+import resource
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
@@ -112,10 +113,6 @@ def _read_names_as_utf8() -> None:
 
 def _memory_limit() -> int | None:
     """The limit of the address space in bytes; None if there is none."""
-    if os.name != "posix":
-        return None
-    import resource
-
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     return None if limit == resource.RLIM_INFINITY else limit
 

@@ -17,7 +17,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import Receive, Scope, Send
 
 from lns.instances.errors import InputError
 from lns.instances.files import decode
@@ -26,7 +25,6 @@ from lns.web.guard import Guard, JSONResponse, own_path, refuse, with_key
 from lns.web.handlers import CHANGES, READS, Events, Server
 from lns.web.wire import template
 
-MOST_STREAMS = 100
 PAGES = {
     "runs": "Runs",
     "board": "Board",
@@ -105,8 +103,6 @@ class Site:
             return refuse(400, "the request needs more memory than it may have")
         if not isinstance(found, AsyncGenerator):
             return JSONResponse(found)
-        if self._server.streams >= MOST_STREAMS:
-            return refuse(503, "too many pages are open")
         return _Stream(self._server, found)
 
 
@@ -126,21 +122,11 @@ async def _fields(request: Request) -> JsonFields:
 
 
 class _Stream(StreamingResponse):
-    """An event stream that ends with the page, with the events, or with the server.
-
-    It counts as open from its request on, not only once its first event is sent.
-    """
+    """An event stream that ends with the page, with the events, or with the server."""
 
     def __init__(self, server: Server, events: Events) -> None:
         super().__init__(self._lines(events), media_type="text/event-stream")
         self._server = server
-        server.streams += 1
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            self._server.streams -= 1
 
     async def _lines(self, events: Events) -> AsyncIterator[str]:
         try:

@@ -69,7 +69,6 @@ class Server:
     jobs: Jobs = field(default_factory=Jobs)
     opened: dict[str, Any] | None = None  # the puzzle or board that was named on the command line
     start: str = "/runs"  # address of the first page
-    streams: int = 0  # event streams that are open
     closing: asyncio.Event = field(default_factory=asyncio.Event)
 
 

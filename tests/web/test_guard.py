@@ -80,7 +80,6 @@ def test_requests_that_are_too_large_or_no_text_are_refused(page: Page, tmp_path
         assert page.client.post(path, content=content, headers=headers).status_code == status
     locked = Page(tmp_path, password="long enough", host="0.0.0.0")
     assert locked.client.post("/login", content="a=b&" * 50 + "password=wrong").status_code == 403
-    assert "100 fields" in locked.get("/runs?" + "a=b&" * 100).json()["error"]
     assert locked.client.post("/login", content="x" * (guard.MAX_FORM + 1)).status_code == 413
 
 
