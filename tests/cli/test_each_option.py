@@ -1,10 +1,8 @@
 """Options that no other test gives to a command: each is taken, and does what its help says."""
 
-import itertools
 import os
 import re
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import pytest
@@ -19,7 +17,7 @@ from lns.runs.directory import RunDirectory
 from lns.runs.files import REPORT, STATUS
 from lns.tuning import benchmark
 from tests.cli.conftest import Typed
-from tests.lns.run_parts import best_of, finished_run, new_directory, run_for, small_puzzle
+from tests.lns.run_parts import best_of, finished_run
 
 PUZZLE, SOLUTION = lns.generate("like-e2", width=4, seed=1)
 DESIGN = "exact design hard --width 2 --height 3 --colours 2 --trees 2 --nodes 1000"
@@ -93,19 +91,6 @@ def test_a_file_that_exists_is_overwritten_by_force_only(command: str, target: s
     assert "pipe: this is a pipe or a device" in typed.refused(f"{command} pipe --force")
     typed(f"{command} {link} --force")
     assert link.is_symlink() and Path(target).read_text() != "mine", "the link stays, the file behind it is written"
-
-
-def test_a_checkpoint_is_due_after_the_seconds_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    saved: list[float] = []
-    clock = itertools.count()  # each look at it takes a second
-    monkeypatch.setattr("lns.runs.recorder.time", SimpleNamespace(monotonic=lambda: next(clock)))
-    monkeypatch.setattr("lns.runs.recorder.checkpoints.save", lambda *_: saved.append(next(clock)))
-    counts = []
-    for seconds in (1.0, 1e6):
-        saved.clear()
-        run_for(new_directory(Path(str(seconds)), small_puzzle(), engine="tabu", checkpoint_s=seconds), 20)
-        counts.append(len(saved))
-    assert counts[0] > counts[1] > 0
 
 
 def test_the_colours_of_border_and_inner_pieces_are_chosen(typed: Typed) -> None:

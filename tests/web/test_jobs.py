@@ -184,35 +184,6 @@ async def test_a_page_that_comes_back_gets_what_it_has_not_seen(started: Jobs, m
     assert await messages(job, first=18) == every[18:]
 
 
-async def test_a_message_reaches_all_pages_at_once() -> None:
-    process: Any = None
-    job = Job("id", process, False)
-    job.add({"type": "note", "text": "first"})
-    pages = [job.events() for _ in range(2)]
-    assert [(await anext(page))["text"] for page in pages] == ["first"] * 2
-    waiting = asyncio.ensure_future(anext(pages[0]))
-    await asyncio.sleep(0.3)  # the first page waits for a change, the second one pauses before it does
-    pausing = asyncio.ensure_future(anext(pages[1]))
-    await asyncio.sleep(0)
-    job.add({"type": "note", "text": "second"})
-    found = await asyncio.wait_for(asyncio.gather(waiting, pausing), 3)
-    assert [message["text"] for message in found] == ["second"] * 2
-    for page in pages:
-        await page.aclose()
-
-
-async def test_the_messages_of_old_jobs_are_dropped(started: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "MOST_KEPT", 1)
-    names = []
-    for _ in range(3):
-        job = await started.start("talk", {"count": 0}, 300)
-        await messages(job)
-        names.append(job.id)
-    with pytest.raises(InputError, match="no such job"):
-        started.find(names[0])
-    assert started.find(names[2]).ended
-
-
 async def test_the_end_of_the_server_leaves_no_process(started: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "END_S", 8.0)  # a busy machine too lets the first one end in order
     some = [await started.start(kind, {}, 300, stays=True) for kind in ("wait", "deaf")]

@@ -12,7 +12,7 @@ import lns
 from lns.api.files import placed_as_clues
 from lns.instances import formats
 from lns.instances.board import Board
-from tests.web.browsing import Site, cell, choose, drag, held_job, kept, unfold, visit
+from tests.web.browsing import Site, cell, choose, drag, kept, unfold, visit
 
 pytest.importorskip("playwright")
 from playwright.sync_api import expect
@@ -146,21 +146,6 @@ def test_two_quick_clicks_begin_one_search(page: Page, site: Site) -> None:
     expect(page.locator("#score")).to_contain_text("placed3 of 9")
     page.click("#hint")  # the next one begins when the first has ended
     expect(page.locator("#score")).to_contain_text("hints2", timeout=180_000)
-
-
-@pytest.mark.parametrize("button", ["#hint", "#give-up"])
-def test_an_answer_is_not_given_to_another_game(page: Page, site: Site, button: str) -> None:
-    open_game(page, site, turned=False)
-    held = held_job(page, button)
-    open_game_here(page, turned=True)
-    expect(page.locator("#name")).to_have_text("nine, turned")
-    with page.expect_request("**/api/job/stop"):  # the search for the game that was left is stopped
-        held.continue_()
-    page.click("#hint")
-    expect(page.locator("#play-said")).to_contain_text("Proven: no perfect board has these pieces", timeout=180_000)
-    expect(page.locator("#score")).to_contain_text("placed2 of 9")
-    expect(page.locator("#score")).to_contain_text("hints0")
-    expect(page.locator("#give-up")).to_be_enabled()
 
 
 def test_a_paused_game_is_hidden_and_goes_on(page: Page, site: Site) -> None:
