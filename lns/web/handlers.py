@@ -110,7 +110,7 @@ async def start_job(server: Server, fields: JsonFields) -> Any:
     if kind not in PAGE_TASKS:
         raise InputError(f"there is no job of this kind; expected one of {', '.join(PAGE_TASKS)}")
     seconds = fields.number("time", 0.1, MAX_SECONDS)
-    PAGE_TASKS[kind](fields)
+    next(PAGE_TASKS[kind](fields))
     return {"id": (await server.jobs.start(kind, fields.values, seconds)).id}
 
 

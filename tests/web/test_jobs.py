@@ -23,31 +23,36 @@ TASKS = """
 import logging, os, signal, time
 from lns.web import tasks, worker
 
-def wait(send):
+def wait(fields):
+    send = yield
     send(type="note", text="waiting")
     time.sleep(300)
 
-def deaf(send):
+def deaf(fields):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    wait(send)
+    return (yield from wait(fields))
 
 def talk(fields):
-    def work(send):
-        for number in range(fields.get("count")):
-            send(type="progress", nodes=number)
-            send(type="note", text=str(number))
-        return {"status": "done"}
-    return work
+    send = yield
+    for number in range(fields.get("count")):
+        send(type="progress", nodes=number)
+        send(type="note", text=str(number))
+    return {"status": "done"}
 
-def log(send):
+def log(fields):
+    yield
     logging.getLogger("lns").info("compiling \\x1b[31m")
     return {"status": "done"}
 
-tasks.TASKS |= {
-    "log": lambda fields: log, "wait": lambda fields: wait, "trace": lambda fields: wait, "deaf": lambda fields: deaf,
-    "talk": talk, "crash": lambda fields: lambda send: os._exit(7),
-    "hog": lambda fields: lambda send: {"bytes": len(bytearray(fields.get("bytes")))},
-}
+def crash(fields):
+    yield
+    os._exit(7)
+
+def hog(fields):
+    yield
+    return {"bytes": len(bytearray(fields.get("bytes")))}
+
+tasks.TASKS |= {"log": log, "wait": wait, "trace": wait, "deaf": deaf, "talk": talk, "crash": crash, "hog": hog}
 worker.main()
 """
 """The worker with tasks that need no search."""
