@@ -10,10 +10,8 @@ import tomllib
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
 
 import numba
-import numpy as np
 import pytest
 
 from lns.exact import file_lock
@@ -366,27 +364,6 @@ def test_the_cap_of_the_version_covers_what_is_installed_and_locked() -> None:
     [locked] = [line for line in (ROOT / "requirements.lock").read_text().splitlines() if line.startswith("numba==")]
     for release in (version("numba"), locked.split("==")[1].split()[0]):
         assert numbers(bounds[">="]) <= numbers(release) < numbers(bounds["<"]), release
-
-
-class Arrays(NamedTuple):
-    first: np.ndarray
-    second: np.ndarray
-
-
-def test_the_private_option_of_flat_kernels_removes_reference_counts() -> None:
-    def last_positive(arrays: Arrays, count: int) -> float:
-        chosen = arrays.first
-        for index in range(count):
-            if arrays.second[index] > 0:
-                chosen = arrays.second
-        return chosen[0]
-
-    for options, counted in (({}, True), ({"_nrt": False}, False)):
-        compiled = numba.njit(nogil=True, **options)(last_positive)
-        assert hasattr(compiled, "_cache") and hasattr(compiled._compiler, "compile")
-        assert compiled(Arrays(np.ones(3), np.full(3, 2.0)), 3) == 2.0
-        [code] = compiled.inspect_llvm().values()
-        assert ("NRT_incref" in code) is counted
 
 
 @jit.inline_flat_kernel

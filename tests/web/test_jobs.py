@@ -4,18 +4,13 @@ import asyncio
 import signal
 import time
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import lns
 from lns.instances.errors import InputError
-from lns.instances.puzzle import Puzzle
 from lns.web import jobs
 from lns.web.jobs import Job, Jobs
-from lns.web.wire import puzzle_to_json
-from tests.web.page import Page
 
 pytestmark = pytest.mark.anyio
 
@@ -68,11 +63,6 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def small() -> Puzzle:
-    return lns.generate("like-e2", width=3, seed=1).puzzle
-
-
-@pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
 
@@ -117,18 +107,6 @@ async def test_a_job_that_is_stopped_while_its_process_starts_is_interrupted(sta
     job.stop()
     last = (await asyncio.wait_for(messages(job), 30))[-1]
     assert last.items() >= {"type": "done", "status": "interrupted"}.items(), last
-
-
-def test_a_page_is_told_that_too_many_jobs_run(tmp_path: Path, small: Puzzle) -> None:
-    page = Page(tmp_path)
-    asked = {"kind": "trace", "puzzle": puzzle_to_json(small), "board": None, "solver": "dlx", "most": 10, "time": 60}
-    with page.client:
-        started = [page.answer("/api/job", asked)["id"] for _ in range(2)]
-        assert "stop one of them first" in page.sentence("/api/job", asked)
-        for name in started:
-            page.answer("/api/job/stop", {"id": name})
-        assert page.client.portal is not None
-        page.client.portal.call(page.server.jobs.close)
 
 
 @pytest.mark.parametrize("kind", ["wait", "deaf"])
