@@ -46,7 +46,7 @@ class Component:
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
             value, low, high = getattr(self, spec.name), spec.metadata.get("low"), spec.metadata.get("high")
-            name = f"{_section(type(self))}.{spec.name}"
+            name = f"{type(self).__name__.removesuffix('Params').lower()}.{spec.name}"
             kind = type(spec.default)
             is_integral = kind is float and type(value) is int
             if not is_integral and type(value) is not kind:
@@ -218,10 +218,6 @@ class Params:
     neighbourhoods: NeighbourhoodsParams = field(default_factory=NeighbourhoodsParams)
     tabu: TabuParams = field(default_factory=TabuParams)
     engine: EngineParams = field(default_factory=EngineParams)
-
-
-def _section(component: type) -> str:
-    return component.__name__.removesuffix("Params").lower()
 
 
 def from_dict(values: dict[str, Any]) -> Params:

@@ -8,9 +8,8 @@ import pytest
 
 import lns
 from lns.web import guard
-from lns.web.app import PAGES
+from lns.web.app import CHANGES, PAGES, READS
 from lns.web.guard import Access, is_loopback, own_number
-from lns.web.handlers import CHANGES, READS
 from tests.web.page import SITE, Page, fields
 
 

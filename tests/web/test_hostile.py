@@ -21,8 +21,7 @@ import pytest
 
 import lns
 from lns.exact.polyominoes.grid import NO_WEIGHT
-from lns.web.app import PAGES
-from lns.web.handlers import READS
+from lns.web.app import PAGES, READS
 from lns.web.tasks import PAGE_TASKS
 from tests.instances.hostile_files import TEXTS
 from tests.web.browsing import Site, served
