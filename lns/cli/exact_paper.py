@@ -127,10 +127,8 @@ def paper(args: argparse.Namespace) -> int:
         rows, left = comparison.finished_rows(paper.runs(plan), args.output)
         classes = Counter(f"{re.sub(r'[- ]s[0-9]+$', '', run.instance)} by {run.solver}" for run in left)
         most = ", ".join(f"{count} of {name}" for name, count in classes.most_common(8)) + ", ..." * (len(classes) > 8)
-        after = (
-            f"{len(left):,} runs are missing ({most}); without --show they are made" if left else "no run is missing"
-        )
-        after, status = f"\n\n{after}", out.DONE
+        missing = f"{len(left):,} runs are missing ({most}); without --show they are made"
+        after, status = f"\n\n{missing if left else 'no run is missing'}", out.DONE
         if others := len(comparison.read_rows(args.output)) - len(rows):
             after += f"\n{count_of(others, 'row')} of {args.output} not shown: expected the options of their runs"
     else:
