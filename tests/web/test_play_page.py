@@ -103,13 +103,7 @@ def test_hints_lead_to_the_end_and_a_finger_turns_a_piece(page: Page, site: Site
 
 
 def open_game(page: Page, site: Site, *, turned: bool) -> None:
-    """Open the page, and there a game as `open_game_here` does."""
-    page.goto(site.at("play"))
-    open_game_here(page, turned=turned)
-
-
-def open_game_here(page: Page, *, turned: bool) -> None:
-    """A game of nine pieces from a file, with the upper left corner and the middle on their cells.
+    """Open the page, and there a game of nine pieces from a file, with a corner and the middle on their cells.
 
     If the middle is ``turned`` by a quarter, all placed pieces still fit, but no perfect board has them there.
     """
@@ -119,6 +113,7 @@ def open_game_here(page: Page, *, turned: bool) -> None:
     placed = Board(np.array(board, dtype=np.int32), 3, 3)
     assert (lns.count(placed_as_clues(puzzle, placed, "board")).solutions == 0) == turned
     title = "nine, turned" if turned else "nine"
+    page.goto(site.at("play"))
     fields = {"lns_game": 1, "title": title, "puzzle": puzzle_to_json(puzzle), "board": board}
     choose(page, json.dumps(fields))
     expect(page.locator("#score")).to_contain_text("placed2 of 9")
