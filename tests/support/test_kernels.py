@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-import numba
 import pytest
 
 from lns.exact import file_lock
@@ -364,21 +363,3 @@ def test_the_cap_of_the_version_covers_what_is_installed_and_locked() -> None:
     [locked] = [line for line in (ROOT / "requirements.lock").read_text().splitlines() if line.startswith("numba==")]
     for release in (version("numba"), locked.split("==")[1].split()[0]):
         assert numbers(bounds[">="]) <= numbers(release) < numbers(bounds["<"]), release
-
-
-@jit.inline_flat_kernel
-def doubled(number: float) -> float:
-    return 2 * number
-
-
-def test_inlined_kernels_leave_out_what_a_call_from_python_needs_and_can_be_called_all_the_same() -> None:
-    assert doubled(4) == 8  # before any kernel uses it
-
-    def six_times(number: float) -> float:
-        return 3.0 * doubled(number)
-
-    compiled = numba.njit(nogil=True, _nrt=False)(six_times)
-    assert compiled(5) == 30.0
-    assert doubled(5) == 10 and doubled(number=0.5) == 1.0  # with and without machine code for the type of argument
-    [code] = doubled.inspect_llvm().values()
-    assert "define" in code and "cpython" not in code and "cfunc" not in code
