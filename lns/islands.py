@@ -27,7 +27,7 @@ TICK_S = 0.2  # longest delay before the parent sees a signal or a stop
 GROWTH_S = 15.0  # between two increases of the number of islands
 BRIEF_GRACE_S = 1.0  # at the end, where no island has reported yet: the workers still load the kernels
 GAP_S = 5.0  # between two looks at the clock, with no processor used: the process did not run
-_WITH_SLEEP = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
+_WITH_SLEEP = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 class RunningTime:
@@ -62,8 +62,7 @@ class RunningTime:
     @staticmethod
     def _look() -> tuple[float, float, float]:
         """Monotonic time, time with that in which the machine slept, and processor time of this process."""
-        passed = time.monotonic() if _WITH_SLEEP is None else time.clock_gettime(_WITH_SLEEP)
-        return time.monotonic(), passed, time.process_time()
+        return time.monotonic(), time.clock_gettime(_WITH_SLEEP), time.process_time()
 
 
 class Archipelago:

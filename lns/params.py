@@ -46,7 +46,7 @@ class Component:
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
             value, low, high = getattr(self, spec.name), spec.metadata.get("low"), spec.metadata.get("high")
-            name = f"{_section(type(self))}.{spec.name}"
+            name = f"{type(self).__name__.removesuffix('Params').lower()}.{spec.name}"
             kind = type(spec.default)
             is_integral = kind is float and type(value) is int
             if not is_integral and type(value) is not kind:
@@ -208,24 +208,6 @@ class EngineParams(Component):
     )
 
 
-RENAMED: dict[str, str | None] = {
-    "rework.nodes": "neighbourhoods.nodes",
-    "rework.near_misses": "neighbourhoods.near_misses",
-    "rework.suffix": "neighbourhoods.last",
-    "rework.suffix_step": "neighbourhoods.last_step",
-    "rework.suffixes": "neighbourhoods.last_sizes",
-    "rework.share": "neighbourhoods.floor",
-    "rework.max_share": None,
-    "rework.candidates": "neighbourhoods.pool",
-    "neighbourhoods.half_life": None,
-    "neighbourhoods.elites": "neighbourhoods.pool",
-    "neighbourhoods.elite_distance": None,
-    "neighbourhoods.new_beam_share": "neighbourhoods.new_board_share",
-    "engine.side_share": "neighbourhoods.floor",
-}
-"""Names of earlier versions and what they are called now; None: there is no such parameter any more."""
-
-
 @checked_class
 @dataclass(frozen=True)
 class Params:
@@ -238,33 +220,15 @@ class Params:
     engine: EngineParams = field(default_factory=EngineParams)
 
 
-def _section(component: type) -> str:
-    return component.__name__.removesuffix("Params").lower()
-
-
-def from_dict(values: dict[str, Any], *, earlier: bool = False) -> Params:
+def from_dict(values: dict[str, Any]) -> Params:
     """Parameters from ``{section: {name: value}}`` as in TOML; what is left out has its default.
 
-    ``earlier``: names of earlier versions (`RENAMED`) are taken too, as those of an old run must be. Raises InputError
-    for an unknown section or name (the message has the nearest known one), or a bad value.
+    Raises InputError for an unknown section or name (the message has the nearest known one), or a bad value.
     """
-    found: dict[str, dict[str, Any]] = {}
+    defaults, components = vars(Params()), {}
     for section, entries in values.items():
         if not isinstance(entries, dict):
             raise InputError(f"'{section}' is not a section; expected [{section}], then lines of name = value")
-        if not earlier:
-            found.setdefault(section, {})
-        for name, value in entries.items():
-            old = f"{section}.{name}"
-            new = RENAMED.get(old, old)
-            if new != old and not earlier:
-                instead = f"it is called {new} now" if new else "there is none like it now"
-                raise InputError(f"parameter {old} is of an earlier version; {instead}")
-            if new is not None:
-                new_section, _, new_name = new.partition(".")
-                found.setdefault(new_section, {})[new_name] = value
-    defaults, components = vars(Params()), {}
-    for section, entries in found.items():
         if section not in defaults:
             raise InputError(_unknown("section", section, [*defaults]))
         names = [*vars(defaults[section])]
@@ -280,13 +244,13 @@ def to_dict(params: Params) -> dict[str, Any]:
     return dataclasses.asdict(params)
 
 
-def load(path: str | Path, *, earlier: bool = False) -> Params:
+def load(path: str | Path) -> Params:
     """Parameters from a TOML file, as by `from_dict`. Raises InputError, which names the file."""
     if not Path(path).exists():
         raise InputError("no such file; expected parameters as TOML", path)
     text = read_text(path)
     try:
-        return from_dict(tomllib.loads(text), earlier=earlier)
+        return from_dict(tomllib.loads(text))
     except InputError as error:
         raise error.at(path) from None
     except (ValueError, RecursionError) as error:  # also for numbers and nested lists that are too long

@@ -37,7 +37,7 @@ _T = TypeVar("_T")
 _Job = tuple[Future[Any], Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 
 # Sent to the whole process group by a terminal or service manager. Workers ignore them: the parent ends the workers.
-PARENT_SIGNALS = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
+PARENT_SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 WORKER_NAME = "island-"  # with its number
 UNGUARDED = 78  # exit status of a worker: the main module, which it imports, calls `lns.solve` without a guard
@@ -193,8 +193,7 @@ class WorkerPool(Workers):
 
     def _serve(self, slot: int) -> None:
         """Thread of one worker: passes tasks to the process and replaces it when it dies."""
-        if hasattr(signal, "pthread_sigmask"):  # inherited by the worker, until it can ignore them
-            signal.pthread_sigmask(signal.SIG_BLOCK, PARENT_SIGNALS)
+        signal.pthread_sigmask(signal.SIG_BLOCK, PARENT_SIGNALS)  # inherited by the worker, until it can ignore them
         pipe: Connection | None = None
         while (job := self._tasks.get()) is not None:
             future, *call = job

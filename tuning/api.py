@@ -276,7 +276,7 @@ def _keep(study: Study, conclusion: validate.Conclusion) -> list[Path]:
     gain = f"{validate.signed(winner.mean)} edges on {count_of(len(winner.differences), 'held-out pair')}"
     params = validate.winning_params(study, winner)
     kept = KeptParams(params, str(study.path.resolve()), printable(plan.subject, 1000), gain)
-    puzzles = [study.held_out[0].puzzle] if plan.family else study.puzzles
+    puzzles = [study.held_out[0].puzzle] if plan.family else plan.puzzles
     try:
         return [kept_params.keep(kept, plan.engine, puzzle, family=bool(plan.family)) for puzzle in puzzles]
     except OSError as error:

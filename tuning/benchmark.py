@@ -320,14 +320,6 @@ def row_names() -> tuple[str, ...]:
     return (*PUBLIC, *SHIPPED, *FRESH)
 
 
-def puzzle_of_row(name: str, options: BenchmarkOptions) -> Puzzle | None:
-    """The puzzle of a row; None if its file is missing in ``data``."""
-    if name in FRESH:
-        return family(FRESH_FAMILY)((options.fresh or 0) + FRESH.index(name)).puzzle
-    source = _source(name, options)
-    return None if name in PUBLIC and not (options.data and Path(source).exists()) else load_puzzle(source)
-
-
 def _source(name: str, options: BenchmarkOptions) -> str:
     """How the puzzle of a row is named to `lns`."""
     return name if name not in PUBLIC else str(Path(options.data or "") / f"{name}.txt")
@@ -337,10 +329,13 @@ def selected_rows(names: Sequence[str], options: BenchmarkOptions) -> list[tuple
     """The rows ``names``, or all that there are. Raises InputError if one is unknown, or its file is missing."""
     rows, known = list[tuple[str, Puzzle]](), row_names()
     for name in names or known:
+        source = _source(name, options)
         if name not in known:
             raise InputError(f"the benchmark has no row '{name}'; expected one of {', '.join(known)}")
-        if (puzzle := puzzle_of_row(name, options)) is not None:
-            rows.append((name, puzzle))
+        if name in FRESH:
+            rows.append((name, family(FRESH_FAMILY)((options.fresh or 0) + FRESH.index(name)).puzzle))
+        elif name not in PUBLIC or (options.data and Path(source).exists()):
+            rows.append((name, load_puzzle(source)))
         elif names:
             raise InputError(f"the row {name} needs {name}.txt; expected it in --data DIR", options.data)
         else:

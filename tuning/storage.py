@@ -7,6 +7,7 @@ that all processes need.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import logging
@@ -55,11 +56,6 @@ RunKey = tuple[str, str, int]
 def locked(path: Path) -> Iterator[None]:
     """Hold an exclusive lock on the file ``path``. The system frees it if the process dies."""
     with path.open("ab") as file:
-        try:
-            import fcntl
-        except ImportError:  # no such locks on this system: use one process a study
-            yield
-            return
         fcntl.flock(file.fileno(), fcntl.LOCK_EX)
         yield  # closing the file frees the lock
 

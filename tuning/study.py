@@ -104,7 +104,7 @@ class StudyPlan:
         """What is tuned for: the family, or the names of the instances."""
         return printable(self.family or ", ".join(instance["name"] for instance in self.instances))
 
-    @property
+    @cached_property
     def puzzles(self) -> list[Puzzle]:
         """The named instances."""
         return [puzzle_in(JsonFields(fields), fields["name"]) for fields in self.instances]
@@ -282,16 +282,11 @@ class Study:
         """The pairs of the validation, on which no trial is run: other members of the family and other seeds."""
         return self._pairs(first_seeds(self.plan.seed)[1], self.plan.held_out)
 
-    @cached_property
-    def puzzles(self) -> list[Puzzle]:
-        """The named instances."""
-        return self.plan.puzzles
-
     def _pairs(self, first_seed: int, count: int) -> list[Pair]:
         """``count`` pairs, shuffled once, so that the first few do not favour an instance."""
         member, pairs = self.plan.family and family(self.plan.family), []
         for i, seed in enumerate(range(first_seed, first_seed + count)):
-            puzzle = member(seed).puzzle if member else self.puzzles[i % len(self.puzzles)]
+            puzzle = member(seed).puzzle if member else self.plan.puzzles[i % len(self.plan.puzzles)]
             pairs.append(Pair(puzzle, seed, f"{self.plan.family or puzzle.name} seed {seed}"))
         random.Random(self.plan.seed).shuffle(pairs)
         return pairs

@@ -125,7 +125,10 @@ def paper(args: argparse.Namespace) -> int:
 
     if args.show:
         rows, left = comparison.finished_rows(paper.runs(plan), args.output)
-        after, status = f"\n\n{_missing([(run.instance, run.solver) for run in left])}", out.DONE
+        classes = Counter(f"{re.sub(r'[- ]s[0-9]+$', '', run.instance)} by {run.solver}" for run in left)
+        most = ", ".join(f"{count} of {name}" for name, count in classes.most_common(8)) + ", ..." * (len(classes) > 8)
+        missing = f"{len(left):,} runs are missing ({most}); without --show they are made"
+        after, status = f"\n\n{missing if left else 'no run is missing'}", out.DONE
         if others := len(comparison.read_rows(args.output)) - len(rows):
             after += f"\n{count_of(others, 'row')} of {args.output} not shown: expected the options of their runs"
     else:
@@ -187,15 +190,6 @@ def _plan(args: argparse.Namespace, paper: Any) -> Plan:
         if value is not None and value is not False:
             given[name] = tuple(value) if isinstance(value, list) else value
     return replace(plan, **given)
-
-
-def _missing(left: list[tuple[str, str]]) -> str:
-    """The runs that a file of rows lacks, by class and method; the most frequent classes first."""
-    if not left:
-        return "no run is missing"
-    classes = Counter(f"{re.sub(r'[- ]s[0-9]+$', '', instance)} by {method}" for instance, method in left)
-    most = ", ".join(f"{count} of {name}" for name, count in classes.most_common(8))
-    return f"{len(left):,} runs are missing ({most}{', ...' if len(classes) > 8 else ''}); without --show they are made"
 
 
 def _checked_solvers(args: argparse.Namespace, plan: Plan, paper: Any) -> tuple[str, ...]:

@@ -30,7 +30,6 @@ from lns.terminal.progress import live_line
 
 if TYPE_CHECKING:
     from lns.exact.region.resolve import RegionResult
-    from lns.exact.region.windows import WindowResult
 
 _WINDOW_NODES = 5_000_000
 _SENTENCES = {
@@ -285,11 +284,29 @@ def _everywhere(args: argparse.Namespace, puzzle: Puzzle, board: Board, write: C
             f"windows begin with a legal refill of score {before}"
         )
     grid = [[""] * (puzzle.width - width + 1) for _ in range(puzzle.height - height + 1)]  # by the upper left cell
-    total = sum(map(len, grid))
-    best, done, interrupted = _sweep(args, puzzle, given, write, total)
+    total, done, boards = sum(map(len, grid)), list[windows.WindowResult](), [given]
+
+    def on_improve(better: Board) -> None:
+        boards.append(better)
+        write(better)
+
+    swept = windows.sweep_windows(
+        puzzle, given, height, width, options=RegionOptions(**_method(args)), on_improve=on_improve,
+        nodes=_WINDOW_NODES if args.nodes is None else args.nodes,
+        seconds=lambda: None if args.time is None else args.time - (time.perf_counter() - began),
+    )  # fmt: skip
+    with live_line(args.time, quiet=args.quiet or args.json) as line:
+        interrupted = True  # by Ctrl-C between two windows
+        with contextlib.suppress(KeyboardInterrupt):
+            for window in swept:
+                done.append(window)
+                boards.append(window.result.board)
+                grid[window.row][window.column] = window.outcome
+                said = f"window {len(done)} of {total}, score {max(before, window.result.score)}"
+                line.show(said, time.perf_counter() - began)
+            interrupted = any(window.result.status == "interrupted" for window in done)
+    best = boards[-1]
     seconds, score = time.perf_counter() - began, verify(puzzle, best).score
-    for window in done:
-        grid[window.row][window.column] = window.outcome
     # a proof holds for the board at that time, so for the final board only if it was never changed, not even at
     # equal score, as where a hole is filled
     unchanged = len(done) == total and best == given
@@ -308,33 +325,3 @@ def _everywhere(args: argparse.Namespace, puzzle: Puzzle, board: Board, write: C
     ]
     picture = svg_map(grid, _LEGEND, f"{puzzle.name}: {shape}")
     return _Found(out.INTERRUPTED if interrupted else out.DONE, best, facts, lines, picture=picture)
-
-
-def _sweep(
-    args: argparse.Namespace, puzzle: Puzzle, board: Board, write: Callable[[Board], None], total: int
-) -> tuple[Board, list[WindowResult], bool]:
-    """Search the windows; the best board, what came of each window, and whether Ctrl-C ended it."""
-    from lns.exact.region.windows import sweep_windows
-
-    began, before, boards = time.perf_counter(), verify(puzzle, board).score, [board]
-    done: list[WindowResult] = []
-
-    def on_improve(better: Board) -> None:
-        boards.append(better)
-        write(better)
-
-    swept = sweep_windows(
-        puzzle, board, *args.window, options=RegionOptions(**_method(args)), on_improve=on_improve,
-        nodes=_WINDOW_NODES if args.nodes is None else args.nodes,
-        seconds=lambda: None if args.time is None else args.time - (time.perf_counter() - began),
-    )  # fmt: skip
-    with live_line(args.time, quiet=args.quiet or args.json) as line:
-        try:
-            for window in swept:
-                done.append(window)
-                boards.append(window.result.board)
-                said = f"window {len(done)} of {total}, score {max(before, window.result.score)}"
-                line.show(said, time.perf_counter() - began)
-        except KeyboardInterrupt:  # between two windows
-            return boards[-1], done, True
-    return boards[-1], done, any(window.result.status == "interrupted" for window in done)

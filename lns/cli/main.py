@@ -9,6 +9,7 @@ import io
 import os
 import pkgutil
 import re
+import resource
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
@@ -67,8 +68,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if argv is None:
         _read_names_as_utf8()
+    limit = _memory_limit()
     try:
-        limit = _memory_limit()
         if limit is not None and limit < _LEAST_MEMORY:
             raise MemoryError  # at once: LLVM and OpenBLAS hang or abort where they get none
         if limit is not None:  # OpenBLAS takes memory for each thread, and hangs if it gets none
@@ -83,12 +84,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         pass
     except Exception as error:
         # where memory is short, libraries cannot be loaded, and C code fails without an exception (SystemError)
-        if not (isinstance(error, (ImportError, SystemError)) and _memory_limit() is not None):
+        if limit is None or not isinstance(error, (ImportError, SystemError)):
             with suppress(OSError):
                 traceback.print_exc()
             return FAULT
     # here the frames of the error are gone, and their memory is free
-    limit = _memory_limit()
     than = "" if limit is None else f" than the limit of {limit // 10**6} MB (ulimit -v)"
     if limit is not None and limit < _LEAST_MEMORY:
         than += f", at least {_LEAST_MEMORY // 10**6} MB"
@@ -112,10 +112,6 @@ def _read_names_as_utf8() -> None:
 
 def _memory_limit() -> int | None:
     """The limit of the address space in bytes; None if there is none."""
-    if os.name != "posix":
-        return None
-    import resource
-
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     return None if limit == resource.RLIM_INFINITY else limit
 

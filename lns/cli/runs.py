@@ -108,8 +108,12 @@ def _live(paths: list[Path], every: float) -> None:
             if rest >= LEAST_FRAME:
                 top = best_boards[shown.path].update()
                 lines += frame(shown, top, width, rest, capability(sys.stdout), encodes(sys.stdout))
-            _draw([*lines, *[""] * (height - 1 - len(lines)), footer(summaries)[:width]])
-            if b"q" in _keys(every).lower():
+            lines = [*lines, *[""] * (height - 1 - len(lines)), footer(summaries)[:width]]
+            sys.stdout.write("\x1b[H" + "\n".join(f"\x1b[2K{line}\x1b[0m" for line in lines) + "\x1b[J")
+            sys.stdout.flush()
+            ready, _, _ = select.select([sys.stdin], [], [], every)
+            # bypasses Python's buffer, which `select` does not see
+            if ready and b"q" in os.read(sys.stdin.fileno(), 1024).lower():
                 return
 
 
@@ -151,17 +155,6 @@ def _alternate_screen() -> Iterator[None]:
         sys.stdout.flush()
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
         signal.signal(signal.SIGQUIT, quit_handler)
-
-
-def _draw(lines: list[str]) -> None:
-    sys.stdout.write("\x1b[H" + "\n".join(f"\x1b[2K{line}\x1b[0m" for line in lines) + "\x1b[J")
-    sys.stdout.flush()
-
-
-def _keys(seconds: float) -> bytes:
-    """Keys typed within ``seconds``, b"" if none. Bypasses Python's buffer, which ``select`` does not see."""
-    ready, _, _ = select.select([sys.stdin], [], [], seconds)
-    return os.read(sys.stdin.fileno(), 1024) if ready else b""
 
 
 @opt.command(
@@ -335,7 +328,7 @@ def compare(args: argparse.Namespace) -> int:
 
 def _differing_parameters(runs: Sequence[RunSummary]) -> dict[str, list[Any]]:
     """By name, the values that the runs have of each parameter in which they differ."""
-    each = [parameters.to_dict(parameters.load(run.path / PARAMETERS, earlier=True)) for run in runs]
+    each = [parameters.to_dict(parameters.load(run.path / PARAMETERS)) for run in runs]
     values = {
         f"{section}.{name}": [one[section][name] for one in each]
         for section, names in each[0].items()

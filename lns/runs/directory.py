@@ -154,7 +154,7 @@ class RunDirectory:
         """
         settings, puzzle = read_run(path)
         read_parameters(path, settings)
-        params = parameters.load(path / PARAMETERS, earlier=True)
+        params = parameters.load(path / PARAMETERS)
         if not os.access(path, os.W_OK | os.X_OK):
             raise InputError("no permission to write here; expected a run directory that can be written", path)
         try:

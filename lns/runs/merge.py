@@ -103,7 +103,7 @@ def merge(runs: RunSources, output: str | os.PathLike[str]) -> Merged:
         check_same_set(first, run)
         _check_same_clues(first, run)
     read_parameters(first.path, first.settings)
-    params = parameters.load(first.path / PARAMETERS, earlier=True)
+    params = parameters.load(first.path / PARAMETERS)
     others = [run for run in summaries[1:] if run.settings.params_sha256 != first.settings.params_sha256]
     if others:
         log.warning("%s has other parameters than %s; those of %s are kept", others[0].path, first.path, first.path)

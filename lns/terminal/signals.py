@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 RESEND_S = 0.05  # seconds until a signal whose exception was lost is sent again
-_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextlib.contextmanager

@@ -1,10 +1,21 @@
-"""The application: pages, and the handlers at their addresses, behind the guard."""
+"""The application: pages, and what they ask for, each at its address, behind the guard.
+
+There is a handler for each address below ``/api/``. One of `READS` (GET, changes nothing) gets the query of the
+address, one of `CHANGES` (POST) the fields of the request's JSON object. It returns the JSON of the answer, or an
+asynchronous generator of events, and raises InputError for bad input. It is a function, which is called in a thread, or
+a coroutine function if it touches jobs.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+import os
+import secrets
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from html import escape
 from inspect import iscoroutinefunction
 from pathlib import Path
@@ -17,25 +28,291 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import Receive, Scope, Send
 
+from lns.api.arguments import ResumeSpec, RunSpec, choose_parameters
+from lns.api.files import read_puzzle as load_instance
+from lns.cores import available_cores, max_workers
+from lns.engines import ENGINES
+from lns.exact.optional_deps import EXTRAS, is_installed
+from lns.exact.polyominoes.grid import NO_WEIGHT, WEIGHTS
+from lns.exact.polyominoes.levels import find_level, levels
+from lns.exact.registry import all_solvers
+from lns.exact.trace import TRACED
+from lns.instances import formats
+from lns.instances.draw import svg
 from lns.instances.errors import InputError
 from lns.instances.files import decode
+from lns.instances.generate import Family
 from lns.instances.json_values import JsonFields, json_object
-from lns.web.guard import Guard, JSONResponse, own_path, refuse, with_key
-from lns.web.handlers import CHANGES, READS, Events, Server
-from lns.web.wire import template
+from lns.instances.text import printable
+from lns.params import Params, to_dict
+from lns.runs.directory import take_run_directory
+from lns.runs.files import STOP, open_regular
+from lns.runs.history import UNLIMITED_S
+from lns.runs.run_summary import load_summary
+from lns.web import wire
+from lns.web.guard import Access, Guard, JSONResponse, own_path, refuse, with_key
+from lns.web.jobs import MAX_SECONDS, Jobs
+from lns.web.runs import Runs
+from lns.web.tasks import PAGE_TASKS
 
-MOST_STREAMS = 100
-PAGES = {
-    "runs": "Runs",
-    "board": "Board",
-    "play": "Play",
-    "polyominoes": "Polyominoes",
-    "steps": "Step by step",
-}
+PAGES = {"runs": "Runs", "board": "Board", "play": "Play", "polyominoes": "Polyominoes", "steps": "Step by step"}
 """Page by the last part of its address, in the order of the menu."""
-_HERE = Path(__file__).parent
+EVERY_S = 1.0  # seconds between two updates of a run
+_MOST_GAME_PIECES = 256
+_GAMES = {
+    "square": ("uniform", ("width", "height")),
+    "rectangle": ("uniform", ("width", "height")),
+    "triangle": ("triangle", ("side",)),
+    "diamond": ("diamond", ("side",)),
+    "scramble squares": ("unframed", ("width", "height")),  # with a mate for each colour
+    **{kind: (kind, ("width", "height")) for kind in ("unframed", "tetravex", "macmahon")},
+}
+"""Kind of puzzle by the shape of a game, and what gives its size."""
+
+Query = Mapping[str, str]
+Events = AsyncGenerator[dict[str, Any]]
+
+
+@dataclass
+class Server:
+    """What is served."""
+
+    access: Access
+    runs: Runs
+    jobs: Jobs = field(default_factory=Jobs)
+    opened: dict[str, Any] | None = None  # the puzzle or board that was named on the command line
+    start: str = "/runs"  # address of the first page
+    closing: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+def number_in_address(text: str) -> int:
+    """A whole number of the address, 0 for anything else."""
+    digits = text.removeprefix("-")
+    return int(text) if digits.isascii() and digits.isdecimal() and len(digits) <= 12 else 0
+
+
+# -- all pages ---------------------------------------------------------------------------------------------------------
+
+
+def get_setup(server: Server, query: Query) -> Any:
+    """What a page needs once: colours, solvers, instances, limits."""
+    solvers = []
+    for name, entry in all_solvers().items():
+        needs = None if entry.extra is None or is_installed(entry.extra) else EXTRAS[entry.extra][1]
+        solvers.append({"name": name, "about": entry.description, "needs": needs})
+    return {
+        **wire.colours(),
+        "solvers": solvers,
+        "traced": [solver for solver in solvers if solver["name"] in TRACED],
+        "weights": [*WEIGHTS, NO_WEIGHT],
+        "levels": [[name, len(grid.loose)] for name, grid in levels().items()],
+        "instances": list(formats.shipped_instances()),
+        "games": list(_GAMES),
+        "engines": list(ENGINES),
+        "formats": {name: form.holds for name, form in formats.FORMATS.items()},
+        "max_workers": max_workers(),
+        "cores": available_cores(),
+        "files": server.runs.files(),
+        "root": str(server.runs.root),
+    }
+
+
+async def start_job(server: Server, fields: JsonFields) -> Any:
+    """Start a job of a page."""
+    kind = fields.text("kind", 20)
+    if kind not in PAGE_TASKS:
+        raise InputError(f"there is no job of this kind; expected one of {', '.join(PAGE_TASKS)}")
+    seconds = fields.number("time", 0.1, MAX_SECONDS)
+    next(PAGE_TASKS[kind](fields))
+    return {"id": (await server.jobs.start(kind, fields.values, seconds)).id}
+
+
+async def stop_job(server: Server, fields: JsonFields) -> Any:
+    """End a job with its result so far."""
+    server.jobs.find(fields.text("id", 40)).stop()
+    return {}
+
+
+# -- boards, games and polyominoes -------------------------------------------------------------------------------------
+
+
+def read_document(server: Server, fields: JsonFields) -> Any:
+    """A puzzle or board from text in any format."""
+    puzzle = wire.read_puzzle(fields) if fields.text("known", 5, default="") == "yes" else None
+    text = decode(fields.text("text", wire.MAX_TEXT).encode(errors="surrogatepass"), "the file")
+    form, name = fields.text("format", 60, default="") or None, fields.text("name", 200, default="")
+    return wire.document_to_json(wire.parse_text(text, puzzle, form, name))
+
+
+def render_document(server: Server, fields: JsonFields) -> Any:
+    """A board or puzzle as text in a format, as SVG, or as a viewer URL."""
+    puzzle = wire.read_puzzle(fields)
+    board, form = wire.read_board(fields, puzzle), fields.text("format", 60)
+    if form == "svg":
+        return {"text": svg.render(puzzle, board), "notes": []}
+    text, notes = formats.render(form, puzzle, board, instance=puzzle.name)
+    return {"text": text, "notes": list(notes)}
+
+
+def make_game(server: Server, fields: JsonFields) -> Any:
+    """A new game: a puzzle and the board that it was cut from."""
+    shape, colour_count = fields.text("shape", 20), fields.integer("colours", 2, 21)
+    if shape not in _GAMES:
+        raise InputError(f"there is no shape of this name; expected one of {', '.join(_GAMES)}")
+    kind, names = _GAMES[shape]
+    size = [fields.integer(name, 1, 64) for name in names]
+    made = Family(kind, size[0], size[-1], colour_count)(secrets.randbelow(10**9))
+    if shape == "scramble squares":
+        made = made.with_mates(made.puzzle.colours)
+    puzzle = made.puzzle
+    if puzzle.piece_count > _MOST_GAME_PIECES:
+        raise InputError(f"a game of {puzzle.piece_count} pieces; expected at most {_MOST_GAME_PIECES}")
+    return {"puzzle": wire.puzzle_to_json(puzzle), "solution": wire.board_to_json(puzzle, made.solution)}
+
+
+# -- runs --------------------------------------------------------------------------------------------------------------
+
+
+def watch_run(server: Server, query: Query) -> Events:
+    """One run again and again, whenever it has changed."""
+    name = query.get("name", "")
+    server.runs.path(name)
+    return _changes(lambda: server.runs.details(name))
+
+
+async def _changes(look: Callable[[], dict[str, Any]]) -> Events:
+    """What is seen, again and again where it has changed; an empty event where it has not."""
+    last = ""
+    while True:
+        found = await asyncio.to_thread(look)
+        text = json.dumps(found)
+        yield found if text != last else {}
+        last = text
+        await asyncio.sleep(EVERY_S)
+
+
+def get_params(server: Server, query: Query) -> Any:
+    """All parameters with their meaning, default and range."""
+    sections = {}
+    for section in dataclasses.fields(Params):
+        component = getattr(Params(), section.name)
+        parameters = [
+            {"name": spec.name, "default": getattr(component, spec.name), "about": spec.metadata["doc"],
+             "low": spec.metadata["low"], "high": spec.metadata["high"]}
+            for spec in dataclasses.fields(component)
+        ]  # fmt: skip
+        sections[section.name] = {"about": (type(component).__doc__ or "").strip(), "parameters": parameters}
+    return {"sections": sections}
+
+
+async def start_run(server: Server, fields: JsonFields) -> Any:
+    """Start a search in a new run directory below the root."""
+    clues, begins = fields.text("clues", 300, default=""), fields.boolean("start", default=False)
+    if clues not in ("", *formats.CLUE_WORDS):
+        clues = str(server.runs.inside(clues))
+    given, source, instance = fields.get("instance"), "", None
+    if isinstance(given, dict):
+        puzzle = wire.read_puzzle(fields, "instance")
+    else:
+        instance = fields.text("instance", wire.MAX_TEXT)
+        if instance in (shipped := formats.shipped_instances()):
+            puzzle = wire.find_shipped(instance)
+            given = str(shipped[instance])
+        elif formats.is_url(instance):
+            source = instance
+        elif (path := server.runs.inside(instance)).is_file():
+            source = str(path)
+        else:
+            raise InputError("there is no shipped instance and no file below the directory served of this name")
+    if begins and not source:
+        raise InputError("this instance has no board to begin with; expected a file or viewer URL of a board")
+    puzzle, notes = await asyncio.to_thread(load_instance, source or puzzle, None, clues or None)
+    how = {name: fields.get(name) for name in ("time", "workers", "seed", "engine", "target", "params")}
+    if not isinstance(how["params"], dict):  # a text would name a file
+        raise InputError("'params' is no object; expected {section: {name: value}}")
+    how |= {"start": source if begins else None, "instance": instance}
+    spec = RunSpec(puzzle, **how)
+    spec.check(puzzle)
+    choose_parameters(spec.params, puzzle, spec.engine)
+    root = server.runs.root
+    path = take_run_directory(puzzle, root if root.name == "runs" else root / "runs")
+    values = {"source": source or given, "clues": clues or None, "how": how | {"run_dir": str(path)}}
+    try:
+        job = await server.jobs.start("run", values, spec.seconds, stays=True)
+    except InputError:
+        with suppress(OSError):
+            path.rmdir()
+        raise
+    said = [printable(note, 500) for note in notes]
+    return {"id": job.id, "run": path.relative_to(root).as_posix(), "notes": said}
+
+
+async def resume_run(server: Server, fields: JsonFields) -> Any:
+    """Go on with a run."""
+    path = server.runs.path(fields.text("name", 1000))
+    how = {"run_dir": str(path), "time": fields.get("time"), "workers": fields.get("workers")}
+    spec = ResumeSpec(**how)
+    spec.check_workers()
+    seconds = UNLIMITED_S if spec.time is None else spec.seconds
+    return {"id": (await server.jobs.start("resume", how, seconds, stays=True)).id}
+
+
+async def estimate_run(server: Server, fields: JsonFields) -> Any:
+    """Measure how long each score takes with the puzzle and the parameters of a run, as a job."""
+    seconds = fields.number("time", 1, MAX_SECONDS)
+    puzzle, params = await asyncio.to_thread(server.runs.puzzle_and_params, fields.text("name", 1000))
+    values = {"puzzle": wire.puzzle_to_json(puzzle), "params": to_dict(params), "time": seconds, "seed": 1}
+    return {"id": (await server.jobs.start("estimate", values, seconds)).id}
+
+
+def stop_run(server: Server, fields: JsonFields) -> Any:
+    """Ask a run to stop and save, as `lns stop` does."""
+    path = server.runs.path(fields.text("name", 1000))
+    if load_summary(path).state != "running":
+        raise InputError("this run is not going on")
+    open_regular(path / STOP, os.O_WRONLY | os.O_APPEND).close()
+    return {}
+
+
+READS: dict[str, Callable[[Server, Query], Any]] = {
+    "setup": get_setup,
+    "params": get_params,
+    "runs": lambda server, query: {"runs": server.runs.facts()},
+    "run": lambda server, query: server.runs.details(query.get("name", "")),
+    "log": lambda server, query: server.runs.log(
+        query.get("name", ""),
+        number_in_address(query.get("first", "-200")),
+        number_in_address(query.get("count", "200")),
+    ),
+    "watch/runs": lambda server, query: _changes(lambda: {"runs": server.runs.facts()}),
+    "watch/run": watch_run,
+    "opened": lambda server, query: server.opened,
+    "instance": lambda server, query: wire.document_to_json(
+        formats.Document("shipped", wire.find_shipped(query.get("name", "")), None)
+    ),
+    "polyomino/level": lambda server, query: wire.grid_to_json(find_level(query.get("name", "")[:40])),
+    "watch/job": lambda server, query: server.jobs.find(query.get("id", "")).events(
+        max(0, number_in_address(query.get("first", "0")))
+    ),
+}
+CHANGES: dict[str, Callable[[Server, JsonFields], Any]] = {
+    "run/start": start_run,
+    "run/resume": resume_run,
+    "run/stop": stop_run,
+    "run/estimate": estimate_run,
+    "document": read_document,
+    "render": render_document,
+    "check": lambda server, fields: wire.facts(puzzle := wire.read_puzzle(fields), wire.read_board(fields, puzzle)),
+    "game": make_game,
+    "polyomino/read": lambda server, fields: wire.grid_to_json(wire.read_grid(fields)),
+    "polyomino/cut": lambda server, fields: wire.grid_to_json(wire.cut_random_grid(fields)),
+    "job": start_job,
+    "job/stop": stop_job,
+}
+
+
+# -- addresses --------------------------------------------------------------------------------------------------------
 
 
 def make_app(server: Server) -> Starlette:
@@ -44,7 +321,7 @@ def make_app(server: Server) -> Starlette:
     routes = [
         Route("/", site.first_page),
         Route("/login", site.login, methods=["GET", "POST"]),
-        Mount("/static", StaticFiles(directory=_HERE / "static")),
+        Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
         Route("/api/{path:path}", site.answer, methods=["GET", "POST"]),
         Route("/{name}", site.page),
     ]
@@ -85,7 +362,7 @@ class Site:
                 return with_key(access, RedirectResponse(asked, 303))
             await asyncio.sleep(0.5)
             wrong = "This is not the password, or there were too many wrong ones in the last minute."
-        return HTMLResponse(template("login").substitute(wrong=wrong), 403 if wrong else 200)
+        return HTMLResponse(wire.template("login").substitute(wrong=wrong), 403 if wrong else 200)
 
     async def answer(self, request: Request) -> Response:
         """The answer of a handler; bad input is answered by status 400 and a sentence."""
@@ -94,7 +371,9 @@ class Site:
             if request.method == "POST" and path in CHANGES:
                 found = await _called(CHANGES[path], self._server, await _fields(request))
             elif request.method != "POST" and path in READS:
-                found = await _called(READS[path], self._server, _query(request))
+                seen = request.headers.get("last-event-id")  # by a stream that is opened again
+                query = {**request.query_params, **({"first": seen} if seen else {})}
+                found = await _called(READS[path], self._server, query)
             else:
                 return await _not_found(request)
         except InputError as error:
@@ -105,19 +384,11 @@ class Site:
             return refuse(400, "the request needs more memory than it may have")
         if not isinstance(found, AsyncGenerator):
             return JSONResponse(found)
-        if self._server.streams >= MOST_STREAMS:
-            return refuse(503, "too many pages are open")
         return _Stream(self._server, found)
 
 
 async def _called(handler: Callable[..., Any], *given: object) -> Any:
     return await (handler(*given) if iscoroutinefunction(handler) else asyncio.to_thread(handler, *given))
-
-
-def _query(request: Request) -> dict[str, str]:
-    """The fields of an address; a stream that is opened again says in a header what it has seen."""
-    seen = request.headers.get("last-event-id")
-    return {**request.query_params, **({"first": seen} if seen else {})}
 
 
 async def _fields(request: Request) -> JsonFields:
@@ -126,21 +397,11 @@ async def _fields(request: Request) -> JsonFields:
 
 
 class _Stream(StreamingResponse):
-    """An event stream that ends with the page, with the events, or with the server.
-
-    It counts as open from its request on, not only once its first event is sent.
-    """
+    """An event stream that ends with the page, with the events, or with the server."""
 
     def __init__(self, server: Server, events: Events) -> None:
         super().__init__(self._lines(events), media_type="text/event-stream")
         self._server = server
-        server.streams += 1
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            self._server.streams -= 1
 
     async def _lines(self, events: Events) -> AsyncIterator[str]:
         try:
@@ -161,11 +422,11 @@ class _Stream(StreamingResponse):
 
 def render_page(name: str, token: str) -> str:
     """The HTML of a page."""
-    body = template(name).substitute(free_pieces=template("free_pieces").template)
+    body = wire.template(name).substitute(free_pieces=wire.template("free_pieces").template)
     menu = "".join(
         f'<a href="/{other}"{" aria-current=page" if other == name else ""}>{escape(title)}</a>'
         for other, title in PAGES.items()
     )
-    return template("layout").substitute(
+    return wire.template("layout").substitute(
         title=escape(PAGES[name]), menu=menu, body=body, token=escape(token), script=name
     )

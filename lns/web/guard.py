@@ -35,8 +35,6 @@ MOST_TRIES, MOST_TRIES_IN_ALL = 10, 100
 _MINUTE = 60.0
 MAX_BODY = 1_000_000  # bytes of a request's body
 MAX_FORM = 10_000  # bytes of the form with the password, which is read before anybody is known
-MAX_HEADERS = 16_384
-MAX_FIELDS = 100  # in an address
 TOKEN_HEADER = "x-lns-token"
 OPEN_PATHS = ("/static/", "/login")
 """Without the key: scripts and styles, which hold nothing of the user's, and the form for the password."""
@@ -164,8 +162,6 @@ class Guard:
     def _refusal(self, scope: Scope) -> Response | None:
         """The answer to a request that is refused; None for one that may go on."""
         access, headers, path = self._access, Headers(scope=scope), scope["path"]
-        if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEADERS:
-            return refuse(431, "the headers are too long")
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not access.knows_host(hosts[0]):
             return refuse(421, "this server does not go by that name; open the address that `lns web` printed")
@@ -182,8 +178,6 @@ class Guard:
             return refuse(411, "the request does not state the length of its body")
         if int(length) > most:
             return refuse(413, f"the request has {int(length):,} bytes; expected at most {most:,}")
-        if scope["query_string"].count(b"&") >= MAX_FIELDS:
-            return refuse(400, f"the address has more than {MAX_FIELDS} fields")
         if path.startswith(OPEN_PATHS):
             return None
         query = parse_qs(asked := scope["query_string"].decode("latin-1"))

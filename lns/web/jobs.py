@@ -185,11 +185,7 @@ async def _start_worker() -> asyncio.subprocess.Process:
         stderr=asyncio.subprocess.DEVNULL,
         env=os.environ | {"PYTHONPATH": os.pathsep.join([str(_ROOT), *filter(None, sys.path)])},
         start_new_session=True,  # Ctrl-C is for the server to handle
-        preexec_fn=_heed_interrupts,
+        # SIGINT ends it also if the server was started in the background, where a shell ignores it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         limit=_LINE_BYTES,
     )
-
-
-def _heed_interrupts() -> None:
-    """Let SIGINT end the new process also if the server was started in the background, where a shell ignores it."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -20,9 +20,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from lns.instances.errors import InputError
 from lns.instances.formats import read
 from lns.runs.files import SETTINGS
-from lns.web.app import make_app
+from lns.web.app import Server, make_app
 from lns.web.guard import Access
-from lns.web.handlers import Server
 from lns.web.runs import Runs
 from lns.web.wire import document_to_json
 

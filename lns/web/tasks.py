@@ -1,13 +1,13 @@
 """The tasks of jobs.
 
-A task takes the fields of a request, checks them, and returns what does the work: a function that gets another one for
-messages to the page, and returns the fields of the last message. The server calls only the first half.
+A task is a generator: it takes the fields of a request and checks them, waits for the function that sends messages to
+the page, does the work with it, and returns the fields of the last message. The server lets it check only.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import nullcontext, suppress
 from math import isfinite
 from pathlib import Path
@@ -43,165 +43,151 @@ class Send(Protocol):
     def __call__(self, **message: Any) -> None: ...
 
 
-Work = Callable[[Send], Result]
+Task = Generator[None, Send, Result]
 
 
-def improve(fields: JsonFields) -> Work:
+def improve(fields: JsonFields) -> Task:
     """Free cells of a board and refill them, with a proof."""
     puzzle = read_puzzle(fields)
     board, cells, seconds = read_board(fields, puzzle), read_cells(fields, puzzle), _seconds(fields)
     target = None if fields.get("target") is None else fields.integer("target", 0, puzzle.max_score)
+    send = yield
+    from lns.api.improving import improve
+    from lns.exact.region.resolve import is_ready
 
-    def work(send: Send) -> Result:
-        from lns.api.improving import improve
-        from lns.exact.region.resolve import is_ready
-
-        _say_if_compiling(send, is_ready("auto"))
-        result = improve(
-            puzzle, board, cells or None, time=seconds, target=target,
-            on_improve=lambda better: send(type="board", **_board(puzzle, better)),
-            on_progress=lambda score, bound, nodes, seconds: send(
-                type="progress", score=score, bound=bound, nodes=nodes, seconds=seconds
-            ),
-        )  # fmt: skip
-        return {
-            "status": str(result.status),
-            **_board(puzzle, result.board),
-            "cells": list(result.cells),
-            **picked(result, "score", "score_before", "bound", "proven", "nodes", "seconds"),
-        }
-
-    return work
+    _say_if_compiling(send, is_ready("auto"))
+    result = improve(
+        puzzle, board, cells or None, time=seconds, target=target,
+        on_improve=lambda better: send(type="board", **_board(puzzle, better)),
+        on_progress=lambda score, bound, nodes, seconds: send(
+            type="progress", score=score, bound=bound, nodes=nodes, seconds=seconds
+        ),
+    )  # fmt: skip
+    return {
+        "status": str(result.status),
+        **_board(puzzle, result.board),
+        "cells": list(result.cells),
+        **picked(result, "score", "score_before", "bound", "proven", "nodes", "seconds"),
+    }
 
 
-def windows(fields: JsonFields) -> Work:
+def windows(fields: JsonFields) -> Task:
     """Re-solve all windows of a shape, one after the other."""
     puzzle = read_puzzle(fields)
     given, seconds, nodes = read_board(fields, puzzle), _seconds(fields), fields.integer("nodes", 1, 10**9)
     height, width = fields.integer("height", 1, puzzle.height), fields.integer("width", 1, puzzle.width)
+    send = yield
+    from lns.exact.region.resolve import warm_up
+    from lns.exact.region.windows import sweep_windows
 
-    def work(send: Send) -> Result:
-        from lns.exact.region.resolve import warm_up
-        from lns.exact.region.windows import sweep_windows
-
-        warm_up("auto")
-        board, outcomes, began = given, {"proven": 0, "improved": 0, "open": 0}, time.monotonic()
-        left = lambda: seconds - (time.monotonic() - began)  # noqa: E731
-        for window in sweep_windows(puzzle, board, height, width, nodes=nodes, seconds=left):
-            result = window.result
-            outcomes[window.outcome] += 1
-            board = result.board
-            better = _board(puzzle, board) if result.improved else {}
-            send(type="window", row=window.row, column=window.column, outcome=window.outcome, **better)
-        return {
-            "status": "done",
-            **_board(puzzle, board),
-            "windows": outcomes,
-            "total": (puzzle.height - height + 1) * (puzzle.width - width + 1),
-            "seconds": time.monotonic() - began,
-        }
-
-    return work
+    warm_up("auto")
+    board, outcomes, began = given, {"proven": 0, "improved": 0, "open": 0}, time.monotonic()
+    left = lambda: seconds - (time.monotonic() - began)  # noqa: E731
+    for window in sweep_windows(puzzle, board, height, width, nodes=nodes, seconds=left):
+        result = window.result
+        outcomes[window.outcome] += 1
+        board = result.board
+        better = _board(puzzle, board) if result.improved else {}
+        send(type="window", row=window.row, column=window.column, outcome=window.outcome, **better)
+    return {
+        "status": "done",
+        **_board(puzzle, board),
+        "windows": outcomes,
+        "total": (puzzle.height - height + 1) * (puzzle.width - width + 1),
+        "seconds": time.monotonic() - began,
+    }
 
 
-def solve(fields: JsonFields) -> Work:
+def solve(fields: JsonFields) -> Task:
     """Search for a perfect board by a chosen exact solver; with a board, for one that keeps its pieces."""
     puzzle, board = _puzzle_and_start(fields)
     solver, seconds = fields.text("solver", 60), _seconds(fields)
     entry = find_solver(solver)
     if entry.extra is not None:
         require(entry.extra, f"the solver {solver}")
+    send = yield
+    from lns.exact.solvers import solve
 
-    def work(send: Send) -> Result:
-        from lns.exact.solvers import solve
-
-        if board is not None and (because := _why_not(puzzle, board)):
-            impossible = {"status": "infeasible", "because": because, "board": None}
-            return impossible | {"solver": solver, "nodes": 0, "seconds": 0.0}
-        searched = _kept(puzzle, board)
-        _say_if_compiling(send, entry.kernel_module is None or is_compiled(entry.kernel_module))
-        outcome = solve(
-            searched, solver, seconds=seconds,
-            on_progress=lambda now: send(type="progress", **picked(now, "nodes", "solutions", "seconds", "explored")),
-        )  # fmt: skip
-        return {
-            "status": str(outcome.status),
-            "solver": solver,
-            "board": None if outcome.board is None else board_to_json(puzzle, outcome.board),
-            **picked(outcome, "solutions", "nodes", "seconds", "details"),
-        }
-
-    return work
+    if board is not None and (because := _why_not(puzzle, board)):
+        impossible = {"status": "infeasible", "because": because, "board": None}
+        return impossible | {"solver": solver, "nodes": 0, "seconds": 0.0}
+    searched = _kept(puzzle, board)
+    _say_if_compiling(send, entry.kernel_module is None or is_compiled(entry.kernel_module))
+    outcome = solve(
+        searched, solver, seconds=seconds,
+        on_progress=lambda now: send(type="progress", **picked(now, "nodes", "solutions", "seconds", "explored")),
+    )  # fmt: skip
+    return {
+        "status": str(outcome.status),
+        "solver": solver,
+        "board": None if outcome.board is None else board_to_json(puzzle, outcome.board),
+        **picked(outcome, "solutions", "nodes", "seconds", "details"),
+    }
 
 
-def trace(fields: JsonFields) -> Work:
+def trace(fields: JsonFields) -> Task:
     """Record the first steps of an exact search."""
     puzzle, board = _puzzle_and_start(fields)
     solver, most = fields.text("solver", 60), fields.integer("most", 1, MOST_STEPS)
     as_page = fields.boolean("page", default=False)
     if solver not in TRACED:
         raise InputError(f"this solver cannot be watched; expected one of {', '.join(TRACED)}")
+    yield
+    from lns.exact.trace import trace
 
-    def work(send: Send) -> Result:
-        from lns.exact.trace import trace
-
-        searched = _kept(puzzle, board)
-        found = trace(searched, solver, steps=most)
-        if as_page:
-            return {"html": wire.page(searched, found)}
-        return {"puzzle": puzzle_to_json(searched), "trace": wire.trace_to_json(found)}
-
-    return work
+    searched = _kept(puzzle, board)
+    found = trace(searched, solver, steps=most)
+    if as_page:
+        return {"html": wire.page(searched, found)}
+    return {"puzzle": puzzle_to_json(searched), "trace": wire.trace_to_json(found)}
 
 
-def fill(fields: JsonFields) -> Work:
+def fill(fields: JsonFields) -> Task:
     """Fill a grid of polyominoes; the first steps are recorded, and what is placed is shown while it goes on."""
     grid, weight = read_grid(fields), fields.text("weight", 40)
     if weight not in (NO_WEIGHT, *WEIGHTS):
         raise InputError(f"unknown weight; expected {NO_WEIGHT}, {', '.join(WEIGHTS)}")
     zones, dead_ends = fields.boolean("zones", default=True), fields.boolean("dead_ends", default=True)
     count_all, seconds = fields.boolean("count", default=False), _seconds(fields)
+    send = yield
+    model = build_model(grid, reduced=count_all)
+    search = FillingSearch(model, weight, zones=zones, dead_ends=dead_ends)
+    search.advance(0, True)  # compiles
+    recorder = wire.GridRecorder(search)
+    shown = 0.0
 
-    def work(send: Send) -> Result:
-        model = build_model(grid, reduced=count_all)
-        search = FillingSearch(model, weight, zones=zones, dead_ends=dead_ends)
-        search.advance(0, True)  # compiles
-        recorder = wire.GridRecorder(search)
-        shown = 0.0
+    def report(now: Progress) -> None:
+        nonlocal shown
+        if now.seconds - shown > _SHOW_S:
+            shown = now.seconds
+            counts = picked(now, "nodes", "solutions", "seconds", "explored")
+            send(type="progress", pruned=search.pruned, placed=recorder.placed_as_json(), **counts)
 
-        def report(now: Progress) -> None:
-            nonlocal shown
-            if now.seconds - shown > _SHOW_S:
-                shown = now.seconds
-                counts = picked(now, "nodes", "solutions", "seconds", "explored")
-                send(type="progress", pruned=search.pruned, placed=recorder.placed_as_json(), **counts)
-
-        began = time.perf_counter()
-        recorder.record(MOST_PLACEMENTS, count_all=count_all)
-        recorded = time.perf_counter() - began
-        if search.exhausted or (search.solutions and not count_all):
-            status, spent = SolveStatus.SOLVED if search.solutions else SolveStatus.INFEASIBLE, 0.0
-        else:
-            outcome = run_search(search, Request(count_all, seconds=seconds, on_progress=report))
-            status, spent = outcome.status, outcome.seconds
-        ended = search.ended
-        return {
-            "status": str(status),
-            "seconds": recorded + spent,
-            "options": model.options,
-            "pieces": len(grid.loose),
-            **picked(search, "solutions", "nodes", "pruned", "branches", "deepest"),
-            "filling": None if ended is None else ended.first_filling(),
-            "steps": recorder.as_json(),
-        }
-
-    return work
+    began = time.perf_counter()
+    recorder.record(MOST_PLACEMENTS, count_all=count_all)
+    recorded = time.perf_counter() - began
+    if search.exhausted or (search.solutions and not count_all):
+        status, spent = SolveStatus.SOLVED if search.solutions else SolveStatus.INFEASIBLE, 0.0
+    else:
+        outcome = run_search(search, Request(count_all, seconds=seconds, on_progress=report))
+        status, spent = outcome.status, outcome.seconds
+    ended = search.ended
+    return {
+        "status": str(status),
+        "seconds": recorded + spent,
+        "options": model.options,
+        "pieces": len(grid.loose),
+        **picked(search, "solutions", "nodes", "pruned", "branches", "deepest"),
+        "filling": None if ended is None else ended.first_filling(),
+        "steps": recorder.as_json(),
+    }
 
 
-def level(fields: JsonFields) -> Work:
+def level(fields: JsonFields) -> Task:
     """Make a level of IQ Puzzler Pro: the game with some pieces on it that can be completed."""
     placed, seed = fields.integer("placed", 0, 11), fields.integer("seed", 0, 10**6)
-    return lambda send: {"status": "done", **wire.grid_to_json(random_level(placed, seed))}
+    yield
+    return {"status": "done", **wire.grid_to_json(random_level(placed, seed))}
 
 
 class _Progress(nullcontext[Any]):
@@ -217,66 +203,68 @@ class _Progress(nullcontext[Any]):
             self._send(type="progress", seconds=elapsed, text=line)
 
 
-def estimate(fields: JsonFields) -> Work:
+def estimate(fields: JsonFields) -> Task:
     """Measure how often boards of each score come, on one core, and extrapolate."""
     puzzle, params, seed = read_puzzle(fields), fields.get("params"), fields.integer("seed", 0, 2**53)
     seconds = _seconds(fields)
+    send = yield
+    from lns.api.estimating import estimate
+    from lns.params import from_dict
 
-    def work(send: Send) -> Result:
-        from lns.api.estimating import estimate
-        from lns.params import from_dict
-
-        _say_if_compiling(send, is_compiled("lns.construct.kernel"))
-        how: dict[str, Any] = {"time": seconds, "seed": seed, "params": from_dict(params)}
-        result = estimate(puzzle, progress=_Progress(send), **how)
-        rows = [[row.score, row.count, row.expected, row.low, row.high] for row in result.rows if isfinite(row.high)]
-        status = "interrupted" if result.interrupted else "done"
-        return {"status": status, "seconds": result.seconds, "measured_score": result.measured_score, "rows": rows}
-
-    return work
+    _say_if_compiling(send, is_compiled("lns.construct.kernel"))
+    how: dict[str, Any] = {"time": seconds, "seed": seed, "params": from_dict(params)}
+    result = estimate(puzzle, progress=_Progress(send), **how)
+    rows = [[row.score, row.count, row.expected, row.low, row.high] for row in result.rows if isfinite(row.high)]
+    status = "interrupted" if result.interrupted else "done"
+    return {"status": status, "seconds": result.seconds, "measured_score": result.measured_score, "rows": rows}
 
 
-def run(fields: JsonFields) -> Work:
+def run(fields: JsonFields) -> Task:
     """Search for the best board in the directory that the server has made; without a run it is removed.
 
     The server has checked the fields: ``source``, a puzzle or what holds it, ``clues``, and ``how``, the other fields
     of a `lns.api.arguments.RunSpec`.
     """
     source, clues, how = fields.get("source"), fields.get("clues"), fields.get("how")
+    yield
+    from lns.api import files, solving
 
-    def work(send: Send) -> Result:
-        from lns.api import files, solving
-
-        try:
-            given = read_puzzle(fields, "source") if isinstance(source, dict) else source
-            puzzle, notes = files.read_puzzle(given, clues=clues)
-            result = solving.solve(puzzle, notes=notes, progress="none", **how)
-            return {"status": result.why, "score": result.score}
-        finally:
-            with suppress(OSError):
-                Path(how["run_dir"]).rmdir()
-
-    return work
+    try:
+        given = read_puzzle(fields, "source") if isinstance(source, dict) else source
+        puzzle, notes = files.read_puzzle(given, clues=clues)
+        result = solving.solve(puzzle, notes=notes, progress="none", **how)
+        return {"status": result.why, "score": result.score}
+    finally:
+        with suppress(OSError):
+            Path(how["run_dir"]).rmdir()
 
 
-def resume(fields: JsonFields) -> Work:
+def resume(fields: JsonFields) -> Task:
     """Go on with a run."""
     how = {name: fields.get(name) for name in ("run_dir", "time", "workers")}
+    yield
+    from lns.api.solving import resume
 
-    def work(send: Send) -> Result:
-        from lns.api.solving import resume
-
-        result = resume(**how, progress="none")
-        return {"status": result.why, "score": result.score}
-
-    return work
+    result = resume(**how, progress="none")
+    return {"status": result.why, "score": result.score}
 
 
-_OF_PAGES: tuple[Callable[[JsonFields], Work], ...] = (improve, windows, solve, trace, fill, level)
+_OF_PAGES: tuple[Callable[[JsonFields], Task], ...] = (improve, windows, solve, trace, fill, level)
 PAGE_TASKS = {task.__name__: task for task in _OF_PAGES}
 """The tasks whose fields come from a page as they are."""
 TASKS = PAGE_TASKS | {"estimate": estimate, "run": run, "resume": resume}
 """Task by the kind of its job."""
+
+
+def done(task: Task, send: Send) -> Result:
+    """Check the fields of a task and do its work."""
+    next(task)
+    try:
+        task.send(send)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+    raise AssertionError("a task waits once")
 
 
 def _seconds(fields: JsonFields) -> float:

@@ -42,10 +42,10 @@ def main() -> None:
 def _work(request: dict[str, Any], out: IO[str]) -> dict[str, Any]:
     """Do the task; its last message."""
     try:
-        from lns.web.tasks import TASKS
+        from lns.web.tasks import TASKS, done
 
-        work = TASKS[request["kind"]](JsonFields(request["fields"]))
-        return {"type": "done", **work(lambda **message: _write(out, message))}
+        task = TASKS[request["kind"]](JsonFields(request["fields"]))
+        return {"type": "done", **done(task, lambda **message: _write(out, message))}
     except KeyboardInterrupt:
         return {"type": "done", "status": "interrupted"}
     except InputError as error:

@@ -1,10 +1,8 @@
 """Options that no other test gives to a command: each is taken, and does what its help says."""
 
-import itertools
 import os
 import re
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import pytest
@@ -19,7 +17,7 @@ from lns.runs.directory import RunDirectory
 from lns.runs.files import REPORT, STATUS
 from lns.tuning import benchmark
 from tests.cli.conftest import Typed
-from tests.lns.run_parts import best_of, finished_run, new_directory, run_for, small_puzzle
+from tests.lns.run_parts import best_of, finished_run
 
 PUZZLE, SOLUTION = lns.generate("like-e2", width=4, seed=1)
 DESIGN = "exact design hard --width 2 --height 3 --colours 2 --trees 2 --nodes 1000"

@@ -157,19 +157,6 @@ def test_clues_are_kept_in_files_that_name_their_puzzle(typed: Typed) -> None:
     assert "taken from the url" in typed("improve a.json --rows 1:3").err
 
 
-def test_boards_that_cannot_be_used(typed: Typed) -> None:
-    other, solved = planted(9, 7, 6, 6)
-    write("other.url", "url", other, solved)
-    assert "other.url" in typed.refused("improve other.url --puzzle p.json --rows 0:1")
-    placements = SOLUTION.placements.copy()
-    placements[40] = placements[39]
-    write("twice.url", "url", PUZZLE, Board(placements, 7, 6))
-    assert "twice.url: the board breaks a rule outside" in typed.refused("improve twice.url --puzzle p.json --rows 0:1")
-    placements[40] = -1
-    write("part.json", None, PUZZLE, Board(placements, 7, 6))
-    assert "part.json: the board has no mismatch" in typed.refused("improve part.json --puzzle p.json")
-
-
 ROWS = "--rows 3:12 --time 10m"
 WINDOWS = "--window 9x16 --everywhere --nodes 1000000000000"  # the first one takes longer than anybody has
 

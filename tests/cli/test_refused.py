@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lns.instances.board import Board
 from lns.instances.formats import write
-from tests.cli.conftest import PUZZLE, Typed, begun, swapped
+from tests.cli.conftest import PUZZLE, SOLUTION, Typed, begun, swapped
 from tests.instances.small_puzzles import planted
 
 # the beginning of a command -> (what is typed behind it, what the sentence says)
@@ -75,6 +76,11 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("--rows 1:3 --no-backjumping", "--no-backjumping is for --order dynamic"),
         ("--rows 1:3 --order static --heuristic min-offer", "are for --order dynamic or auto"),
         ("--rows 1:3 --heuristic min-ofer", "did you mean 'min-offer'?"),
+    ],
+    "improve": [
+        ("other.url --puzzle p.json --rows 0:1", "other.url"),
+        ("twice.url --puzzle p.json --rows 0:1", "twice.url: the board breaks a rule outside"),
+        ("hole.json --puzzle p.json", "hole.json: the board has no mismatch"),
     ],
     "show": [
         ("nothing-here", "no such file"),
@@ -184,6 +190,9 @@ def files(here: Path, params: str) -> None:
     for name, board in (("b.url", swapped()), ("best.json", swapped()), ("part.json", begun())):
         write(name, None, PUZZLE, board)
     write("empty.json", None, PUZZLE, Board.empty(PUZZLE))
+    write("other.url", "url", *planted(9, 7, 6, 6))
+    for name, last in (("twice.url", SOLUTION.placements[39]), ("hole.json", -1)):
+        write(name, None, PUZZLE, Board(np.r_[SOLUTION.placements[:40], last, SOLUTION.placements[41:]], 7, 6))
     write("one.json", "json", planted(1, 1, 1, 1)[0], None)
     Path("wrong.toml").write_text("[construct]\ntial = 13\n")
     Path("small.txt").write_text("....\n....\n\nAAA\n\nBB\nB.\n\nCC\n")

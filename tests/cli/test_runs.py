@@ -1,7 +1,6 @@
 """`lns status`, `watch`, `report`, `stop`, `collect`, `compare` and `merge` on runs that are over, damaged or many."""
 
 import json
-import logging
 import os
 import re
 import shutil
@@ -26,7 +25,7 @@ from lns.instances.puzzle import Clue
 from lns.instances.verify import verify
 from lns.islands import Archipelago
 from lns.rounds import Search
-from lns.runs import board_log, files
+from lns.runs import board_log
 from lns.runs.board_log import BestBoards
 from lns.runs.directory import board_source, read_run, run_directories
 from lns.runs.files import seal
@@ -344,19 +343,6 @@ def test_what_cannot_be_merged(folder: Path, typed: Typed) -> None:
     said = typed(f"merge damaged {folder / 'more'} -o merged")
     assert "1 damaged line left out" in said.out and "has no usable checkpoint" in said.err
     typed("resume merged --time 1h --steps 1 --quiet")
-
-
-def test_a_long_log_of_messages_begins_a_new_file(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_LOG_BYTES", 300)
-    handler = files.RunLog(here)
-    for number in range(60):
-        handler.handle(logging.makeLogRecord({"msg": f"line {number:03d}", "levelno": logging.INFO}))
-    handler.close()
-    assert {path.name for path in here.iterdir()} == {"run.log", "run.log.1"}
-    kept = (here / "run.log.1").read_text() + (here / "run.log").read_text()
-    numbers = [int(line[-3:]) for line in kept.splitlines()]
-    assert numbers[-1] == 59 and len(kept) < 800
-    assert numbers == list(range(numbers[0], 60))
 
 
 def test_a_full_board_log_takes_new_bests_only(

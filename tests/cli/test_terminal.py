@@ -6,17 +6,13 @@ import errno
 import io
 import logging
 import os
-import re
 import signal
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from lns.cli.exact_paper import PAPERS
-from lns.cli.main import main
 from lns.cores import available_cores
 from lns.exact.text_table import aligned, markdown, table_width
 from lns.runs.files import format_duration
@@ -161,7 +157,6 @@ def test_cores_are_those_of_the_affinity_mask(monkeypatch: pytest.MonkeyPatch) -
 
 
 TABLE = [["grid", "smallest", "largest", "mean", "report"], ["5x11", "1", "22", "3.5", "4"]]
-DATA = Path(__file__).parents[2] / "docs" / "papers" / "data"
 
 
 def test_a_wider_table_is_broken_into_blocks_that_repeat_the_first_columns() -> None:
@@ -182,20 +177,3 @@ def test_a_wider_table_is_broken_into_blocks_that_repeat_the_first_columns() -> 
             "| grid | largest | mean |\n| --- | --- | --- |\n| 5x11 | 22 | 3.5 |\n\n"
             "| grid | report |\n| --- | --- |\n| 5x11 | 4 |"
         )
-
-
-@pytest.mark.parametrize("paper", sorted(PAPERS.keys() - {"all"}))
-def test_tables_of_a_paper_fit_a_terminal(
-    paper: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    show = ["exact", "paper", paper, "--show", "-o", str(DATA / f"{paper}.csv")]
-    assert main(show) == 0
-    whole = capsys.readouterr().out
-    terminal = Terminal()
-    monkeypatch.setattr("sys.stdout", terminal)
-    monkeypatch.setenv("COLUMNS", "80")
-    assert main(show) == 0
-    shown = terminal.getvalue()
-    assert max(map(len, whole.splitlines())) > 80, "without a terminal nothing is broken"
-    assert max(map(len, shown.splitlines())) <= 80
-    assert set(re.findall(r"\S+", whole)) == set(re.findall(r"\S+", shown)), "nothing is cut"

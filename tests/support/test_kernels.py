@@ -10,10 +10,7 @@ import tomllib
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
 
-import numba
-import numpy as np
 import pytest
 
 from lns.exact import file_lock
@@ -366,42 +363,3 @@ def test_the_cap_of_the_version_covers_what_is_installed_and_locked() -> None:
     [locked] = [line for line in (ROOT / "requirements.lock").read_text().splitlines() if line.startswith("numba==")]
     for release in (version("numba"), locked.split("==")[1].split()[0]):
         assert numbers(bounds[">="]) <= numbers(release) < numbers(bounds["<"]), release
-
-
-class Arrays(NamedTuple):
-    first: np.ndarray
-    second: np.ndarray
-
-
-def test_the_private_option_of_flat_kernels_removes_reference_counts() -> None:
-    def last_positive(arrays: Arrays, count: int) -> float:
-        chosen = arrays.first
-        for index in range(count):
-            if arrays.second[index] > 0:
-                chosen = arrays.second
-        return chosen[0]
-
-    for options, counted in (({}, True), ({"_nrt": False}, False)):
-        compiled = numba.njit(nogil=True, **options)(last_positive)
-        assert hasattr(compiled, "_cache") and hasattr(compiled._compiler, "compile")
-        assert compiled(Arrays(np.ones(3), np.full(3, 2.0)), 3) == 2.0
-        [code] = compiled.inspect_llvm().values()
-        assert ("NRT_incref" in code) is counted
-
-
-@jit.inline_flat_kernel
-def doubled(number: float) -> float:
-    return 2 * number
-
-
-def test_inlined_kernels_leave_out_what_a_call_from_python_needs_and_can_be_called_all_the_same() -> None:
-    assert doubled(4) == 8  # before any kernel uses it
-
-    def six_times(number: float) -> float:
-        return 3.0 * doubled(number)
-
-    compiled = numba.njit(nogil=True, _nrt=False)(six_times)
-    assert compiled(5) == 30.0
-    assert doubled(5) == 10 and doubled(number=0.5) == 1.0  # with and without machine code for the type of argument
-    [code] = doubled.inspect_llvm().values()
-    assert "define" in code and "cpython" not in code and "cfunc" not in code

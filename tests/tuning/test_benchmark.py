@@ -120,7 +120,6 @@ def test_a_benchmark_refuses_impossible_settings(settings, sentence):
 
 
 def test_rows_by_name(capsys):
-    assert benchmark.puzzle_of_row("meta16", BenchmarkOptions(data="nowhere", workers=1)) is None
     assert main(["ladder", "--rows", "meta16", "--data", "nowhere"]) == 2
     assert "nowhere: the row meta16 needs meta16.txt" in capsys.readouterr().err
 
@@ -135,7 +134,7 @@ def test_the_help_names_every_row(capsys):
 
 def test_fresh_rows_depend_on_the_seed():
     def fresh(seed):
-        return [benchmark.puzzle_of_row(name, BenchmarkOptions(fresh=seed, workers=1)) for name in benchmark.FRESH]
+        return [each for _, each in benchmark.selected_rows(benchmark.FRESH, BenchmarkOptions(fresh=seed, workers=1))]
 
     first, second = fresh(1)
     assert (first.width, first.height, first.colours) == (16, 16, 22) and first != second

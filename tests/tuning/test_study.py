@@ -353,7 +353,7 @@ def test_named_instances_are_kept_with_the_study_and_held_out_seeds_are_others(t
     assert {pair.puzzle.name for pair in study.pairs} == {puzzle.name for puzzle in named}
     assert not {pair.seed for pair in study.pairs} & {pair.seed for pair in study.held_out}
     again = open_study(path, StudyRequest())
-    assert again.puzzles == study.puzzles == list(named)
+    assert again.plan.puzzles == study.plan.puzzles == list(named)
     assert [pair.seed for pair in again.pairs] == [pair.seed for pair in study.pairs]
 
 

@@ -8,9 +8,8 @@ from starlette.testclient import TestClient
 
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
-from lns.web.app import make_app
+from lns.web.app import Server, make_app
 from lns.web.guard import Access
-from lns.web.handlers import Server
 from lns.web.runs import Runs
 from lns.web.wire import board_to_json, puzzle_to_json
 

@@ -226,12 +226,13 @@ def test_what_goes_wrong_on_a_page_is_noticed(firefox: Firefox, site: Site) -> N
 def test_pieces_are_dragged_to_the_board_and_back_and_counted(tab: Tab, site: Site) -> None:
     tab.open(site.at("board?instance=like-e2-4x4"))
     tab.says("#tray-head", "Free pieces: 16")
-    tab.drag("#tray button", "#place [data-cell='5']")
+    cell = "#place [data-cell='5']"
+    tab.drag("#tray button", cell)
     tab.says("#tray-head", "Free pieces: 15")
-    assert tab.call("() => document.querySelectorAll('#place [data-cell] path[stroke]').length") == 4
+    assert tab.call("name => document.querySelectorAll(name).length", f"{cell} path[stroke]") == 4
     tab.drag("#check", "#check")
     tab.says("#checked", " of 24")
-    tab.drag("#place [data-cell='5']", "#tray")
+    tab.drag(cell, "#tray")
     tab.says("#tray-head", "Free pieces: 16")
     tab.drag("#undo", "#undo")
     tab.says("#tray-head", "Free pieces: 15")

@@ -2,7 +2,6 @@
 
 import contextlib
 import copy
-import itertools
 import json
 import random
 import re
@@ -16,14 +15,13 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 import lns
 from lns.exact.polyominoes.grid import NO_WEIGHT
-from lns.web.app import PAGES
-from lns.web.handlers import CHANGES, READS
+from lns.web.app import PAGES, READS
 from lns.web.tasks import PAGE_TASKS
 from tests.instances.hostile_files import TEXTS
 from tests.web.browsing import Site, served
@@ -35,6 +33,11 @@ OUTSIDE = (
     "/..%2fsecret.txt", "/static/vendor/../../app.py", "//etc/passwd", "/api/../secret.txt",
 )  # fmt: skip
 """Paths that lead to no page."""
+RAW = (
+    b"\x16\x03\x01 no http at all\r\n\r\n",
+    b"GET /runs\r\n\r\n",
+    b"GET /runs HTTP/1.1\r\nhost: evil\r\nhost: x\r\n\r\n",
+)
 _TIMEOUT_S = 30.0
 
 
@@ -63,12 +66,12 @@ class Answers:
     by_status: Counter[int] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
 
-    def add(self, content: bytes, answer: bytes, *, refused: bool) -> None:
-        """Judge the answer to a request: it must not be a fault, nor grant anything if it must be ``refused``."""
+    def add(self, content: bytes, answer: bytes) -> None:
+        """Judge the answer to a request: it must not be a fault, nor show what no page may."""
         status = status_of(answer)
         self.by_status[status] += 1
         markup = b"content-type: text/html" in answer.lower() and MARKUP.encode() in answer
-        if status >= 500 or (refused and 0 < status < 400) or self.secret.encode() in answer or markup:
+        if status >= 500 or self.secret.encode() in answer or markup:
             self.wrong.append(f"{content[:3000]!r}: {answer[:300]!r}")
 
 
@@ -96,44 +99,6 @@ def exchange(target: Target, content: bytes, *, whole: bool = False) -> bytes:
             while part := connection.recv(65_536):
                 parts.append(part)
     return b"".join(parts)
-
-
-def requests(target: Target) -> Iterator[bytes]:
-    """Requests with the key and the token that must all be refused."""
-    get, post = "GET", "POST"
-    reads = [f"/api/{name}" for name in READS if name not in ("setup", "params", "runs", "opened", "watch/runs")]
-    names = ["../secret.txt", "/etc/passwd", "%2e%2e%2fsecret.txt", "a%00b", quote(MARKUP), "x" * 5000, "..%5cx", "."]
-    for path, name in itertools.product(reads, names):
-        yield request(target, get, f"{path}?name={name}&id={name}")
-    for path in OUTSIDE:
-        yield request(target, get, path)
-    bodies = (b"", b"{", b"[]", b"null", b'{"a":' * 10_000, b"\xff\xfe", b'{"text": 1}', b'{"kind": "run"}',
-              json.dumps({"kind": MARKUP, "name": MARKUP, "instance": MARKUP}).encode(),
-              json.dumps({"name": "../..", "instance": "../secret.txt", "params": {}}).encode())  # fmt: skip
-    for name, body in itertools.product(CHANGES, bodies):
-        yield request(target, post, f"/api/{name}", body)
-    for method in ("PUT", "CONNECT", "BREW"):
-        yield request(target, method, "/api/runs")
-    yield request(target, post, "/api/document", b"x" * 1_000_001)
-    for length in ("99999999999999999999", "-1"):
-        yield request(target, post, "/api/document", b"x", {"content-length": length})
-    for long in (20_000, 200_000):
-        yield request(target, get, "/runs", headers={"x-long": "y" * long})
-    yield request(target, get, "/runs", headers={"upgrade": "websocket", "host": "evil.example"})
-    chunk = b"186a0\r\n" + b"x" * 100_000 + b"\r\n"
-    chunked = {"content-length": "", "transfer-encoding": "chunked"}
-    yield request(target, post, "/api/document", chunk * 11 + b"0\r\n\r\n", chunked)
-    yield b"GET /runs HTTP/1.1\r\nhost: " + target.host.encode() + b"\r\nhost: evil\r\n\r\n"
-    yield b"\x16\x03\x01 no http at all\r\n\r\n"
-    yield b"GET /runs\r\n\r\n"
-
-
-def attack(target: Target, secret: str) -> Answers:
-    """Send all requests, one after the other."""
-    answers = Answers(secret)
-    for content in requests(target):
-        answers.add(content, exchange(target, content, whole=True), refused=True)
-    return answers
 
 
 def status_of(answer: bytes) -> int:
@@ -218,13 +183,16 @@ def damage(rng: random.Random, values: dict[str, Any]) -> None:
 
 
 def odd_request(target: Target, rng: random.Random) -> bytes:
-    """A request of a page, its values, its bytes, or neither, changed at random."""
+    """A request of a page, its values, its bytes, or neither, changed at random; or one of no page."""
+    if rng.random() < 0.02:
+        return rng.choice(RAW)
     method = rng.choice((*["GET"] * 4, *["POST"] * 14, "HEAD", "PUT", "get", "BREW", ""))
     if method == "GET":
-        path = rng.choice([*(f"/{page}" for page in PAGES), *(f"/api/{name}" for name in READS), "/login", "/static/x"])
+        path = rng.choice([*(f"/{page}" for page in PAGES), *(f"/api/{name}" for name in READS), "/login", *OUTSIDE])
         names = rng.choices(("name", "id", "first", "count", "key"), k=rng.randrange(3))
         query = "&".join(
-            f"{name}={rng.choice(('1', '-1', '%b2', '%ED%A0%80', '%00', '%', MARKUP, '.'))}" for name in names
+            f"{name}={rng.choice(('1', '-1', '%b2', '%ED%A0%80', '%00', '%', MARKUP, '..%2fsecret.txt'))}"
+            for name in names
         )
         content = request(target, method, f"{path}?{query}")
     else:
@@ -257,7 +225,7 @@ def attack_at_random(target: Target, count: int, seed: str, secret: str) -> Answ
         if number % 5 == 0:
             drop(target, content, rng)
             continue
-        answers.add(content, exchange(target, content), refused=False)
+        answers.add(content, exchange(target, content))
         if number % 100 == 0 and (said := status_of(exchange(target, request(target, "GET", "/runs")))) != 200:
             answers.wrong.append(f"a page is answered by {said}")
     return answers
@@ -304,22 +272,19 @@ def open_sockets(pid: int) -> int:
     return found
 
 
-def answer_time(target: Target, streams: int, idle: int, half: int) -> tuple[float, Counter[int]]:
-    """Seconds that a page waits while connections are open: event streams, silent ones, and unfinished requests.
-
-    Also how many of the streams got which status.
-    """
+def answer_time(target: Target, streams: int, idle: int, half: int) -> float:
+    """Seconds that a page waits while connections are open: event streams, silent ones, and unfinished requests."""
     sent = [request(target, "GET", "/api/watch/runs")] * streams + [b"GET /runs HTTP/1.1\r\nhost: "] * half
     with ExitStack() as stack:
         connections = [stack.enter_context(connect(target)) for _ in range(streams + half + idle)]
         for connection, content in zip(connections, sent, strict=False):
             connection.sendall(content)
-        statuses = Counter(status_of(connection.recv(64)) for connection in connections[:streams])
+        assert all(status_of(connection.recv(64)) == 200 for connection in connections[:streams])
         began = time.perf_counter()
         answer = exchange(target, request(target, "GET", "/runs"))
         seconds = time.perf_counter() - began
         assert status_of(answer) == 200, answer[:60]
-    return seconds, statuses
+    return seconds
 
 
 # -- tests ------------------------------------------------------------------------------------------------------------
@@ -347,30 +312,27 @@ def with_token(target: Target) -> Target:
     return replace(target, token=token[1])
 
 
-def test_hostile_requests_are_refused_and_nothing_is_written(site: Site, target: Target) -> None:
-    (site.root / "secret.txt").write_text(SECRET)
-    answers = attack(target, SECRET)
-    assert not answers.wrong, answers.wrong
-    assert sum(answers.by_status.values()) >= 180 > answers.by_status[0] * 10, answers.by_status
-    assert [path.name for path in site.root.iterdir()] == ["secret.txt"]
-    assert (site.root / "secret.txt").read_text() == SECRET
-    assert exchange(target, request(target, "GET", "/api/setup"), whole=True).startswith(b"HTTP/1.1 200")
-
-
 def test_a_thousand_open_connections_do_not_stop_the_server(target: Target) -> None:
-    seconds, statuses = answer_time(target, streams=120, idle=440, half=440)
-    assert seconds < 10
-    assert statuses == {200: 100, 503: 20}
-    again, _ = answer_time(target, streams=1, idle=0, half=0)
-    assert again < 10, "and those that were closed are forgotten"
+    assert answer_time(target, streams=120, idle=440, half=440) < 10
+    assert answer_time(target, streams=1, idle=0, half=0) < 10, "and those that were closed are forgotten"
 
 
 def test_silent_connections_and_those_beyond_the_limit_are_closed(tmp_path: Path) -> None:
-    with served(tmp_path, changed="server.WAIT_S, server.MOST_CONNECTIONS = 1.0, 20") as site, ExitStack() as stack:
+    with served(tmp_path, changed="server.WAIT_S, server.MOST_CONNECTIONS = 600.0, 20") as site, ExitStack() as stack:
         port = urlsplit(site.address).port
         some = [stack.enter_context(socket.create_connection(("127.0.0.1", port), 10)) for _ in range(25)]
-        for connection in some:
-            assert connection.recv(1) == b"", "closed by the server, without a word"
+        end = time.monotonic() + 10.0
+        while sum(map(is_closed, some)) < 15:
+            assert time.monotonic() < end, "half of the limit may wait"
+            time.sleep(0.1)
+        assert known(site).token, "a page is answered"
+
+
+def is_closed(connection: socket.socket) -> bool:
+    """Whether the server has closed a connection, without a word."""
+    with suppress(BlockingIOError):
+        return connection.recv(1, socket.MSG_DONTWAIT) == b""
+    return False
 
 
 @pytest.mark.parametrize("number", [800, pytest.param(10_000, marks=pytest.mark.slow)])

@@ -4,18 +4,13 @@ import asyncio
 import signal
 import time
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import lns
 from lns.instances.errors import InputError
-from lns.instances.puzzle import Puzzle
 from lns.web import jobs
 from lns.web.jobs import Job, Jobs
-from lns.web.wire import puzzle_to_json
-from tests.web.page import Page
 
 pytestmark = pytest.mark.anyio
 
@@ -23,31 +18,36 @@ TASKS = """
 import logging, os, signal, time
 from lns.web import tasks, worker
 
-def wait(send):
+def wait(fields):
+    send = yield
     send(type="note", text="waiting")
     time.sleep(300)
 
-def deaf(send):
+def deaf(fields):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    wait(send)
+    return (yield from wait(fields))
 
 def talk(fields):
-    def work(send):
-        for number in range(fields.get("count")):
-            send(type="progress", nodes=number)
-            send(type="note", text=str(number))
-        return {"status": "done"}
-    return work
+    send = yield
+    for number in range(fields.get("count")):
+        send(type="progress", nodes=number)
+        send(type="note", text=str(number))
+    return {"status": "done"}
 
-def log(send):
+def log(fields):
+    yield
     logging.getLogger("lns").info("compiling \\x1b[31m")
     return {"status": "done"}
 
-tasks.TASKS |= {
-    "log": lambda fields: log, "wait": lambda fields: wait, "trace": lambda fields: wait, "deaf": lambda fields: deaf,
-    "talk": talk, "crash": lambda fields: lambda send: os._exit(7),
-    "hog": lambda fields: lambda send: {"bytes": len(bytearray(fields.get("bytes")))},
-}
+def crash(fields):
+    yield
+    os._exit(7)
+
+def hog(fields):
+    yield
+    return {"bytes": len(bytearray(fields.get("bytes")))}
+
+tasks.TASKS |= {"log": log, "wait": wait, "trace": wait, "deaf": deaf, "talk": talk, "crash": crash, "hog": hog}
 worker.main()
 """
 """The worker with tasks that need no search."""
@@ -60,11 +60,6 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "MOST_JOBS", 2)
     monkeypatch.setattr(jobs, "START_S", 0.0)
     monkeypatch.setattr(jobs, "END_S", 1.0)
-
-
-@pytest.fixture
-def small() -> Puzzle:
-    return lns.generate("like-e2", width=3, seed=1).puzzle
 
 
 @pytest.fixture
@@ -112,18 +107,6 @@ async def test_a_job_that_is_stopped_while_its_process_starts_is_interrupted(sta
     job.stop()
     last = (await asyncio.wait_for(messages(job), 30))[-1]
     assert last.items() >= {"type": "done", "status": "interrupted"}.items(), last
-
-
-def test_a_page_is_told_that_too_many_jobs_run(tmp_path: Path, small: Puzzle) -> None:
-    page = Page(tmp_path)
-    asked = {"kind": "trace", "puzzle": puzzle_to_json(small), "board": None, "solver": "dlx", "most": 10, "time": 60}
-    with page.client:
-        started = [page.answer("/api/job", asked)["id"] for _ in range(2)]
-        assert "stop one of them first" in page.sentence("/api/job", asked)
-        for name in started:
-            page.answer("/api/job/stop", {"id": name})
-        assert page.client.portal is not None
-        page.client.portal.call(page.server.jobs.close)
 
 
 @pytest.mark.parametrize("kind", ["wait", "deaf"])
@@ -182,35 +165,6 @@ async def test_a_page_that_comes_back_gets_what_it_has_not_seen(started: Jobs, m
     assert [message["number"] for message in every] == list(range(1, 22)), "20, and the last one always"
     assert every[-1]["type"] == "done"
     assert await messages(job, first=18) == every[18:]
-
-
-async def test_a_message_reaches_all_pages_at_once() -> None:
-    process: Any = None
-    job = Job("id", process, False)
-    job.add({"type": "note", "text": "first"})
-    pages = [job.events() for _ in range(2)]
-    assert [(await anext(page))["text"] for page in pages] == ["first"] * 2
-    waiting = asyncio.ensure_future(anext(pages[0]))
-    await asyncio.sleep(0.3)  # the first page waits for a change, the second one pauses before it does
-    pausing = asyncio.ensure_future(anext(pages[1]))
-    await asyncio.sleep(0)
-    job.add({"type": "note", "text": "second"})
-    found = await asyncio.wait_for(asyncio.gather(waiting, pausing), 3)
-    assert [message["text"] for message in found] == ["second"] * 2
-    for page in pages:
-        await page.aclose()
-
-
-async def test_the_messages_of_old_jobs_are_dropped(started: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "MOST_KEPT", 1)
-    names = []
-    for _ in range(3):
-        job = await started.start("talk", {"count": 0}, 300)
-        await messages(job)
-        names.append(job.id)
-    with pytest.raises(InputError, match="no such job"):
-        started.find(names[0])
-    assert started.find(names[2]).ended
 
 
 async def test_the_end_of_the_server_leaves_no_process(started: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,25 +79,6 @@ def test_a_large_board_and_its_tray_fit_the_window(
     assert in_window(page, "#place svg")
 
 
-@pytest.mark.parametrize("window", WINDOWS)
-def test_a_large_game_and_a_recording_fit_the_window(page: Page, site: Site, window: str) -> None:
-    width, height = WINDOWS[window]
-    page.set_viewport_size({"width": width, "height": height})
-    visit(page, site, "play")
-    page.select_option("#pieces", '{"width":16,"height":16}')
-    page.click("#new button[type=submit]")
-    expect(page.locator("#name")).to_contain_text("square, 256 pieces")
-    page.evaluate("scrollTo(0, 0)")
-    assert in_window(page, "#place svg")
-    visit(page, site, "steps")
-    page.select_option("#which", "like-e2-16x16")
-    page.fill("#most", "5")
-    page.click("#begin button[type=submit]")
-    expect(page.locator("#name")).to_contain_text("16 x 16", timeout=60_000)
-    page.evaluate("scrollTo(0, 0)")
-    assert in_window(page, "#place svg")
-
-
 def test_colours_have_motifs_that_can_be_switched_off_and_pieces_show_their_numbers(
     page: Page, site: Site, small: tuple[Puzzle, Board]
 ) -> None:
@@ -211,15 +192,6 @@ def test_a_link_does_not_replace_the_board_of_the_user(page: Page, site: Site, s
     expect(page.locator("#name")).to_contain_text("4 x 4")
     page.goto(site.at("board"))
     expect(page.locator("#name")).to_contain_text("5 x 5")
-
-
-def test_a_link_that_could_not_be_read_is_not_made(page: Page, site: Site, small: tuple[Puzzle, Board]) -> None:
-    open_board(page, site, *small)
-    large = "{ constructor() { super({ flush(out) { out.enqueue(new Uint8Array(160_000)); } }); } }"
-    page.evaluate(f"() => {{ window.CompressionStream = class extends TransformStream {large}; }}")
-    page.click("#link")
-    expect(page.locator("#problem")).to_contain_text("letters; expected at most 200,000: Download it instead")
-    expect(page.locator("#shared")).to_have_value("")
 
 
 BAD_LINKS = ("lns=", "lns=%00", "lns=QUJD", f"lns={'A' * 300_000}", "lns=q1ZKSizILMlVsqpWSk4sKkktKlayiq6tBQA")

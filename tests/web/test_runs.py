@@ -132,7 +132,7 @@ def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
     def run(instance: object, **fields: object) -> dict[str, Any]:
         asked = {"instance": instance, "time": 1, "workers": 1, "seed": 1, "engine": "auto", "target": None}
         answer = page.answer("/api/run/start", asked | {"params": {}} | fields)
-        tasks.run(JsonFields(given[-1]))(lambda **message: None)
+        tasks.done(tasks.run(JsonFields(given[-1])), lambda **message: None)
         return answer | {"call": calls[-1]}
 
     return run

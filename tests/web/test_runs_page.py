@@ -35,15 +35,6 @@ def finished(site: Site, *names: str) -> None:
         lns.solve(puzzle, time=5, steps=1, workers=1, seed=1, run_dir=site.root / name, progress="none")
 
 
-def test_the_printed_address_opens_from_a_page_of_another_site(page: Page, site: Site) -> None:
-    """A terminal may be a page itself."""
-    link = f"<a href='{site.address}'>open</a>"
-    page.route("http://elsewhere.test/", lambda route: route.fulfill(content_type="text/html", body=link))
-    page.goto("http://elsewhere.test/")
-    page.click("a")
-    expect(page.locator("h1")).to_contain_text("Runs")
-
-
 def test_a_run_is_started_watched_stopped_and_resumed(page: Page, site: Site) -> None:
     page.goto(site.at("runs"))
     expect(page.locator("#list")).to_contain_text("There is no run")
