@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from lns.instances.board import EMPTY, Board
+from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import GREY, Clue, IntArray, Puzzle, canonical, digest, rotate
-from lns.instances.verify import verify
 
 Quad = Sequence[int]
 Pair = tuple[int, int]
@@ -28,24 +27,12 @@ MARK, FILLER, FIRST_NODE = 0, 1, 2  # colours of the pieces of a graph
 
 @dataclass(frozen=True)
 class PieceList:
-    """Pieces as a file lists them, with what the rules of their puzzle say of pieces and colours.
+    """Pieces as a file lists them, with what the rules of their puzzle say of pieces and colours, as in `Puzzle`."""
 
-    Attributes
-    ----------
-    quads : sequence of 4 int
-        Colours up, right, down, left of each piece.
-    copies : sequence of int
-        How often each piece may lie on a board, 0 for any number; empty for once.
-    mates : sequence of (int, int)
-        Pairs of colours that match each other. A renaming of colours names the mate of a colour the mate of its name.
-    rim : int
-        Colour of the outer edge, which a renaming makes that of the other puzzle; 0 for none.
-    """
-
-    quads: Sequence[Quad]
+    quads: Sequence[Quad]  # colours up, right, down, left of each piece
     copies: Sequence[int] = ()
-    mates: Sequence[Pair] = ()
-    rim: int = GREY
+    mates: Sequence[Pair] = ()  # a renaming of colours names the mate of a colour the mate of its name
+    rim: int = GREY  # a renaming makes it that of the other puzzle
 
     @classmethod
     def of(cls, puzzle: Puzzle, *, mirrored: bool = False) -> PieceList:
@@ -143,9 +130,8 @@ def set_sha256(puzzle: Puzzle) -> str:
     `colour_ranks` tells all colours apart, as those of Eternity II and of nearly all puzzles; otherwise that no colour
     refinement tells the sets apart. `translation` decides.
     """
-    fields = puzzle.unusual_fields()
-    board: dict[str, Any] = {"width": puzzle.width, "height": puzzle.height}
-    board |= {name: fields[name] for name in ("holes", "framed", "turns") if name in fields}
+    fields = {"width": puzzle.width, "height": puzzle.height} | puzzle.unusual_fields()
+    board = {name: fields[name] for name in ("width", "height", "holes", "framed", "turns") if name in fields}
     return digest(board | _form(PieceList.of(puzzle), _ranks(puzzle), turns=puzzle.turns))
 
 
@@ -182,14 +168,12 @@ def translation(source: Puzzle, target: Puzzle) -> IntArray | None:
         return None
     if renaming is None:
         return None
-    renamed = [[renaming[colour] for colour in quad] for quad in pieces.quads]
     own = {colour: colour for quad in others.quads for colour in quad}
     named = enumerate(_numbering(others.quads, own, turns=source.turns))
     at = {number: (piece, turns) for piece, (number, turns) in named}
-    for piece, (number, turned) in enumerate(_numbering(renamed, own, turns=source.turns)):
+    for piece, (number, turned) in enumerate(_numbering(pieces.quads, renaming, turns=source.turns)):
         other, other_turned = at[number]
-        for rotation in range(4):
-            oriented[4 * piece + rotation] = 4 * other + (rotation + turned - other_turned) % 4
+        oriented[4 * piece : 4 * piece + 4] = 4 * other + (np.arange(4) + turned - other_turned) % 4
     return oriented
 
 
@@ -205,24 +189,17 @@ def translate(board: Board, source: Puzzle, target: Puzzle) -> Board:
             f"{source.name} (set {set_sha256(source)[:12]}…) has other pieces than {target.name} "
             f"(set {set_sha256(target)[:12]}…); expected the same pieces, in any numbering"
         )
-    if PieceList.of(source) == PieceList.of(target):
-        return board
-    shown = Board(
-        np.where(board.placements < 0, EMPTY, table[np.maximum(board.placements, 0)]), board.width, board.height
-    )
-    before, after = verify(source, board), verify(target, shown)
-    if (before.score, before.mismatches, before.rim_faults) != (after.score, after.mismatches, after.rim_faults):
-        raise RuntimeError(f"a board of {source.name} has {before.score}; as one of {target.name} it has {after.score}")
-    return shown
+    known = (board.placements >= 0) & (board.placements < len(table))
+    placements = np.where(known, table[np.where(known, board.placements, 0)], board.placements)
+    return Board(placements, board.width, board.height)
 
 
 def translated_clues(source: Puzzle, target: Puzzle, clues: Sequence[Clue]) -> tuple[Clue, ...]:
     """Clues of one puzzle as clues of another. Raises InputError as `translate` does."""
     lying = {clue.cell: (clue.piece, clue.rotation) for clue in clues}
-    pairs = translate(
-        Board.from_pairs(map(lying.get, range(source.cells)), source.width, source.height), source, target
-    ).pairs()
-    return tuple(Clue(cell, *pair) for cell, pair in enumerate(pairs) if pair is not None)
+    board = Board.from_pairs(map(lying.get, range(source.cells)), source.width, source.height)
+    pairs = enumerate(translate(board, source, target).pairs())
+    return tuple(Clue(cell, *pair) for cell, pair in pairs if pair is not None)
 
 
 def _form(pieces: PieceList, ranks: dict[int, int], *, turns: bool) -> dict[str, Any]:
@@ -269,25 +246,17 @@ def normalise_clue_pieces(puzzle: Puzzle, board: Board, freed: Iterable[int] = (
     emptied = set(freed)
     clues = sorted(puzzle.clues, key=lambda clue: clue.cell not in emptied)
     for clue in clues:
-        oriented = int(placements[clue.cell])
-        same = oriented in _same_colours(puzzle, clue.oriented) and oriented >> 2 in _identical(puzzle, clue.piece)
-        if same and oriented >> 2 != clue.piece:
+        oriented, others = int(placements[clue.cell]), _identical(puzzle, clue.piece) - {clue.piece}
+        if oriented >> 2 in others and (puzzle.turned[oriented] == puzzle.turned[clue.oriented]).all():
             _exchange(puzzle, placements, oriented >> 2, clue.piece)
     cell_of = {oriented >> 2: cell for cell, oriented in enumerate(placements.tolist()) if cell not in emptied}
-    clue_pieces = {clue.piece for clue in clues}
     for clue in clues:
         if cell_of.get(clue.piece, clue.cell) != clue.cell:
-            identical = _identical(puzzle, clue.piece) - cell_of.keys() - clue_pieces
-            if identical:
-                substitute = min(identical)
-                _exchange(puzzle, placements, clue.piece, substitute)
-                cell_of[substitute] = cell_of.pop(clue.piece)
+            unused = _identical(puzzle, clue.piece) - cell_of.keys() - {clue.piece for clue in clues}
+            if unused:
+                _exchange(puzzle, placements, clue.piece, min(unused))
+                cell_of[min(unused)] = cell_of.pop(clue.piece)
     return Board(placements, board.width, board.height)
-
-
-def _same_colours(puzzle: Puzzle, oriented: int) -> IntArray:
-    """The oriented pieces that have the same four colours as ``oriented``, itself included, turned or not."""
-    return np.flatnonzero((puzzle.oriented == puzzle.oriented[oriented]).all(axis=1)).astype(np.int32)
 
 
 def _identical(puzzle: Puzzle, piece: int) -> set[int]:
@@ -299,9 +268,9 @@ def _identical(puzzle: Puzzle, piece: int) -> set[int]:
 def _exchange(puzzle: Puzzle, placements: IntArray, first: int, second: int) -> None:
     """Exchange two identical pieces wherever they lie, in place; the colours on the cells stay."""
     for cell in np.flatnonzero(np.isin(placements >> 2, (first, second))):
-        other = first + second - (placements[cell] >> 2)
-        candidates = _same_colours(puzzle, placements[cell])
-        placements[cell] = candidates[candidates >> 2 == other][0]
+        other = 4 * (first + second - (placements[cell] >> 2))
+        alike = (puzzle.turned[other : other + 4] == puzzle.turned[placements[cell]]).all(axis=1)
+        placements[cell] = other + np.argmax(alike)
 
 
 # -- graphs as sets of pieces, and back (Jolivet 2008, figure 7) ----------------------------------------------------

@@ -7,8 +7,8 @@ Kinds of puzzles
     boards with holes. `wang`: tiles of which any number may be used. `Planted.with_mates` gives some colours of any of
     them mates.
 Families
-    `family` reads a text such as 'like-e2:12x20:5+17' as a `Family`, a function from seeds to puzzles. `KINDS` lists
-    the kinds that have families.
+    `of_kind` makes a puzzle of any of the `KINDS`; `family` reads a text such as 'like-e2:12x20:5+17' as a function
+    from seeds to puzzles.
 Results and defaults
     `Planted` is a puzzle with its solution. `clue_cells` and `corner_cells` choose cells for clues; `default_colours`
     and `default_like_e2` choose numbers of colours.
@@ -22,8 +22,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -37,8 +36,8 @@ from lns.instances.generate.planted import Planted, PortableRandom, clue_cells, 
 from lns.instances.layout import Layout
 from lns.instances.puzzle import DOWN, MAX_CELLS, RIGHT, Puzzle, canonical, rotate
 
-__all__ = ["KINDS", "Family", "Planted", "balanced_torus", "clue_cells", "corner_cells", "default_colours", "family"]
-__all__ += ["default_like_e2", "like_e2", "numbers_of", "other_rules", "tetravex", "three_partition", "triples_of"]
+__all__ = ["KINDS", "Planted", "balanced_torus", "clue_cells", "corner_cells", "default_colours", "default_like_e2"]
+__all__ += ["family", "like_e2", "numbers_of", "of_kind", "other_rules", "tetravex", "three_partition", "triples_of"]
 __all__ += ["uniform", "unique", "wang"]
 
 _OTHER_RULES: dict[str, dict[str, Any]] = {
@@ -50,7 +49,7 @@ _OTHER_RULES: dict[str, dict[str, Any]] = {
 }
 _MACMAHON = "12232213113232322323133233332221322323"  # a solution of the 24 squares: right and lower joint of each cell
 KINDS = ("uniform", "balanced-torus", "like-e2", *_OTHER_RULES, "wang")
-"""The names of the kinds of puzzles that have families."""
+"""The names of the kinds of puzzles that `of_kind` makes."""
 CONSTRUCTIONS = ("m+n-2", "max")
 ENDS, FLANKS, NORTH, EAST, SOUTH, WEST = 1, 2, 3, 4, 5, 6
 FIRST_BAR = 7
@@ -182,52 +181,45 @@ def wang(width: int, height: int, colours: int | None = None, seed: int = 0) -> 
 # -- families ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Family:
-    """All generated puzzles of one of the `KINDS`, size and number of colours; a function from seeds to puzzles.
+def of_kind(
+    kind: str,
+    width: int,
+    height: int,
+    colours: int | None = None,
+    rim_colours: int | None = None,
+    inner_colours: int | None = None,
+    seed: int = 0,
+) -> Planted:
+    """Generate a puzzle of one of the `KINDS`.
 
     Of a triangle or diamond, width and height are both the side. A like-e2 puzzle has ``rim_colours`` and
     ``inner_colours``, every other one ``colours``; the numbers default to those of the generator. Raises InputError if
-    the kind is unknown or an option does not belong to it.
+    the kind is unknown, an option does not belong to it, or the generator refuses one.
     """
-
-    kind: str
-    width: int
-    height: int
-    colours: int | None = None
-    rim_colours: int | None = None
-    inner_colours: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise InputError(f"unknown kind of puzzle '{self.kind}'; expected {', '.join(KINDS)}")
-        if self.kind == "like-e2" and self.colours is not None:
-            raise InputError(
-                "a like-e2 puzzle has separate rim and inner colours; expected two numbers of colours, not one"
-            )
-        if self.kind != "like-e2" and (self.rim_colours, self.inner_colours) != (None, None):
-            raise InputError(f"a {self.kind} puzzle has no separate rim and inner colours; expected one number")
-        if self.kind in _BY_SIDE and self.width != self.height:
-            wanted = "a square" if self.kind == "balanced-torus" else "one number, its side"
-            kind = self.kind.replace("-", " ")
-            raise InputError(f"a {kind} of {self.width} x {self.height}; expected {wanted}")
-
-    def __call__(self, seed: int) -> Planted:
-        """Generate the member of a seed. Raises InputError if the generator refuses the size, colours or seed."""
-        if self.kind == "like-e2":
-            return like_e2(self.width, self.height, self.rim_colours, self.inner_colours, seed)
-        if self.kind == "balanced-torus":
-            return balanced_torus(self.width, self.colours, seed)
-        make = {"uniform": uniform, "wang": wang}.get(self.kind, partial(other_rules, self.kind))
-        return make(self.width, self.height, self.colours, seed)
+    if kind not in KINDS:
+        raise InputError(f"unknown kind of puzzle '{kind}'; expected {', '.join(KINDS)}")
+    if kind == "like-e2":
+        if colours is not None:
+            said = "a like-e2 puzzle has separate rim and inner colours"
+            raise InputError(f"{said}; expected two numbers of colours, not one")
+        return like_e2(width, height, rim_colours, inner_colours, seed)
+    if (rim_colours, inner_colours) != (None, None):
+        raise InputError(f"a {kind} puzzle has no separate rim and inner colours; expected one number")
+    if kind in _BY_SIDE and width != height:
+        wanted = "a square" if kind == "balanced-torus" else "one number, its side"
+        raise InputError(f"a {kind.replace('-', ' ')} of {width} x {height}; expected {wanted}")
+    if kind == "balanced-torus":
+        return balanced_torus(width, colours, seed)
+    make = {"uniform": uniform, "wang": wang}.get(kind, partial(other_rules, kind))
+    return make(width, height, colours, seed)
 
 
-def family(spec: str) -> Family:
-    """Parse the text form of a family, KIND:SIZE[:COLOURS].
+def family(spec: str) -> Callable[[int], Planted]:
+    """The generator of all puzzles of a kind and size, whose argument is the seed, for a text KIND:SIZE[:COLOURS].
 
     SIZE is N or WxH; COLOURS is a number, or RIM+INNER for like-e2. Examples: ``like-e2:12x12``,
     ``like-e2:12x20:5+17``, ``uniform:8x8:7``, ``balanced-torus:8:9``, ``tetravex:5x5``, ``diamond:4``. Raises
-    InputError for another text.
+    InputError for another text; `of_kind` refuses what does not fit the kind.
     """
     match = _SPEC.fullmatch(spec.strip())
     if match is None:
@@ -237,7 +229,8 @@ def family(spec: str) -> Family:
         )
     kind, width, height, first, second = match.groups()
     one, two = (None if text is None else int(text) for text in (first, second))
-    return Family(kind, int(width), int(height or width), *((one,) if two is None else (None, one, two)))
+    colours = (one, None, None) if two is None else (None, one, two)
+    return partial(of_kind, kind, int(width), int(height or width), *colours)
 
 
 # -- puzzles of Jolivet 2008 -------------------------------------------------------------------------------------------

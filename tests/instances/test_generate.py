@@ -244,7 +244,7 @@ def test_a_family_generates_the_puzzle_of_a_seed() -> None:
 @pytest.mark.parametrize("spec", NO_FAMILIES)
 def test_texts_that_name_no_family_are_refused(spec: str) -> None:
     with pytest.raises(InputError) as refused:
-        family(spec)
+        family(spec)(1)
     assert NO_FAMILIES[spec] in str(refused.value)
 
 
