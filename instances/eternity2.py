@@ -45,8 +45,8 @@ class Recognised(NamedTuple):
 def recognise(puzzle: Puzzle) -> Recognised | None:
     """Whether a puzzle has the pieces of Eternity II; None for any other."""
     for mirrored in (False, True) if (puzzle.width, puzzle.height) == (16, 16) else ():
-        pieces = PieceList.of(puzzle, mirrored=mirrored).quads
-        ranks = colour_ranks(PieceList(pieces))
+        pieces = PieceList(PieceList.of(puzzle, mirrored=mirrored).quads)  # whatever the rules
+        ranks = colour_ranks(pieces)
         forms = ranked(pieces, ranks)
         if _digest(sorted(forms)) == _SET:
             sentence = (
