@@ -139,11 +139,8 @@ class Puzzle(Layout, RichDisplay):
     names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        fields, board = vars(self), f"a board of {self.width} x {self.height}"  # frozen for all others
-        if self.width < 1 or self.height < 1:
-            raise InputError(f"{board} (width x height) has no cells; expected 1 or more")
-        if self.cells > MAX_CELLS:
-            raise InputError(f"{board} has {self.cells} cells; expected at most {MAX_CELLS}")
+        fields = vars(self)  # which are frozen for all others
+        check_shape(self.width, self.height)
         fields["holes"] = tuple(sorted(map(int, self.holes)))
         self._check_holes()
         pieces = np.asarray(self.pieces)
@@ -154,7 +151,7 @@ class Puzzle(Layout, RichDisplay):
         if self.holes and len(pieces) == self.piece_count:
             pieces = np.concatenate([pieces, np.full((len(self.holes), 4), GREY, dtype=pieces.dtype)])
         if len(pieces) != self.piece_count + len(self.holes) or pieces[self.piece_count :].any():
-            board += f" with {len(self.holes)} holes" if self.holes else ""
+            board = f"a board of {self.width} x {self.height}" + f" with {len(self.holes)} holes" * bool(self.holes)
             raise InputError(f"{len(pieces)} pieces for {board}; expected {self.piece_count}")
         if pieces.min() < 0 or pieces.max() > MAX_COLOUR:
             raise _bad_piece(pieces, (pieces < 0) | (pieces > MAX_COLOUR), f"expected numbers from 0 to {MAX_COLOUR}")
@@ -440,6 +437,12 @@ class Puzzle(Layout, RichDisplay):
                 f"the clue on {self.cell_label(clue.cell)} places piece {clue.piece + 1} (from 1) with the sides "
                 f"{sides} (up right down left); expected {where}"
             )
+
+
+def check_shape(width: int, height: int) -> None:
+    """Raise InputError if a board of this shape has no cells or too many; called before arrays are allocated."""
+    if width < 1 or height < 1 or width * height > MAX_CELLS:
+        raise InputError(f"a board of {width} x {height} (width x height); expected 1 to {MAX_CELLS} cells")
 
 
 def refuse_copies(puzzle: Puzzle, what: str) -> None:

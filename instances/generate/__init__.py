@@ -34,7 +34,7 @@ from lns.instances.generate import planted as core
 from lns.instances.generate.eternity import default_colours, default_like_e2, like_e2
 from lns.instances.generate.planted import Planted, PortableRandom, clue_cells, corner_cells, plant
 from lns.instances.layout import Layout
-from lns.instances.puzzle import DOWN, MAX_CELLS, RIGHT, Puzzle, canonical, rotate
+from lns.instances.puzzle import DOWN, MAX_CELLS, RIGHT, Puzzle, canonical, check_shape, rotate
 
 __all__ = ["KINDS", "Planted", "balanced_torus", "clue_cells", "corner_cells", "default_colours", "default_like_e2"]
 __all__ += ["family", "like_e2", "numbers_of", "of_kind", "other_rules", "tetravex", "three_partition", "triples_of"]
@@ -68,7 +68,7 @@ def uniform(
     before the others are drawn. Raises InputError if the shape, number of colours or seed is out of range, or there are
     fewer inner edges than that.
     """
-    core.check_shape(width, height)
+    check_shape(width, height)
     colours = default_colours(width, height) if colours is None else colours
     core.check_colours(colours)
     random = PortableRandom(seed)
@@ -91,7 +91,7 @@ def balanced_torus(n: int, colours: int | None = None, seed: int = 0) -> Planted
     rim become grey. They took part in the balance, so the counts inside are only nearly equal. Parameters and errors
     are as for `uniform`.
     """
-    core.check_shape(n, n)
+    check_shape(n, n)
     colours = default_colours(n, n) if colours is None else colours
     core.check_colours(colours)
     random = PortableRandom(seed)
@@ -117,7 +117,7 @@ def other_rules(kind: str, width: int, height: int, colours: int | None = None, 
             raise InputError(f"a {kind} of side {width}; expected 1 or more")
         size, height = f"{width}", width if kind == "triangle" else 2 * width - 1
         width = 2 * width - 1
-    core.check_shape(width, height)
+    check_shape(width, height)
     holes = _holes_of(kind, width, height)
     if colours is None:
         colours = 3 if (kind, size) == ("macmahon", "6x4") else default_colours(width, height, holes=holes, **rules)
@@ -156,7 +156,7 @@ def wang(width: int, height: int, colours: int | None = None, seed: int = 0) -> 
     does, with a new tile, whose sides towards empty cells have random colours, of three by default. So the set is
     small. Raises InputError if the shape, number of colours or seed is out of range.
     """
-    core.check_shape(width, height)
+    check_shape(width, height)
     colours = 3 if colours is None else colours
     core.check_colours(colours)
     random, order, tiles = PortableRandom(seed), list(range(width * height)), list[list[int]]()
@@ -251,7 +251,7 @@ def unique(width: int, height: int, construction: str, seed: int = 0, attempt: i
     The seed is that of the order and rotations of the pieces. Raises InputError if the construction is unknown or the
     board has a single row or column.
     """
-    core.check_shape(width, height)
+    check_shape(width, height)
     if construction not in CONSTRUCTIONS:
         raise InputError(f"unknown construction '{construction}'; expected {' or '.join(CONSTRUCTIONS)}")
     if min(width, height) < 2:
@@ -259,17 +259,16 @@ def unique(width: int, height: int, construction: str, seed: int = 0, attempt: i
     cells = range(width * height)
     right = [1 + cell % width for cell in cells]
     if construction == "m+n-2":
-        colours = width + height - 2
+        colours, changes = width + height - 2, attempt
         down = [width + cell // width for cell in cells]
     else:
-        colours = max(width, height)
+        colours, changes = max(width, height), attempt // 2
         antidiagonal = attempt % 2 == 1
         down = [(height - 1 - cell // width if antidiagonal else 1 + cell // width) for cell in cells]
         for cell in cells:
             row, column = divmod(cell, width)
             if (row + column == min(width, height) - 1) if antidiagonal else (row == column):
                 right[cell] = down[cell] = colours
-    changes = attempt if construction == "m+n-2" else attempt // 2
     choices = PortableRandom(attempt)
     for _ in range(changes):
         row, column = choices.below(height), choices.below(width)

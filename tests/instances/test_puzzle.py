@@ -68,8 +68,8 @@ def test_a_puzzle_cannot_be_changed() -> None:
 @pytest.mark.parametrize(
     ("pieces", "shape", "rules", "words"),
     [
-        (CORNERS, (0, 0), {}, "no cells"),
-        (CORNERS, (300, 300), {}, "at most 4096"),
+        (CORNERS, (0, 0), {}, "a board of 0 x 0"),
+        (CORNERS, (300, 300), {}, "expected 1 to 4096 cells"),
         (CORNERS, (3, 2), {}, "4 pieces"),
         (CORNERS, (4, 1), {}, "do not fit a board of 4 x 1"),
         ([[0, 0, 0, 0]] * 9, (3, 3), {"holes": (9,)}, "a hole names cell 9; expected 0 to 8"),
