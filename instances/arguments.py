@@ -17,6 +17,7 @@ from lns.instances.text import printable
 P = ParamSpec("P")
 R = TypeVar("R")
 Class = TypeVar("Class", bound=type[Any])
+Kind = tuple[str, Callable[[Any], bool]]
 
 _WORDS: dict[Any, str] = {
     int: "a whole number",
@@ -39,18 +40,18 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     """
     parameters = inspect.signature(function).parameters
 
-    @cache  # evaluated at the first call, when all modules are loaded
-    def annotations() -> dict[str, Any]:
-        names = _Names(function.__globals__)
-        given = {name: each.annotation for name, each in parameters.items() if each.annotation is not each.empty}
-        return {name: eval(one, {}, names) if isinstance(one, str) else one for name, one in given.items()}
+    @cache  # evaluated when the first value comes, when all modules are loaded
+    def kind(name: str) -> Kind:
+        annotation = parameters[name].annotation if name in parameters else Any
+        return _kind(eval(annotation, {}, _Names(function.__globals__)) if isinstance(annotation, str) else annotation)
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         for name, value in [*zip(parameters, args, strict=False), *kwargs.items()]:
-            annotation = annotations().get(name, Any)
-            if not _fits(value, annotation):
-                raise InputError(f"{name} is {_shown(value)}; expected {_in_words(annotation)}")
+            expected, fits = kind(name)
+            if not fits(value):
+                shown = printable(repr(value), _SHOWN)
+                raise InputError(f"{name} is {shown} ({type(value).__name__}); expected {expected}")
         return function(*args, **kwargs)
 
     return call
@@ -69,41 +70,34 @@ class _Names(dict[str, Any]):
         return getattr(builtins, name, None) or type(name, (), {})
 
 
-def _fits(value: object, annotation: Any) -> bool:
-    """Whether a value is of the type that an annotation says."""
+def _kind(annotation: Any) -> Kind:
+    """What an annotation says, in words such as "a whole number or None", and as a test of values."""
     origin, arguments = get_origin(annotation), get_args(annotation)
-    if annotation is Any:
-        return True
-    if origin is Callable or annotation is Callable:
-        return callable(value)
+    if annotation in (Any, inspect.Parameter.empty):
+        return "anything", lambda value: True
+    if Callable in (origin, annotation):
+        return "a function", callable
+    if origin is dict:
+        return "a dict", lambda value: isinstance(value, dict)
     if isinstance(origin, type) and issubclass(origin, Iterable):  # any kind of sequence is as good as another
-        if isinstance(value, str | bytes) or not isinstance(value, dict if origin is dict else Iterable):
-            return False
-        elements = value if isinstance(value, list | tuple | set) and not hasattr(origin, "__array__") else ()
-        return all(_fits(each, arguments[0]) for each in elements)
+        each, fits = _kind(arguments[0])
+        listed = () if hasattr(origin, "__array__") else (list, tuple, set)
+        words = f"a sequence of {re.sub('^an? ', '', each)}s" if isinstance(arguments[0], type) else "a sequence"
+        return (
+            words,
+            lambda value: (
+                isinstance(value, Iterable)
+                and not isinstance(value, str | bytes)
+                and (not isinstance(value, listed) or all(map(fits, value)))
+            ),
+        )
     if arguments and origin is not PathLike:
-        return any(_fits(value, each) for each in arguments)
-    kind = origin or _NUMBERS.get(annotation, annotation) or type(None)
-    return isinstance(value, kind) or kind.__name__ in {c.__name__ for c in type(value).__mro__}
-
-
-def _shown(value: object) -> str:
-    """A value and its type for a message."""
-    return f"{printable(repr(value), _SHOWN)} ({type(value).__name__})"
-
-
-def _in_words(annotation: Any) -> str:
-    """What an annotation says, such as "a whole number or None"."""
-    origin, arguments = get_origin(annotation), get_args(annotation)
-    if origin is Callable or annotation is Callable:
-        return "a function"
-    if isinstance(origin, type) and issubclass(origin, Iterable) and arguments:
-        if origin is dict or not isinstance(arguments[0], type):
-            return "a dict" if origin is dict else "a sequence"
-        return f"a sequence of {re.sub('^an? ', '', _in_words(arguments[0]))}s"
-    if arguments and origin is not PathLike:
-        words = [_in_words(each) for each in arguments]
-        return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
-    kind = origin or annotation
-    article = "an" if kind.__name__[0] in "AEIOU" else "a"
-    return _WORDS.get(kind, f"{article} {kind.__name__}")
+        said, tests = zip(*map(_kind, arguments), strict=True)
+        words = " or ".join(filter(None, (", ".join(said[:-1]), said[-1])))
+        return words, lambda value: any(fits(value) for fits in tests)
+    named = origin or annotation or type(None)
+    article = "an" if named.__name__[0] in "AEIOU" else "a"
+    kind = _NUMBERS.get(named, named)
+    return _WORDS.get(
+        named, f"{article} {named.__name__}"
+    ), lambda value: isinstance(value, kind) or kind.__name__ in {base.__name__ for base in type(value).__mro__}

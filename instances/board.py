@@ -50,11 +50,8 @@ class Board(RichDisplay):
             flat = np.asarray(self.placements, dtype=np.int32).reshape(-1)
         except (TypeError, ValueError, OverflowError) as error:
             raise InputError(f"placements are no whole numbers of 32 bits: {error}") from None
-        if len(flat) != self.width * self.height:
-            raise InputError(
-                f"{len(flat)} placements for a board of {self.width} x {self.height}; "
-                f"expected {self.width * self.height}"
-            )
+        if len(flat) != (cells := self.width * self.height):
+            raise InputError(f"{len(flat)} placements for a board of {self.width} x {self.height}; expected {cells}")
         object.__setattr__(self, "placements", read_only(np.where(flat < 0, EMPTY, flat).astype(np.int32)))
 
     @classmethod
@@ -65,9 +62,8 @@ class Board(RichDisplay):
     @classmethod
     def from_pairs(cls, pairs: Iterable[Sequence[int] | None], width: int, height: int) -> Board:
         """A board of a (piece, rotation) for each cell, row by row, as ``best.json`` has it; None is an empty cell."""
-        return cls(
-            np.array([EMPTY if pair is None else pair[0] * 4 + pair[1] for pair in pairs], np.int32), width, height
-        )
+        placements = [EMPTY if pair is None else pair[0] * 4 + pair[1] for pair in pairs]
+        return cls(np.array(placements, dtype=np.int32), width, height)
 
     def of(self, puzzle: Puzzle) -> Board:
         """The same placements with ``puzzle`` attached, and the blanks on its holes.

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from lns.instances.board import Board
 from lns.instances.piece_set import PieceList, colour_ranks, ranked
@@ -33,40 +33,34 @@ _CLUES = {
 CLUES = len(_CLUES)
 
 
-@dataclass(frozen=True)
-class Recognised:
-    """How a puzzle is Eternity II: ``numbered`` is 'usual', 'swapped' (pieces 112 and 113) or 'other'."""
+class Recognised(NamedTuple):
+    """How a puzzle is Eternity II."""
 
     mirrored: bool
-    numbered: str
-    ranks: dict[int, int]
-
-    @property
-    def sentence(self) -> str:
-        """What a user is told."""
-        if self.mirrored:
-            return "the pieces are the mirror image of Eternity II (two opposite sides are exchanged in the side order)"
-        if self.numbered == "swapped":
-            return "the pieces of Eternity II; pieces 112 and 113 are swapped against the usual numbering"
-        return f"the pieces of Eternity II, in {'the usual' if self.numbered == 'usual' else 'another'} numbering"
+    ranks: dict[int, int]  # of its colours
+    sentence: str  # what a user is told
 
 
 @lru_cache(maxsize=16)
 def recognise(puzzle: Puzzle) -> Recognised | None:
     """Whether a puzzle has the pieces of Eternity II; None for any other."""
-    if puzzle.width != 16 or puzzle.height != 16:
-        return None
-    for mirrored in (False, True):
-        shown = [mirror(quad) if mirrored else quad for quad in puzzle.pieces.tolist()]
-        ranks = colour_ranks(PieceList(shown))
-        forms = ranked(shown, ranks)
-        if _digest(sorted(forms)) != _SET:
-            continue
-        swapped = list(forms)
-        first, second = SWAPPED
-        swapped[first], swapped[second] = forms[second], forms[first]
-        numbered = {_digest(swapped): "swapped", _digest(forms): "usual"}.get(_NUMBERED, "other")
-        return Recognised(mirrored, numbered, ranks)
+    for mirrored in (False, True) if (puzzle.width, puzzle.height) == (16, 16) else ():
+        pieces = PieceList(PieceList.of(puzzle, mirrored=mirrored).quads)  # whatever the rules
+        ranks = colour_ranks(pieces)
+        forms = ranked(pieces, ranks)
+        if _digest(sorted(forms)) == _SET:
+            sentence = (
+                "the pieces are the mirror image of Eternity II (two opposite sides are exchanged in the side order)"
+            )
+            if not mirrored:
+                swapped = [*forms]
+                swapped[SWAPPED[0]], swapped[SWAPPED[1]] = (forms[piece] for piece in reversed(SWAPPED))
+                how = {
+                    _digest(forms): ", in the usual numbering",
+                    _digest(swapped): "; pieces 112 and 113 are swapped against the usual numbering",
+                }
+                sentence = f"the pieces of Eternity II{how.get(_NUMBERED, ', in another numbering')}"
+            return Recognised(mirrored, ranks, sentence)
     return None
 
 
@@ -99,8 +93,7 @@ def clues_by_turn(puzzle: Puzzle, board: Board, clues: Sequence[Clue]) -> list[l
 
 def name_of_set(puzzle: Puzzle) -> str:
     """'Eternity II' for its pieces in any numbering; else the puzzle's own name."""
-    known = recognise(puzzle)
-    return puzzle.name if known is None or known.mirrored else "Eternity II"
+    return "Eternity II" if official_clues(puzzle) else puzzle.name
 
 
 def name_of_clues(puzzle: Puzzle) -> str:
@@ -116,10 +109,9 @@ def name_of_clues(puzzle: Puzzle) -> str:
 
 def clue_sentence(puzzle: Puzzle, board: Board) -> str | None:
     """The official clues that a board of Eternity II respects, in words; None for another puzzle."""
-    known = recognise(puzzle)
-    if known is None or known.mirrored:
+    if not (official := official_clues(puzzle)):
         return None
-    held = clues_by_turn(puzzle, board, official_clues(puzzle))
+    held = clues_by_turn(puzzle, board, official)
     starter = "with" if STARTER in held[0] else "without"
     sentence = f"Eternity II: {len(held[0])} of {CLUES} official clues, {starter} the starter clue"
     turns = max(range(4), key=lambda turns: (len(held[turns]), STARTER in held[turns]))

@@ -25,33 +25,18 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Content of a regular file of at most 4 MiB; pipes and devices are refused without waiting for them.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, it is not a regular file, cannot be read or is larger than 4 MiB.
-    """
-    name = os.fspath(path)
-    where = printable(name)
+    """Content of a regular file of at most 4 MiB, which `open_to_read` opens. Raises InputError for all else."""
+    where = printable(os.fspath(path))
     try:
-        status = Path(name).stat()
-        if stat.S_ISDIR(status.st_mode):
-            raise InputError("this is a directory; expected a file", where)
-        if not stat.S_ISREG(status.st_mode):
-            raise InputError("this is a pipe or a device; expected a regular file", where)
-        if status.st_size > MAX_BYTES:
-            raise InputError(f"the file has {status.st_size} bytes; expected at most {MAX_BYTES}", where)
-        with open_to_read(name) as file:
-            data = file.read(MAX_BYTES + 1)
-        if data is None:  # a file of the kernel that has nothing to say now
-            raise InputError("nothing can be read from this file; expected a regular file", where)
+        with open_to_read(path) as file:
+            data = file.read(MAX_BYTES + 1) or b""  # None of a file of the kernel that has nothing to say now
+            size = max(len(data), os.fstat(file.fileno()).st_size)
     except InputError:
         raise
     except (OSError, ValueError) as error:
         raise InputError(_reason(error), where) from None
-    if len(data) > MAX_BYTES:
-        raise InputError(f"the file has more than {MAX_BYTES} bytes; expected no more", where)
+    if size > MAX_BYTES:
+        raise InputError(f"the file has {size} bytes; expected at most {MAX_BYTES}", where)
     return data
 
 
@@ -59,42 +44,20 @@ def open_to_read(path: str | os.PathLike[str]) -> IO[bytes]:
     """Open a regular file of any size for reading.
 
     Nothing is waited for, neither the writer of a pipe nor what a file of the kernel has to say, such as /proc/kmsg.
-
-    Raises
-    ------
-    InputError
-        If it is a pipe, a device or a directory.
-    OSError
-        If it cannot be opened.
+    Raises InputError for a pipe, a device or a directory, and OSError for what cannot be opened.
     """
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise InputError("not a regular file; expected one", printable(os.fspath(path)))
-    return open(descriptor, "rb")  # noqa: PTH123
+    mode = Path(path).stat().st_mode
+    if not stat.S_ISREG(mode):
+        kind = "a directory; expected a file" if stat.S_ISDIR(mode) else "a pipe or a device; expected a regular file"
+        raise InputError(f"this is {kind}", printable(os.fspath(path)))
+    return open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)), "rb")  # noqa: PTH123
 
 
 def decode(data: bytes, source: str) -> str:
-    """Decode UTF-8 text, or UTF-16 text that begins with a byte order mark.
+    """Decode UTF-8 text, or UTF-16 text that begins with a byte order mark, of a file that messages call ``source``.
 
-    In comments, bytes that are not UTF-8 are taken as Latin-1.
-
-    Parameters
-    ----------
-    data : bytes
-        Content of a file.
-    source : str
-        Its name for messages.
-
-    Returns
-    -------
-    str
-        The text without a byte order mark; every line ends in ``\\n``.
-
-    Raises
-    ------
-    InputError
-        If the text holds a NUL byte or is neither.
+    In comments, bytes that are not UTF-8 are taken as Latin-1. Every line of the text ends in ``\\n``, and no byte
+    order mark is left. Raises InputError if it holds a NUL byte or is neither.
     """
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         try:
@@ -147,24 +110,8 @@ def atomic_file(path: str | os.PathLike[str], encoding: str | None = None) -> It
     """Write a file so that a reader sees either its old content or its new content, never a part.
 
     The data goes to a temporary file in the same folder, which then replaces the target; file and folder are synced to
-    disk. A symbolic link is replaced, not followed.
-
-    Parameters
-    ----------
-    path : str or path
-        The file to write; it may exist.
-    encoding : str, optional
-        Encoding of the text that is written; by default bytes are.
-
-    Yields
-    ------
-    file object
-        Open for writing.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written. It names ``path``; the old file is unchanged and no temporary file is left.
+    disk. A symbolic link is replaced, not followed. The file is open for bytes, or for text of an ``encoding``. Raises
+    OSError, which names ``path``, if it cannot be written; then an old file is unchanged and no temporary one is left.
     """
     target = Path(path)
     # short, as the name of the target may use all 255 bytes
@@ -172,19 +119,17 @@ def atomic_file(path: str | os.PathLike[str], encoding: str | None = None) -> It
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
-        try:
-            with open(descriptor, "wb" if encoding is None else "w", encoding=encoding) as file:  # noqa: PTH123
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(target)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        with temporary.open("xb" if encoding is None else "x", encoding=encoding) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
         sync_folder(target.parent)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from error
+    finally:
+        with suppress(OSError):  # it is gone if it has replaced the target
+            temporary.unlink()
 
 
 def write_output(path: str | os.PathLike[str], data: str | bytes) -> None:

@@ -7,17 +7,11 @@ import math
 from typing import Any
 
 from lns.instances.errors import InputError
-from lns.instances.text import printable, quoted
+from lns.instances.text import quoted
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """Parse a JSON object.
-
-    Raises
-    ------
-    InputError
-        If ``text`` is not JSON, is nested too deeply, holds a number of thousands of digits, or is not an object.
-    """
+    """Parse a JSON object; InputError for all else, such as nested too deeply, or with a number of 5,000 digits."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
@@ -41,22 +35,14 @@ def describe_found(value: object) -> str:
 
 
 class JsonFields:
-    """The fields of one JSON object, read by name.
+    """The fields of one JSON object, as `json_object` returns it, read by name.
 
     Every method raises InputError if the field has another type or size than expected, or is missing and has no
     ``default``; the message names the field, what was found and what was expected.
-
-    Parameters
-    ----------
-    values : dict
-        The object, as `json_object` returns it.
     """
 
     def __init__(self, values: dict[str, Any]) -> None:
         self.values = values
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.values
 
     def get(self, name: str, default: Any = None) -> Any:
         """The value of a field, unchecked."""
@@ -64,9 +50,9 @@ class JsonFields:
             raise InputError(f"no field '{name}'; expected it in the JSON object")
         return self.values.get(name, default)
 
-    def integer(self, name: str, low: int, high: int) -> int:
+    def integer(self, name: str, low: int, high: int, default: int | None = None) -> int:
         """A whole number from ``low`` to ``high``."""
-        return bounded_integer(self.get(name), low, high, f"'{name}'")
+        return bounded_integer(self.get(name, default), low, high, f"'{name}'")
 
     def number(self, name: str, low: float, high: float) -> float:
         """A finite number from ``low`` to ``high``."""
@@ -82,13 +68,6 @@ class JsonFields:
         if not isinstance(value, str) or len(value) > limit:
             raise InputError(f"'{name}': {describe_found(value)}; expected a text of at most {limit} characters")
         return value
-
-    def printable(self, name: str, limit: int) -> str:
-        """A text of at most ``limit`` characters with control characters escaped, cut to as many characters.
-
-        It may be written and read again any number of times.
-        """
-        return printable(self.text(name, limit), limit)[:limit]
 
     def boolean(self, name: str, default: bool | None = None) -> bool:
         """true or false."""
@@ -120,19 +99,16 @@ class JsonFields:
 
 
 def bounded_integer(value: object, low: int, high: int, what: str) -> int:
-    """A whole number from ``low`` to ``high``; InputError, in which it is called ``what``, for all else.
-
-    A boolean is no number.
-    """
+    """A whole number from ``low`` to ``high``, no boolean; InputError, in which it is called ``what``, for all else."""
     if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
         return value
     raise InputError(f"{what}: {describe_found(value)}; expected a whole number from {low} to {high}")
 
 
 def bounded_row(value: object, bounds: list[tuple[int, int]], what: str, names: str) -> list[int]:
-    """A list of whole numbers, each within its ``bounds``; ``names`` are those of the numbers, 'piece, rotation', say.
+    """A list of whole numbers, each within its ``bounds``; InputError for all else.
 
-    Raises InputError, in which the list is called ``what``, for all else.
+    The error calls the list ``what`` and the numbers by ``names``, 'piece, rotation', say.
     """
     if not isinstance(value, list) or len(value) != len(bounds):
         raise InputError(f"{what}: {describe_found(value)}; expected [{names}]")

@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from lns.instances.board import EMPTY, Board
+from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import GREY, Clue, IntArray, Puzzle, canonical, digest, rotate
-from lns.instances.verify import verify
 
 Quad = Sequence[int]
 Pair = tuple[int, int]
@@ -28,41 +27,28 @@ MARK, FILLER, FIRST_NODE = 0, 1, 2  # colours of the pieces of a graph
 
 @dataclass(frozen=True)
 class PieceList:
-    """Pieces as a file lists them, with what the rules of their puzzle say of pieces and colours.
+    """Pieces as a file lists them, with what the rules of their puzzle say of pieces and colours, as in `Puzzle`."""
 
-    Attributes
-    ----------
-    quads : sequence of 4 int
-        Colours up, right, down, left of each piece.
-    copies : sequence of int
-        How often each piece may lie on a board, 0 for any number; empty for once.
-    mates : sequence of (int, int)
-        Pairs of colours that match each other. A renaming of colours names the mate of a colour the mate of its name.
-    rim : int
-        Colour of the outer edge, which a renaming makes that of the other puzzle; 0 for none.
-    """
-
-    quads: Sequence[Quad]
+    quads: Sequence[Quad]  # colours up, right, down, left of each piece
     copies: Sequence[int] = ()
-    mates: Sequence[Pair] = ()
-    rim: int = GREY
+    mates: Sequence[Pair] = ()  # a renaming of colours names the mate of a colour the mate of its name
+    rim: int = GREY  # a renaming makes it that of the other puzzle
+    turns: bool = True  # whether a turned piece is the same piece
 
     @classmethod
     def of(cls, puzzle: Puzzle, *, mirrored: bool = False) -> PieceList:
         """The pieces of a puzzle, or their mirror images, left and right exchanged."""
         quads = puzzle.pieces[: puzzle.piece_count, [0, 3, 2, 1] if mirrored else slice(None)]
-        return cls(quads.tolist(), puzzle.copies, puzzle.mates, puzzle.rim)
+        return cls(quads.tolist(), puzzle.copies, puzzle.mates, puzzle.rim, puzzle.turns)
 
 
-def colour_ranks(
-    pieces: PieceList, *, turns: bool = True, keep_grey: bool = True, apart: Sequence[int] = ()
-) -> dict[int, int]:
+def colour_ranks(pieces: PieceList, *, keep_grey: bool = True, apart: Sequence[int] = ()) -> dict[int, int]:
     """A number for each colour that depends only on where it is on the pieces (colour refinement).
 
     Colours are told apart by the colours beside them and by their mates, again and again until nothing changes; those
     that this does not tell apart share a number. The colour of the rim and the mates of all these have a number too.
-    With ``turns`` a turned piece is the same piece. With ``keep_grey`` grey is told apart from the beginning, and its
-    number is 0; so are the rim and the colours ``apart``, each from all others.
+    With ``keep_grey`` grey is told apart from the beginning, and its number is 0; so are the rim and the colours
+    ``apart``, each from all others.
     """
     rim = [pieces.rim] * bool(pieces.rim)
     listed = {colour for quad in (*pieces.quads, rim) for colour in quad}
@@ -76,11 +62,8 @@ def colour_ranks(
         for quad, most in zip(pieces.quads, copies, strict=True):
             for side, colour in enumerate(quad):
                 around = [ranks[quad[(side + step) % 4]] for step in (1, 2, 3)]
-                seen[colour].append((0 if turns else side, *around, most))
-        marks = {
-            colour: (ranks[colour], tuple(sorted(around)), ranks[mate.get(colour, colour)])
-            for colour, around in seen.items()
-        }
+                seen[colour].append((0 if pieces.turns else side, *around, most))
+        marks = {c: (ranks[c], tuple(sorted(around)), ranks[mate.get(c, c)]) for c, around in seen.items()}
         number = {mark: index for index, mark in enumerate(sorted(set(marks.values())))}
         refined = {colour: number[mark] for colour, mark in marks.items()}
         if len(number) == len(set(ranks.values())):
@@ -88,38 +71,35 @@ def colour_ranks(
         ranks = refined
 
 
-def ranked(pieces: Iterable[Quad], ranks: dict[int, int], *, turns: bool = True) -> list[tuple[int, int, int, int]]:
+def ranked(pieces: PieceList, ranks: Mapping[int, int]) -> list[tuple[int, int, int, int]]:
     """The pieces with their colours replaced by `colour_ranks`, each in its smallest rotation if it may be turned."""
-    named = ([ranks[colour] for colour in quad] for quad in pieces)
-    return [canonical(quad) if turns else rotate(quad, 0) for quad in named]
+    named = ([ranks[colour] for colour in quad] for quad in pieces.quads)
+    return [canonical(quad) if pieces.turns else rotate(quad, 0) for quad in named]
 
 
 def find_renaming(
     first: PieceList,
     second: PieceList,
     *,
-    turns: bool = True,
     keep_grey: bool = True,
     check: Callable[[], object] = lambda: None,
 ) -> dict[int, int] | None:
-    """A renaming of colours that turns one set of pieces into another: an isomorphism (Jolivet 2008, 5.1); None without
-    one.
+    """A renaming of colours that makes one set of pieces another, an isomorphism (Jolivet 2008, 5.1); None without one.
 
-    Where `colour_ranks`, whose options these are, does not tell all colours apart, one of those that are left is
-    matched with each that it could be, in turn. The search is exact; its time is exponential in the worst case.
-    ``check`` is called before each refinement, and what it raises ends the search.
+    Where `colour_ranks` does not tell all colours apart, one of those that are left is matched with each that it could
+    be, in turn. The search is exact; its time is exponential in the worst case. ``check`` is called before each
+    refinement, and what it raises ends the search.
     """
     pending: list[tuple[Pair, ...]] = [()]
     while pending:
         matched = pending.pop()
         check()
         ranks, other_ranks = (
-            colour_ranks(pieces, turns=turns, keep_grey=keep_grey, apart=[pair[at] for pair in matched])
+            colour_ranks(pieces, keep_grey=keep_grey, apart=[pair[at] for pair in matched])
             for at, pieces in enumerate((first, second))
         )
-        if _form(first, ranks, turns=turns) != _form(second, other_ranks, turns=turns):
-            continue
-        if keep_grey and (GREY in ranks) != (GREY in other_ranks):
+        same_grey = not keep_grey or (GREY in ranks) == (GREY in other_ranks)
+        if not same_grey or _form(first, ranks) != _form(second, other_ranks):
             continue
         candidates: dict[int, list[int]] = defaultdict(list)
         for colour, rank in sorted(other_ranks.items()):
@@ -143,10 +123,10 @@ def set_sha256(puzzle: Puzzle) -> str:
     `colour_ranks` tells all colours apart, as those of Eternity II and of nearly all puzzles; otherwise that no colour
     refinement tells the sets apart. `translation` decides.
     """
-    fields = puzzle.unusual_fields()
-    board: dict[str, Any] = {"width": puzzle.width, "height": puzzle.height}
-    board |= {name: fields[name] for name in ("holes", "framed", "turns") if name in fields}
-    return digest(board | _form(PieceList.of(puzzle), _ranks(puzzle), turns=puzzle.turns))
+    pieces = PieceList.of(puzzle)
+    fields = {"width": puzzle.width, "height": puzzle.height} | puzzle.unusual_fields()
+    board = {name: fields[name] for name in ("width", "height", "holes", "framed", "turns") if name in fields}
+    return digest(board | _form(pieces, colour_ranks(pieces)))
 
 
 @lru_cache(maxsize=64)
@@ -157,10 +137,9 @@ def numbering(puzzle: Puzzle) -> tuple[Pair, ...] | None:
     The turns are the clockwise quarter turns that make the piece of the set the piece of the puzzle. None if some
     colours are not told apart, so that the set has no order of its own.
     """
-    pieces, ranks = PieceList.of(puzzle).quads, _ranks(puzzle)
-    if len(set(ranks.values())) < len(ranks):
-        return None
-    return _numbering(pieces, ranks, turns=puzzle.turns)
+    pieces = PieceList.of(puzzle)
+    ranks = colour_ranks(pieces)
+    return _numbering(pieces, ranks) if len(set(ranks.values())) == len(ranks) else None
 
 
 @lru_cache(maxsize=64)
@@ -177,19 +156,16 @@ def translation(source: Puzzle, target: Puzzle) -> IntArray | None:
         return oriented
     tries = iter(range(MOST_TRIES))
     try:
-        renaming = find_renaming(pieces, others, turns=source.turns, check=lambda: next(tries))
+        renaming = find_renaming(pieces, others, check=lambda: next(tries))
     except StopIteration:
         return None
     if renaming is None:
         return None
-    renamed = [[renaming[colour] for colour in quad] for quad in pieces.quads]
     own = {colour: colour for quad in others.quads for colour in quad}
-    named = enumerate(_numbering(others.quads, own, turns=source.turns))
-    at = {number: (piece, turns) for piece, (number, turns) in named}
-    for piece, (number, turned) in enumerate(_numbering(renamed, own, turns=source.turns)):
+    at = {number: (piece, turns) for piece, (number, turns) in enumerate(_numbering(others, own))}
+    for piece, (number, turned) in enumerate(_numbering(pieces, renaming)):
         other, other_turned = at[number]
-        for rotation in range(4):
-            oriented[4 * piece + rotation] = 4 * other + (rotation + turned - other_turned) % 4
+        oriented[4 * piece : 4 * piece + 4] = 4 * other + (np.arange(4) + turned - other_turned) % 4
     return oriented
 
 
@@ -205,29 +181,22 @@ def translate(board: Board, source: Puzzle, target: Puzzle) -> Board:
             f"{source.name} (set {set_sha256(source)[:12]}…) has other pieces than {target.name} "
             f"(set {set_sha256(target)[:12]}…); expected the same pieces, in any numbering"
         )
-    if PieceList.of(source) == PieceList.of(target):
-        return board
-    shown = Board(
-        np.where(board.placements < 0, EMPTY, table[np.maximum(board.placements, 0)]), board.width, board.height
-    )
-    before, after = verify(source, board), verify(target, shown)
-    if (before.score, before.mismatches, before.rim_faults) != (after.score, after.mismatches, after.rim_faults):
-        raise RuntimeError(f"a board of {source.name} has {before.score}; as one of {target.name} it has {after.score}")
-    return shown
+    known = (board.placements >= 0) & (board.placements < len(table))
+    placements = np.where(known, table[np.where(known, board.placements, 0)], board.placements)
+    return Board(placements, board.width, board.height)
 
 
 def translated_clues(source: Puzzle, target: Puzzle, clues: Sequence[Clue]) -> tuple[Clue, ...]:
     """Clues of one puzzle as clues of another. Raises InputError as `translate` does."""
     lying = {clue.cell: (clue.piece, clue.rotation) for clue in clues}
-    pairs = translate(
-        Board.from_pairs(map(lying.get, range(source.cells)), source.width, source.height), source, target
-    ).pairs()
-    return tuple(Clue(cell, *pair) for cell, pair in enumerate(pairs) if pair is not None)
+    board = Board.from_pairs(map(lying.get, range(source.cells)), source.width, source.height)
+    pairs = enumerate(translate(board, source, target).pairs())
+    return tuple(Clue(cell, *pair) for cell, pair in pairs if pair is not None)
 
 
-def _form(pieces: PieceList, ranks: dict[int, int], *, turns: bool) -> dict[str, Any]:
+def _form(pieces: PieceList, ranks: dict[int, int]) -> dict[str, Any]:
     """What two sets have in common if refinement does not tell them apart: colours of each rank, and ranked pieces."""
-    named = ranked(pieces.quads, ranks, turns=turns)
+    named = ranked(pieces, ranks)
     form: dict[str, Any] = {"pieces": (sorted(ranks.values()), sorted(named))}
     if mates := sorted(sorted((ranks[one], ranks[other])) for one, other in pieces.mates if one in ranks):
         form["mates"] = mates
@@ -238,17 +207,13 @@ def _form(pieces: PieceList, ranks: dict[int, int], *, turns: bool) -> dict[str,
     return form
 
 
-def _numbering(pieces: Sequence[Quad], names: dict[int, int], *, turns: bool) -> tuple[Pair, ...]:
-    forms = ranked(pieces, names, turns=turns)
+def _numbering(pieces: PieceList, names: Mapping[int, int]) -> tuple[Pair, ...]:
+    forms = ranked(pieces, names)
     place = {piece: number for number, piece in enumerate(sorted(range(len(forms)), key=lambda at: (forms[at], at)))}
     return tuple(
         (place[piece], next(turn for turn in range(4) if rotate(form, turn) == tuple(names[side] for side in quad)))
-        for piece, (quad, form) in enumerate(zip(pieces, forms, strict=True))
+        for piece, (quad, form) in enumerate(zip(pieces.quads, forms, strict=True))
     )
-
-
-def _ranks(puzzle: Puzzle) -> dict[int, int]:
-    return colour_ranks(PieceList.of(puzzle), turns=puzzle.turns)
 
 
 # -- identical pieces --------------------------------------------------------------------------------------------------
@@ -269,25 +234,17 @@ def normalise_clue_pieces(puzzle: Puzzle, board: Board, freed: Iterable[int] = (
     emptied = set(freed)
     clues = sorted(puzzle.clues, key=lambda clue: clue.cell not in emptied)
     for clue in clues:
-        oriented = int(placements[clue.cell])
-        same = oriented in _same_colours(puzzle, clue.oriented) and oriented >> 2 in _identical(puzzle, clue.piece)
-        if same and oriented >> 2 != clue.piece:
+        oriented, others = int(placements[clue.cell]), _identical(puzzle, clue.piece) - {clue.piece}
+        if oriented >> 2 in others and (puzzle.turned[oriented] == puzzle.turned[clue.oriented]).all():
             _exchange(puzzle, placements, oriented >> 2, clue.piece)
     cell_of = {oriented >> 2: cell for cell, oriented in enumerate(placements.tolist()) if cell not in emptied}
-    clue_pieces = {clue.piece for clue in clues}
     for clue in clues:
         if cell_of.get(clue.piece, clue.cell) != clue.cell:
-            identical = _identical(puzzle, clue.piece) - cell_of.keys() - clue_pieces
-            if identical:
-                substitute = min(identical)
-                _exchange(puzzle, placements, clue.piece, substitute)
-                cell_of[substitute] = cell_of.pop(clue.piece)
+            unused = _identical(puzzle, clue.piece) - cell_of.keys() - {clue.piece for clue in clues}
+            if unused:
+                _exchange(puzzle, placements, clue.piece, min(unused))
+                cell_of[min(unused)] = cell_of.pop(clue.piece)
     return Board(placements, board.width, board.height)
-
-
-def _same_colours(puzzle: Puzzle, oriented: int) -> IntArray:
-    """The oriented pieces that have the same four colours as ``oriented``, itself included, turned or not."""
-    return np.flatnonzero((puzzle.oriented == puzzle.oriented[oriented]).all(axis=1)).astype(np.int32)
 
 
 def _identical(puzzle: Puzzle, piece: int) -> set[int]:
@@ -299,9 +256,9 @@ def _identical(puzzle: Puzzle, piece: int) -> set[int]:
 def _exchange(puzzle: Puzzle, placements: IntArray, first: int, second: int) -> None:
     """Exchange two identical pieces wherever they lie, in place; the colours on the cells stay."""
     for cell in np.flatnonzero(np.isin(placements >> 2, (first, second))):
-        other = first + second - (placements[cell] >> 2)
-        candidates = _same_colours(puzzle, placements[cell])
-        placements[cell] = candidates[candidates >> 2 == other][0]
+        other = 4 * (first + second - (placements[cell] >> 2))
+        alike = (puzzle.turned[other : other + 4] == puzzle.turned[placements[cell]]).all(axis=1)
+        placements[cell] = other + np.argmax(alike)
 
 
 # -- graphs as sets of pieces, and back (Jolivet 2008, figure 7) ----------------------------------------------------

@@ -30,14 +30,7 @@ from lns.instances.text import count_of
 
 UP, RIGHT, DOWN, LEFT = range(4)
 GREY = 0
-_RULES = {
-    "holes": "holes",
-    "framed": "no frame",
-    "turns": "no turns",
-    "mates": "mates",
-    "rim": "rim",
-    "copies": "copies",
-}
+_RULES = ("holes", "framed", "turns", "mates", "rim", "copies")
 MAX_CELLS = 4096
 MAX_COLOUR = 4096
 
@@ -146,12 +139,9 @@ class Puzzle(Layout, RichDisplay):
     names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        board = f"a board of {self.width} x {self.height}"
-        if self.width < 1 or self.height < 1:
-            raise InputError(f"{board} (width x height) has no cells; expected 1 or more")
-        if self.cells > MAX_CELLS:
-            raise InputError(f"{board} has {self.cells} cells; expected at most {MAX_CELLS}")
-        self._store(holes=tuple(sorted(map(int, self.holes))))
+        fields = vars(self)  # which are frozen for all others
+        check_shape(self.width, self.height)
+        fields["holes"] = tuple(sorted(map(int, self.holes)))
         self._check_holes()
         pieces = np.asarray(self.pieces)
         if pieces.ndim != 2 or pieces.shape[1] != 4:
@@ -161,22 +151,17 @@ class Puzzle(Layout, RichDisplay):
         if self.holes and len(pieces) == self.piece_count:
             pieces = np.concatenate([pieces, np.full((len(self.holes), 4), GREY, dtype=pieces.dtype)])
         if len(pieces) != self.piece_count + len(self.holes) or pieces[self.piece_count :].any():
-            board += f" with {len(self.holes)} holes" if self.holes else ""
+            board = f"a board of {self.width} x {self.height}" + f" with {len(self.holes)} holes" * bool(self.holes)
             raise InputError(f"{len(pieces)} pieces for {board}; expected {self.piece_count}")
         if pieces.min() < 0 or pieces.max() > MAX_COLOUR:
             raise _bad_piece(pieces, (pieces < 0) | (pieces > MAX_COLOUR), f"expected numbers from 0 to {MAX_COLOUR}")
-        pairs = tuple(sorted((min(pair), max(pair)) for pair in self.mates))
-        quads = read_only(np.array(pieces, dtype=np.int32, order="C"))
-        self._store(pieces=quads, clues=tuple(sorted(self.clues)), mates=pairs)
+        fields["pieces"] = read_only(np.array(pieces, dtype=np.int32, order="C"))
+        fields["clues"] = tuple(sorted(self.clues))
+        fields["mates"] = tuple(sorted((min(pair), max(pair)) for pair in self.mates))
         self._check_mates()
         self._check_rim()
         self._check_different()
         self._check_clues()
-
-    def _store(self, **fields: object) -> None:
-        """Set fields while the puzzle is made."""
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
 
     # -- shape ---------------------------------------------------------------------------------------------------
 
@@ -199,7 +184,7 @@ class Puzzle(Layout, RichDisplay):
     @property
     def rules(self) -> tuple[str, ...]:
         """What the puzzle has unlike Eternity II: holes, no frame, no turns, mates, rim, copies; most have none."""
-        return tuple(_RULES[field] for field in self.unusual_fields())
+        return tuple({"framed": "no frame", "turns": "no turns"}.get(name, name) for name in self.unusual_fields())
 
     @property
     def shape_and_rules(self) -> str:
@@ -268,18 +253,16 @@ class Puzzle(Layout, RichDisplay):
 
         Read-only, shape (pieces * 4,).
         """
-        return self._fits_by_sides[self.grey_sides(cell), self.required_sides(cell)]
+        grey, required = self.grey_sides(cell), self.required_sides(cell)
+        if (grey, required) not in self._fits:
+            colours = np.array([-1 if colour is None else colour for colour in required])
+            fitting = ((self.turned == GREY) == grey) & ((colours < 0) | (self.turned == colours))
+            self._fits[grey, required] = read_only(fitting.all(axis=1) & self.usable)
+        return self._fits[grey, required]
 
     @cached_property
-    def _fits_by_sides(self) -> dict[tuple[Sides, tuple[int | None, ...]], BoolArray]:
-        fits = {}
-        for sides, required in {(self.grey_sides(cell), self.required_sides(cell)) for cell in range(self.cells)}:
-            fitting = ((self.turned == GREY) == sides).all(axis=1) & self.usable
-            for side, colour in enumerate(required):
-                if colour is not None:
-                    fitting &= self.turned[:, side] == colour
-            fits[sides, required] = read_only(fitting)
-        return fits
+    def _fits(self) -> dict[tuple[Sides, tuple[int | None, ...]], BoolArray]:
+        return {}  # of cells alike, as `fits` is asked
 
     # -- identity ------------------------------------------------------------------------------------------------
 
@@ -369,7 +352,7 @@ class Puzzle(Layout, RichDisplay):
         if 0 in copies or sum(copies) != self.cells - len(self.holes):
             if self.holes:
                 raise InputError("a board has holes and pieces that may be left over; expected copies or holes")
-            self._store(copies=copies)
+            vars(self)["copies"] = copies
             return pieces
         free = [iter(range(end - number, end)) for end, number in zip(np.cumsum(copies).tolist(), copies, strict=True)]
         clues = []
@@ -379,7 +362,7 @@ class Puzzle(Layout, RichDisplay):
             if (named := next(free[clue.piece], None)) is None:
                 raise InputError(f"more clues place piece {clue.piece + 1} (from 1) than it has copies")
             clues.append(replace(clue, piece=named))
-        self._store(clues=tuple(clues), copies=())
+        vars(self).update(clues=tuple(clues), copies=())
         return np.repeat(pieces, copies, axis=0)
 
     def _check_different(self) -> None:
@@ -398,29 +381,25 @@ class Puzzle(Layout, RichDisplay):
         if not self.framed and not self.holes and grey.any():
             expected = "expected colours from 1 in a puzzle without frame, where no side is grey (0)"
             raise _bad_piece(self.pieces, grey, expected)
-        kind = canonical if self.turns else tuple
-        needed: Counter[tuple[int, ...]] = Counter(map(kind, self.sides_by_cell))
+        kind, present = canonical if self.turns else tuple, Counter[tuple[int, ...]]()
+        needed = Counter[tuple[int, ...]](kind(self.grey_sides(cell)) for cell in range(self.cells))
         needed[(True,) * 4] -= len(self.holes)
-        needed = +needed
-        present: Counter[tuple[int, ...]] = Counter()
         for sides, most in zip(grey.tolist(), self.limits.tolist(), strict=False):
             present[kind(sides)] += most
         present = present & needed if self.copies else present
-        if needed != present:
-            parts = [
-                f"{present[pattern]} {_pattern_name(pattern, self.turns)} where the board needs {needed[pattern]}"
-                for pattern in sorted(needed.keys() | present.keys())
-                if needed[pattern] != present[pattern]
-            ]
-            raise InputError(f"the pieces do not fit a board of {self.width} x {self.height}: " + ", ".join(parts))
+        if wrong := sorted(sides for sides in needed | present if needed[sides] != present[sides]):
+            parts = (
+                f"{present[sides]} {_pattern_name(sides, self.turns)} where the board needs {needed[sides]}"
+                for sides in wrong
+            )
+            raise InputError(f"the pieces do not fit a board of {self.width} x {self.height}: {', '.join(parts)}")
 
     def _check_clues(self) -> None:
         """Raise InputError for a clue out of range, a cell or piece with two clues, or sides that cannot match."""
         laid: dict[int, Clue] = {}
         used: Counter[int] = Counter()
         for clue in self.clues:
-            if wrong := self._wrong_clue(clue):
-                raise InputError(wrong)
+            self._check_clue(clue)
             if clue.cell in laid:
                 raise InputError(f"two clues for {self.cell_label(clue.cell)}; expected one clue a cell")
             if used[clue.piece] == self.limits[clue.piece]:
@@ -432,37 +411,38 @@ class Puzzle(Layout, RichDisplay):
             used[clue.piece] += 1
         for clue in self.clues:  # two clues side by side must match
             for side, other in self.neighbours(clue.cell):
-                there = laid.get(other, clue).oriented
-                if (
-                    other > clue.cell
-                    and other in laid
-                    and (self.oriented[clue.oriented, side] != self.oriented[there, side ^ 2])
-                ):
+                at, there = (clue.oriented, side), (laid.get(other, clue).oriented, side ^ 2)
+                if side in (RIGHT, DOWN) and other in laid and self.oriented[at] != self.oriented[there]:
                     raise InputError(
                         f"the clues on {self.cell_label(clue.cell)} and {self.cell_label(other)} do not match: "
-                        f"colour {self.turned[clue.oriented, side]} is next to colour {self.turned[there, side ^ 2]}"
+                        f"colour {self.turned[at]} is next to colour {self.turned[there]}"
                     )
 
-    def _wrong_clue(self, clue: Clue) -> str:
-        """What is wrong with a clue by itself; an empty text if nothing is."""
+    def _check_clue(self, clue: Clue) -> None:
+        """Raise InputError for a clue that is wrong by itself."""
         if not 0 <= clue.cell < self.cells:
-            return f"a clue names cell {clue.cell}; expected 0 to {self.cells - 1}"
+            raise InputError(f"a clue names cell {clue.cell}; expected 0 to {self.cells - 1}")
         if clue.cell in self.holes:
-            return f"a clue names {self.cell_label(clue.cell)}, a hole; expected a cell of the board"
+            raise InputError(f"a clue names {self.cell_label(clue.cell)}, a hole; expected a cell of the board")
         if not 0 <= clue.piece < self.piece_count:
-            return f"a clue names piece {clue.piece + 1}; expected 1 to {self.piece_count}"
+            raise InputError(f"a clue names piece {clue.piece + 1}; expected 1 to {self.piece_count}")
         if not 0 <= clue.rotation < (4 if self.turns else 1):
             expected = "1 to 4" if self.turns or not 0 <= clue.rotation < 4 else "1, as pieces are not turned"
-            return f"a clue has rotation {clue.rotation + 1}; expected {expected}"
-        if self.fits(clue.cell)[clue.oriented]:
-            return ""
-        where = "grey (0) exactly on the rim" if self.framed else "grey (0) only towards a hole"
-        where += f", and colour {self.rim} on the rim" if self.rim else ""
-        sides = " ".join(map(str, self.turned[clue.oriented].tolist()))
-        return (
-            f"the clue on {self.cell_label(clue.cell)} places piece {clue.piece + 1} (from 1) with the sides {sides} "
-            f"(up right down left); expected {where}"
-        )
+            raise InputError(f"a clue has rotation {clue.rotation + 1}; expected {expected}")
+        if not self.fits(clue.cell)[clue.oriented]:
+            where = "grey (0) exactly on the rim" if self.framed else "grey (0) only towards a hole"
+            where += f", and colour {self.rim} on the rim" if self.rim else ""
+            sides = " ".join(map(str, self.turned[clue.oriented].tolist()))
+            raise InputError(
+                f"the clue on {self.cell_label(clue.cell)} places piece {clue.piece + 1} (from 1) with the sides "
+                f"{sides} (up right down left); expected {where}"
+            )
+
+
+def check_shape(width: int, height: int) -> None:
+    """Raise InputError if a board of this shape has no cells or too many; called before arrays are allocated."""
+    if width < 1 or height < 1 or width * height > MAX_CELLS:
+        raise InputError(f"a board of {width} x {height} (width x height); expected 1 to {MAX_CELLS} cells")
 
 
 def refuse_copies(puzzle: Puzzle, what: str) -> None:

@@ -40,9 +40,7 @@ def rotate_board(board: Board, turns: int) -> Board:
     It is a board of ``rotate_puzzle(puzzle, turns)`` if ``board`` is one of ``puzzle``. Its holes may have each other's
     blanks, see `Board.with_blanks`.
     """
-    grid = np.rot90(board.placements.reshape(board.height, board.width), -turns)
-    placements = np.where(grid < 0, EMPTY, grid // 4 * 4 + (grid + turns) % 4)
-    return Board(placements, grid.shape[1], grid.shape[0])
+    return board_in_view(board, View(turns))
 
 
 @lru_cache(maxsize=16)
@@ -72,13 +70,16 @@ def puzzle_in_view(puzzle: Puzzle, view: View) -> Puzzle:
 
 def board_in_view(board: Board, view: View) -> Board:
     """Transform a board, partial or full, of a puzzle to a board of ``puzzle_in_view(puzzle, view)``."""
-    turned = rotate_board(board, view.turns)
-    return _reflected_board(turned) if view.mirrored else turned
+    grid, sense = np.rot90(board.placements.reshape(board.height, board.width), -view.turns), 1
+    if view.mirrored:
+        grid, sense = grid[:, ::-1], -1
+    placements = np.where(grid < 0, EMPTY, grid // 4 * 4 + sense * (grid + view.turns) % 4)
+    return Board(placements, grid.shape[1], grid.shape[0])
 
 
 def board_from_view(board: Board, view: View) -> Board:
     """The board of ``puzzle``, partial or full, that looks like ``board`` of ``puzzle_in_view(puzzle, view)``."""
-    return rotate_board(_reflected_board(board) if view.mirrored else board, -view.turns)
+    return board_in_view(board, view if view.mirrored else View(-view.turns))  # a reflection is its own inverse
 
 
 @lru_cache(maxsize=16)
@@ -87,8 +88,3 @@ def cells_from_view(puzzle: Puzzle, view: View) -> IntArray:
     seen = puzzle_in_view(puzzle, view)
     numbered = Board(4 * np.arange(puzzle.cells, dtype=np.int32), seen.width, seen.height)
     return read_only(np.argsort(board_from_view(numbered, view).placements >> 2).astype(np.int32))
-
-
-def _reflected_board(board: Board) -> Board:
-    grid = board.placements.reshape(board.height, board.width)[:, ::-1]
-    return Board(np.where(grid < 0, EMPTY, grid // 4 * 4 + -grid % 4), board.width, board.height)

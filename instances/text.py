@@ -16,10 +16,10 @@ def quoted(text: str, limit: int = 40) -> str:
     return f"'{printable(text, limit)}'"
 
 
-def printable(text: str, limit: int = 300) -> str:
-    """``text`` with control characters escaped, cut after ``limit`` characters."""
+def printable(text: str, limit: int = 300, keep: str = "") -> str:
+    """``text`` with control characters escaped but those to ``keep``, cut after ``limit`` characters."""
     cut = text if len(text) <= limit else text[:limit] + "…"
-    return "".join(c if c.isprintable() else _escape(c) for c in cut)
+    return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in cut)
 
 
 def escape_controls(text: str) -> str:
@@ -28,11 +28,7 @@ def escape_controls(text: str) -> str:
     Control characters, escape sequences, bidirectional marks and lone surrogates, as of a file name that is no UTF-8,
     are written as Python writes them in a string.
     """
-    return text if text.isprintable() else "".join(c if c.isprintable() or c in "\n\t" else _escape(c) for c in text)
-
-
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape").decode()
+    return text if text.isprintable() else printable(text, len(text), keep="\n\t")
 
 
 def cut_middle(text: str, width: int) -> str:
@@ -66,13 +62,8 @@ def format_seconds(seconds: float) -> str:
 def parse_integer(token: str, low: int, high: int, what: str, line: int | None = None) -> int:
     """A whole number from ``low`` to ``high`` as text: an optional sign and 1 to 18 ASCII digits.
 
-    Raises
-    ------
-    InputError
-        ``token`` is no such number; the message calls it ``what`` and names the ``line`` of the source.
+    Raises InputError, which calls it ``what`` and names the ``line`` of the source, for all else.
     """
-    if _INTEGER.fullmatch(token):
-        value = int(token)
-        if low <= value <= high:
-            return value
+    if _INTEGER.fullmatch(token) and low <= int(token) <= high:
+        return int(token)
     raise InputError(f"{what} is {quoted(token)}; expected a whole number from {low} to {high}", line=line)

@@ -27,8 +27,8 @@ from lns.exact.execution import Request, run_search
 from lns.exact.outcome import SolveStatus
 from lns.instances.errors import InputError
 from lns.instances.generate import uniform
-from lns.instances.generate.planted import Planted, PortableRandom, check_shape, plant
-from lns.instances.puzzle import GREY, Clue, Puzzle, canonical, rotate
+from lns.instances.generate.planted import Planted, PortableRandom, plant
+from lns.instances.puzzle import GREY, Clue, Puzzle, canonical, check_shape, rotate
 
 GOALS = ("hard", "single")
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"

@@ -114,33 +114,30 @@ def terminal_map(grid: Sequence[Sequence[str]], legend: Legend) -> str:
 def svg_map(grid: Sequence[Sequence[str]], legend: Legend, title: str) -> str:
     """A map as a whole SVG document under a title, plain text; grid and legend are those of `terminal_map`."""
     rows, columns = len(grid), max((len(row) for row in grid), default=0)
-    counts = _counts(grid, legend)
-    width = max(_MARGIN + columns * _CELL + 12, 420)
-    height = _MARGIN + rows * _CELL + 12 + _LINE * (len(counts) + 1)
+    below = _MARGIN + rows * _CELL
+    width, height = max(_MARGIN + columns * _CELL + 12, 420), below + 12 + _LINE * (len(legend) + 1)
+
+    def box(x: int, y: int, side: int, colour: Rgb) -> str:
+        return f'<rect x="{x}" y="{y}" width="{side}" height="{side}" fill="#{hex_code(colour)}"/>'
+
+    def label(x: float, y: float, number: int) -> str:
+        return f'<text x="{x:g}" y="{y:g}" text-anchor="middle">{number}</text>'
+
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">',
         f'<rect width="{width}" height="{height}" fill="#{hex_code(BACKGROUND)}"/>',
         '<g font-family="sans-serif" font-size="12" fill="#FFFFFF">',
         f'<text x="8" y="16">{escape(title, quote=False)}</text>',
+        *(label(_MARGIN + (column + 0.5) * _CELL, _MARGIN - 6, column) for column in range(columns)),
     ]
-    out += [_label(_MARGIN + (column + 0.5) * _CELL, _MARGIN - 6, str(column)) for column in range(columns)]
     for number, row in enumerate(grid):
-        top = _MARGIN + number * _CELL
-        out.append(_label(_MARGIN - 14, top + 0.7 * _CELL, str(number)))
-        for column, value in enumerate(row):
-            fill = hex_code(legend[value][1] if value else EMPTY)
-            left = _MARGIN + column * _CELL
-            out.append(f'<rect x="{left}" y="{top}" width="{_CELL - 1}" height="{_CELL - 1}" fill="#{fill}"/>')
-    below = _MARGIN + rows * _CELL + _LINE
-    for i, (text, (_, colour, _)) in enumerate(zip(counts, legend.values(), strict=True)):
-        y = below + i * _LINE
-        out.append(f'<rect x="8" y="{y - 11}" width="14" height="14" fill="#{hex_code(colour)}"/>')
-        out.append(f'<text x="28" y="{y}">{escape(text.strip(), quote=False)}</text>')
+        top, colours = _MARGIN + number * _CELL, (legend[value][1] if value else EMPTY for value in row)
+        out.append(label(_MARGIN - 14, top + 0.7 * _CELL, number))
+        out += [box(_MARGIN + column * _CELL, top, _CELL - 1, colour) for column, colour in enumerate(colours)]
+    for number, (text, (_, colour, _)) in enumerate(zip(_counts(grid, legend), legend.values(), strict=True), start=1):
+        y = below + number * _LINE
+        out += [box(8, y - 11, 14, colour), f'<text x="28" y="{y}">{escape(text.strip(), quote=False)}</text>']
     return "\n".join([*out, "</g>", "</svg>", ""])
-
-
-def _label(x: float, y: float, text: str) -> str:
-    return f'<text x="{x:g}" y="{y:g}" text-anchor="middle">{text}</text>'
 
 
 def _counts(grid: Sequence[Sequence[str]], legend: Legend) -> list[str]:

@@ -165,38 +165,36 @@ def tikz(puzzle: Puzzle, board: Board | None) -> str:
     def side(cell: int, number: int) -> str:
         return "--".join(at(cell, *end) for end in _ENDS[number])
 
-    def squares(style: str, cells: Iterable[int], inset: float = 0) -> list[str]:
-        return path(style, [f"{at(cell, inset, inset)} rectangle {at(cell, 1 - inset, 1 - inset)}" for cell in cells])
+    def squares(cells: Iterable[int], inset: float = 0) -> list[str]:
+        return [f"{at(cell, inset, inset)} rectangle {at(cell, 1 - inset, 1 - inset)}" for cell in sorted(cells)]
 
-    def path(style: str, pieces: list[str]) -> list[str]:
-        return [rf"\path[{style}]", *("  " + piece for piece in pieces), "  ;"] if pieces else []
-
-    bars, clues = [side(*each) for each in sorted(picture.wrong)], sorted(picture.clues)
+    bars, clues = [side(*each) for each in sorted(picture.wrong)], squares(picture.clues, 0.1)
     around = f"(-0.3,-0.3) rectangle ({picture.width + 0.3:g},{picture.height + 0.3:g})"
     edge = [around] if picture.rim else []
+    triangles = {
+        colour: [f"{side(*each)}--{at(each[0], 0.5, 0.5)}--cycle" for each in sides]
+        for colour, sides in picture.by_colour.items()
+    }
+    layers = [
+        ("fill=edge", edge),
+        ("fill=empty, draw=rim, thin", squares(picture.empty)),
+        *((f"fill=side{colour}", paths) for colour, paths in triangles.items()),
+        ("draw=black, thin", squares(picture.filled)),
+        ("draw=black, line width=1.6pt", clues),
+        ("draw=clue, line width=.8pt", clues),
+        ("draw=white, line width=2.4pt", bars),
+        ("draw=mismatch, line width=1.6pt", bars),
+    ]
+    colours = {f"side{colour}": picture.flat(colour) for colour in triangles} | {"empty": EMPTY, "rim": GREY}
+    colours |= {"edge": picture.ground} if edge else {}
+    colours |= {"clue": CLUE, "mismatch": MISMATCH}
     lines = [
         r"\documentclass[tikz,border=2pt]{standalone}",
         "% " + "".join(c if c.isascii() and c.isprintable() else "?" for c in picture.caption),  # for every TeX engine
-        *(rf"\definecolor{{side{colour}}}{{HTML}}{{{hex_code(picture.flat(colour))}}}" for colour in picture.by_colour),
-        rf"\definecolor{{empty}}{{HTML}}{{{hex_code(EMPTY)}}}",
-        rf"\definecolor{{rim}}{{HTML}}{{{hex_code(GREY)}}}",
-        *([rf"\definecolor{{edge}}{{HTML}}{{{hex_code(picture.ground)}}}"] if edge else []),
-        rf"\definecolor{{clue}}{{HTML}}{{{hex_code(CLUE)}}}",
-        rf"\definecolor{{mismatch}}{{HTML}}{{{hex_code(MISMATCH)}}}",
+        *(rf"\definecolor{{{name}}}{{HTML}}{{{hex_code(colour)}}}" for name, colour in colours.items()),
         r"\begin{document}",
         r"\begin{tikzpicture}[x=6mm, y=-6mm, line join=round]",
-        *path("fill=edge", edge),
-        *squares("fill=empty, draw=rim, thin", picture.empty),
-    ]
-    for colour, sides in picture.by_colour.items():
-        triangles = [f"{side(cell, number)}--{at(cell, 0.5, 0.5)}--cycle" for cell, number in sides]
-        lines += path(f"fill=side{colour}", triangles)
-    lines += [
-        *squares("draw=black, thin", picture.filled),
-        *squares("draw=black, line width=1.6pt", clues, 0.1),
-        *squares("draw=clue, line width=.8pt", clues, 0.1),
-        *path("draw=white, line width=2.4pt", bars),
-        *path("draw=mismatch, line width=1.6pt", bars),
+        *("\n  ".join([rf"\path[{style}]", *paths, ";"]) for style, paths in layers if paths),
         r"\end{tikzpicture}",
         r"\end{document}",
     ]

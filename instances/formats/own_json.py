@@ -56,15 +56,14 @@ def _shape(fields: JsonFields) -> tuple[int, int]:
 
 def puzzle_in(fields: JsonFields, name: str) -> Puzzle:
     """The puzzle in an object; ``name`` is for one that has none. Raises InputError if it is none."""
-    if "schema" in fields:
-        fields.integer("schema", 1, 1)
+    fields.integer("schema", 1, 1, default=1)
     width, height = _shape(fields)
     last = width * height - 1
     holes = fields.integers("holes", 0, last, default=[])
     copies = tuple(fields.integers("copies", 0, MAX_CELLS, default=[]))
     rules: dict[str, Any] = {name: fields.boolean(name, default=True) for name in ("framed", "turns")}
     rules["mates"] = tuple((one, other) for one, other in fields.rows("mates", [(1, MAX_COLOUR)] * 2, "two colours"))
-    rules["rim"] = fields.integer("rim", 0, MAX_COLOUR) if "rim" in fields else 0
+    rules["rim"] = fields.integer("rim", 0, MAX_COLOUR, default=0)
     count = len(copies) or max(0, last + 1 - len(holes))
     pieces = fields.rows("pieces", [(0, MAX_COLOUR)] * 4, "up, right, down, left", count, "piece")
     bounds = [(0, last), (0, max(len(copies) - 1, last)), (0, 3)]

@@ -7,8 +7,8 @@ Kinds of puzzles
     boards with holes. `wang`: tiles of which any number may be used. `Planted.with_mates` gives some colours of any of
     them mates.
 Families
-    `family` reads a text such as 'like-e2:12x20:5+17' as a `Family`, a function from seeds to puzzles. `KINDS` lists
-    the kinds that have families.
+    `of_kind` makes a puzzle of any of the `KINDS`; `family` reads a text such as 'like-e2:12x20:5+17' as a function
+    from seeds to puzzles.
 Results and defaults
     `Planted` is a puzzle with its solution. `clue_cells` and `corner_cells` choose cells for clues; `default_colours`
     and `default_like_e2` choose numbers of colours.
@@ -22,8 +22,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -35,10 +34,10 @@ from lns.instances.generate import planted as core
 from lns.instances.generate.eternity import default_colours, default_like_e2, like_e2
 from lns.instances.generate.planted import Planted, PortableRandom, clue_cells, corner_cells, plant
 from lns.instances.layout import Layout
-from lns.instances.puzzle import DOWN, MAX_CELLS, RIGHT, Puzzle, canonical, rotate
+from lns.instances.puzzle import DOWN, MAX_CELLS, RIGHT, Puzzle, canonical, check_shape, rotate
 
-__all__ = ["KINDS", "Family", "Planted", "balanced_torus", "clue_cells", "corner_cells", "default_colours", "family"]
-__all__ += ["default_like_e2", "like_e2", "numbers_of", "other_rules", "tetravex", "three_partition", "triples_of"]
+__all__ = ["KINDS", "Planted", "balanced_torus", "clue_cells", "corner_cells", "default_colours", "default_like_e2"]
+__all__ += ["family", "like_e2", "numbers_of", "of_kind", "other_rules", "tetravex", "three_partition", "triples_of"]
 __all__ += ["uniform", "unique", "wang"]
 
 _OTHER_RULES: dict[str, dict[str, Any]] = {
@@ -50,7 +49,7 @@ _OTHER_RULES: dict[str, dict[str, Any]] = {
 }
 _MACMAHON = "12232213113232322323133233332221322323"  # a solution of the 24 squares: right and lower joint of each cell
 KINDS = ("uniform", "balanced-torus", "like-e2", *_OTHER_RULES, "wang")
-"""The names of the kinds of puzzles that have families."""
+"""The names of the kinds of puzzles that `of_kind` makes."""
 CONSTRUCTIONS = ("m+n-2", "max")
 ENDS, FLANKS, NORTH, EAST, SOUTH, WEST = 1, 2, 3, 4, 5, 6
 FIRST_BAR = 7
@@ -69,7 +68,7 @@ def uniform(
     before the others are drawn. Raises InputError if the shape, number of colours or seed is out of range, or there are
     fewer inner edges than that.
     """
-    core.check_shape(width, height)
+    check_shape(width, height)
     colours = default_colours(width, height) if colours is None else colours
     core.check_colours(colours)
     random = PortableRandom(seed)
@@ -92,7 +91,7 @@ def balanced_torus(n: int, colours: int | None = None, seed: int = 0) -> Planted
     rim become grey. They took part in the balance, so the counts inside are only nearly equal. Parameters and errors
     are as for `uniform`.
     """
-    core.check_shape(n, n)
+    check_shape(n, n)
     colours = default_colours(n, n) if colours is None else colours
     core.check_colours(colours)
     random = PortableRandom(seed)
@@ -118,7 +117,7 @@ def other_rules(kind: str, width: int, height: int, colours: int | None = None, 
             raise InputError(f"a {kind} of side {width}; expected 1 or more")
         size, height = f"{width}", width if kind == "triangle" else 2 * width - 1
         width = 2 * width - 1
-    core.check_shape(width, height)
+    check_shape(width, height)
     holes = _holes_of(kind, width, height)
     if colours is None:
         colours = 3 if (kind, size) == ("macmahon", "6x4") else default_colours(width, height, holes=holes, **rules)
@@ -157,7 +156,7 @@ def wang(width: int, height: int, colours: int | None = None, seed: int = 0) -> 
     does, with a new tile, whose sides towards empty cells have random colours, of three by default. So the set is
     small. Raises InputError if the shape, number of colours or seed is out of range.
     """
-    core.check_shape(width, height)
+    check_shape(width, height)
     colours = 3 if colours is None else colours
     core.check_colours(colours)
     random, order, tiles = PortableRandom(seed), list(range(width * height)), list[list[int]]()
@@ -182,52 +181,45 @@ def wang(width: int, height: int, colours: int | None = None, seed: int = 0) -> 
 # -- families ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Family:
-    """All generated puzzles of one of the `KINDS`, size and number of colours; a function from seeds to puzzles.
+def of_kind(
+    kind: str,
+    width: int,
+    height: int,
+    colours: int | None = None,
+    rim_colours: int | None = None,
+    inner_colours: int | None = None,
+    seed: int = 0,
+) -> Planted:
+    """Generate a puzzle of one of the `KINDS`.
 
     Of a triangle or diamond, width and height are both the side. A like-e2 puzzle has ``rim_colours`` and
     ``inner_colours``, every other one ``colours``; the numbers default to those of the generator. Raises InputError if
-    the kind is unknown or an option does not belong to it.
+    the kind is unknown, an option does not belong to it, or the generator refuses one.
     """
-
-    kind: str
-    width: int
-    height: int
-    colours: int | None = None
-    rim_colours: int | None = None
-    inner_colours: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise InputError(f"unknown kind of puzzle '{self.kind}'; expected {', '.join(KINDS)}")
-        if self.kind == "like-e2" and self.colours is not None:
-            raise InputError(
-                "a like-e2 puzzle has separate rim and inner colours; expected two numbers of colours, not one"
-            )
-        if self.kind != "like-e2" and (self.rim_colours, self.inner_colours) != (None, None):
-            raise InputError(f"a {self.kind} puzzle has no separate rim and inner colours; expected one number")
-        if self.kind in _BY_SIDE and self.width != self.height:
-            wanted = "a square" if self.kind == "balanced-torus" else "one number, its side"
-            kind = self.kind.replace("-", " ")
-            raise InputError(f"a {kind} of {self.width} x {self.height}; expected {wanted}")
-
-    def __call__(self, seed: int) -> Planted:
-        """Generate the member of a seed. Raises InputError if the generator refuses the size, colours or seed."""
-        if self.kind == "like-e2":
-            return like_e2(self.width, self.height, self.rim_colours, self.inner_colours, seed)
-        if self.kind == "balanced-torus":
-            return balanced_torus(self.width, self.colours, seed)
-        make = {"uniform": uniform, "wang": wang}.get(self.kind, partial(other_rules, self.kind))
-        return make(self.width, self.height, self.colours, seed)
+    if kind not in KINDS:
+        raise InputError(f"unknown kind of puzzle '{kind}'; expected {', '.join(KINDS)}")
+    if kind == "like-e2":
+        if colours is not None:
+            said = "a like-e2 puzzle has separate rim and inner colours"
+            raise InputError(f"{said}; expected two numbers of colours, not one")
+        return like_e2(width, height, rim_colours, inner_colours, seed)
+    if (rim_colours, inner_colours) != (None, None):
+        raise InputError(f"a {kind} puzzle has no separate rim and inner colours; expected one number")
+    if kind in _BY_SIDE and width != height:
+        wanted = "a square" if kind == "balanced-torus" else "one number, its side"
+        raise InputError(f"a {kind.replace('-', ' ')} of {width} x {height}; expected {wanted}")
+    if kind == "balanced-torus":
+        return balanced_torus(width, colours, seed)
+    make = {"uniform": uniform, "wang": wang}.get(kind, partial(other_rules, kind))
+    return make(width, height, colours, seed)
 
 
-def family(spec: str) -> Family:
-    """Parse the text form of a family, KIND:SIZE[:COLOURS].
+def family(spec: str) -> Callable[[int], Planted]:
+    """The generator of all puzzles of a kind and size, whose argument is the seed, for a text KIND:SIZE[:COLOURS].
 
     SIZE is N or WxH; COLOURS is a number, or RIM+INNER for like-e2. Examples: ``like-e2:12x12``,
     ``like-e2:12x20:5+17``, ``uniform:8x8:7``, ``balanced-torus:8:9``, ``tetravex:5x5``, ``diamond:4``. Raises
-    InputError for another text.
+    InputError for another text; `of_kind` refuses what does not fit the kind.
     """
     match = _SPEC.fullmatch(spec.strip())
     if match is None:
@@ -237,7 +229,8 @@ def family(spec: str) -> Family:
         )
     kind, width, height, first, second = match.groups()
     one, two = (None if text is None else int(text) for text in (first, second))
-    return Family(kind, int(width), int(height or width), *((one,) if two is None else (None, one, two)))
+    colours = (one, None, None) if two is None else (None, one, two)
+    return partial(of_kind, kind, int(width), int(height or width), *colours)
 
 
 # -- puzzles of Jolivet 2008 -------------------------------------------------------------------------------------------
@@ -258,7 +251,7 @@ def unique(width: int, height: int, construction: str, seed: int = 0, attempt: i
     The seed is that of the order and rotations of the pieces. Raises InputError if the construction is unknown or the
     board has a single row or column.
     """
-    core.check_shape(width, height)
+    check_shape(width, height)
     if construction not in CONSTRUCTIONS:
         raise InputError(f"unknown construction '{construction}'; expected {' or '.join(CONSTRUCTIONS)}")
     if min(width, height) < 2:
@@ -266,17 +259,16 @@ def unique(width: int, height: int, construction: str, seed: int = 0, attempt: i
     cells = range(width * height)
     right = [1 + cell % width for cell in cells]
     if construction == "m+n-2":
-        colours = width + height - 2
+        colours, changes = width + height - 2, attempt
         down = [width + cell // width for cell in cells]
     else:
-        colours = max(width, height)
+        colours, changes = max(width, height), attempt // 2
         antidiagonal = attempt % 2 == 1
         down = [(height - 1 - cell // width if antidiagonal else 1 + cell // width) for cell in cells]
         for cell in cells:
             row, column = divmod(cell, width)
             if (row + column == min(width, height) - 1) if antidiagonal else (row == column):
                 right[cell] = down[cell] = colours
-    changes = attempt if construction == "m+n-2" else attempt // 2
     choices = PortableRandom(attempt)
     for _ in range(changes):
         row, column = choices.below(height), choices.below(width)

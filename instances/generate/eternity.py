@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from math import lgamma, log
 
 from lns.instances.errors import InputError
-from lns.instances.generate.planted import Planted, PortableRandom, check_shape, clue_cells, even_colours, plant
+from lns.instances.generate.planted import Planted, PortableRandom, clue_cells, even_colours, plant
 from lns.instances.layout import Layout
-from lns.instances.puzzle import GREY, canonical, rotate
+from lns.instances.puzzle import GREY, canonical, check_shape, rotate
 
 Quad = tuple[int, int, int, int]
 

@@ -12,7 +12,7 @@ import numpy as np
 from lns.instances.board import EMPTY, Board
 from lns.instances.errors import InputError
 from lns.instances.layout import Layout
-from lns.instances.puzzle import DOWN, GREY, LEFT, MAX_CELLS, MAX_COLOUR, RIGHT, UP, Clue, Puzzle
+from lns.instances.puzzle import DOWN, GREY, LEFT, MAX_COLOUR, RIGHT, UP, Clue, Puzzle, check_shape
 
 
 class PortableRandom:
@@ -111,12 +111,6 @@ def clue_cells(width: int, height: int, count: int, seed: int = 0, *, holes: Seq
 def corner_cells(width: int, height: int) -> list[int]:
     """The cells in the corners of a board in order: four, fewer on a board that is one cell wide or high."""
     return sorted({0, width - 1, width * (height - 1), width * height - 1})
-
-
-def check_shape(width: int, height: int) -> None:
-    """Raise InputError if a board of this shape has no cells or too many; called before arrays are allocated."""
-    if width < 1 or height < 1 or width * height > MAX_CELLS:
-        raise InputError(f"a board of {width} x {height} (width x height); expected 1 to {MAX_CELLS} cells")
 
 
 def check_colours(colours: int) -> None:

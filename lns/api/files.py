@@ -15,7 +15,7 @@ from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.files import write_output
 from lns.instances.formats import base, parse
-from lns.instances.generate import Family, Planted, clue_cells, corner_cells
+from lns.instances.generate import Planted, clue_cells, corner_cells, of_kind
 from lns.instances.piece_set import normalise_clue_pieces
 from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.symmetry import View, board_from_view, puzzle_in_view, rotate_board, rotate_puzzle
@@ -347,7 +347,7 @@ def generate(
         width, height = 6, 4
     width = width if width is not None else 16 if height is None else height
     height = width if height is None else height
-    planted = Family(kind, width, height, colours, border_colours, inner_colours)(seed).with_mates(mates, seed)
+    planted = of_kind(kind, width, height, colours, border_colours, inner_colours, seed).with_mates(mates, seed)
     puzzle = planted.puzzle
     if fix_corners and puzzle.holes:
         raise InputError(f"a {kind} has no four corners to fix; expected a rectangle")

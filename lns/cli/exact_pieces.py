@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import combinations_with_replacement, product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from lns.instances.files import read_text, write_output
 from lns.instances.formats import load_board, load_puzzle, render, shipped_instances
 from lns.instances.generate import numbers_of, triples_of
 from lns.instances.pairing import describe
-from lns.instances.piece_set import FIRST_NODE, PieceList, Quad, find_renaming, graph_of_pieces, pieces_of_graph, ranked
+from lns.instances.piece_set import FIRST_NODE, PieceList, find_renaming, graph_of_pieces, pieces_of_graph, ranked
 from lns.instances.puzzle import GREY
 from lns.instances.text import count_of, quoted
 from lns.instances.verify import verify
@@ -94,7 +94,7 @@ def isomorphic(args: argparse.Namespace) -> int:
             second = PieceList.of(other, mirrored=mirrored)
             line.begin(f"comparing with {name}{' in a mirror' * mirrored}")
             keep_grey = not args.rename_grey
-            renaming = find_renaming(first, second, turns=puzzle.turns, keep_grey=keep_grey, check=check)
+            renaming = find_renaming(first, second, keep_grey=keep_grey, check=check)
             if renaming is not None:
                 break
     if renaming is None:
@@ -103,7 +103,7 @@ def isomorphic(args: argparse.Namespace) -> int:
             no = f"{args.first} is none of the {len(names)} shipped instances, up to a renaming of colours"
         out.print_answer(args, {"isomorphic": False, "mirrored": False, "with": args.second, "renaming": None}, [no])
         return out.ANSWER_IS_NO
-    moved = _moved_pieces(first.quads, second.quads, renaming, turns=puzzle.turns)
+    moved = _moved_pieces(first, second, renaming)
     colours = sorted(renaming.items())
     facts = {"isomorphic": not mirrored, "mirrored": mirrored, "with": name}
     facts |= {"renaming": {str(a): b for a, b in colours}, "moved_pieces": moved}
@@ -118,16 +118,14 @@ def isomorphic(args: argparse.Namespace) -> int:
     return out.ANSWER_IS_NO if mirrored else out.DONE
 
 
-def _moved_pieces(
-    first: Sequence[Quad], second: Sequence[Quad], renaming: dict[int, int], *, turns: bool
-) -> list[tuple[int, int]]:
+def _moved_pieces(first: PieceList, second: PieceList, renaming: dict[int, int]) -> list[tuple[int, int]]:
     """The pieces, from 1, that have another number in the second puzzle; of identical ones as few as possible."""
     numbers: dict[tuple[int, ...], list[int]] = {}
-    same = {colour: colour for quad in second for colour in quad}
-    for number, form in enumerate(ranked(second, same, turns=turns), start=1):
+    same = {colour: colour for quad in second.quads for colour in quad}
+    for number, form in enumerate(ranked(second, same), start=1):
         numbers.setdefault(form, []).append(number)
     moving = []
-    for number, form in enumerate(ranked(first, renaming, turns=turns), start=1):
+    for number, form in enumerate(ranked(first, renaming), start=1):
         if number in numbers[form]:
             numbers[form].remove(number)
         else:

@@ -42,7 +42,7 @@ from lns.instances import formats
 from lns.instances.draw import svg
 from lns.instances.errors import InputError
 from lns.instances.files import decode
-from lns.instances.generate import Family
+from lns.instances.generate import of_kind
 from lns.instances.json_values import JsonFields, json_object
 from lns.instances.text import printable
 from lns.params import Params, to_dict
@@ -162,7 +162,7 @@ def make_game(server: Server, fields: JsonFields) -> Any:
         raise InputError(f"there is no shape of this name; expected one of {', '.join(_GAMES)}")
     kind, names = _GAMES[shape]
     size = [fields.integer(name, 1, 64) for name in names]
-    made = Family(kind, size[0], size[-1], colour_count)(secrets.randbelow(10**9))
+    made = of_kind(kind, size[0], size[-1], colour_count, seed=secrets.randbelow(10**9))
     if shape == "scramble squares":
         made = made.with_mates(made.puzzle.colours)
     puzzle = made.puzzle

@@ -93,19 +93,6 @@ def test_a_file_that_exists_is_overwritten_by_force_only(command: str, target: s
     assert link.is_symlink() and Path(target).read_text() != "mine", "the link stays, the file behind it is written"
 
 
-def test_a_checkpoint_is_due_after_the_seconds_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    saved: list[float] = []
-    clock = itertools.count()  # each look at it takes a second
-    monkeypatch.setattr("lns.runs.recorder.time", SimpleNamespace(monotonic=lambda: next(clock)))
-    monkeypatch.setattr("lns.runs.recorder.checkpoint.save", lambda *_: saved.append(next(clock)))
-    counts = []
-    for seconds in (1.0, 1e6):
-        saved.clear()
-        run_for(new_directory(Path(str(seconds)), small_puzzle(), engine="tabu", checkpoint_s=seconds), 20)
-        counts.append(len(saved))
-    assert counts[0] > counts[1] > 0
-
-
 def test_the_colours_of_border_and_inner_pieces_are_chosen(typed: Typed) -> None:
     typed("generate like-e2 --width 6 --border-colours 3 --inner-colours 4 -o made.json")
     puzzle = load_puzzle("made.json")

@@ -49,7 +49,7 @@ def test_against_all_renamings(turns: bool, keep_grey: bool) -> None:
         names = every[random.integers(len(every))]
         other = [[names[colour] for colour in quad] for quad in quads]
         renamed = [(names[one], names[two]) for one, two in mates]
-        one = PieceList(quads, copies, mates, rim)
+        one = PieceList(quads, copies, mates, rim, turns)
         match seed % 5:
             case 1:
                 renamed = [(one, names[order[3]]) for one, _ in renamed[:1]]
@@ -59,8 +59,8 @@ def test_against_all_renamings(turns: bool, keep_grey: bool) -> None:
                 other[0][0] = int(random.integers(5))
         rim = int(random.integers(5)) * keep_grey if seed % 5 == 4 else names[rim] * keep_grey
         shown = [(rotate(quad, int(random.integers(4)) * turns), copies[at]) for at, quad in enumerate(other)]
-        two = PieceList(*zip(*shown[::-1], strict=True), renamed, rim)  # type: ignore[arg-type]
-        renaming = find_renaming(one, two, turns=turns, keep_grey=keep_grey)
+        two = PieceList(*zip(*shown[::-1], strict=True), renamed, rim, turns)  # type: ignore[arg-type]
+        renaming = find_renaming(one, two, keep_grey=keep_grey)
         exists = any(is_renaming(one, two, to, turns=turns) for to in every)
         assert (renaming is not None) == exists, seed
         if renaming is not None:

@@ -83,7 +83,7 @@ def undecodable_files(name: str, text: str) -> Iterator[Case]:
 def broken_lines(name: str, text: str) -> Iterator[Case]:
     """One malformed line, in the middle or at the end; the message names the line."""
     board, rows, mark = name in HOLDS_BOARD, text.splitlines(), "," if name == "csv16" else " "
-    words = ["-1", "99999999999999", "1.5", "piece", "1e3", "٣", "1_0", "0x1", "\x1b[31m", "nan", "9" * 5000]
+    words = ["-1", "99999999999999", "1.5", "piece", "٣", "1_0", "\x1b[31m", "9" * 5000]
     for at in (len(rows) // 2, len(rows) - 1):
         cells = rows[at].split(mark)
         changed = {word[:20]: mark.join([word, *cells[1:]]) for word in words}
@@ -123,24 +123,19 @@ def broken_headers() -> Iterator[Case]:
 def broken_clues() -> Iterator[Case]:
     """Impossible hints and clues in the text of Benoist and in quads; the message names the line."""
     inner = next(c for c, quad in enumerate(BOARD.colours(BARE).tolist()) if 0 not in quad)
-    (piece, turns), (corner, corner_turns) = (divmod(int(BOARD.placements[cell]), 4) for cell in (inner, 0))
+    piece, turns = divmod(int(BOARD.placements[inner]), 4)
     row, column = divmod(inner, 5)
     right = f"{row + 1} {column + 1} {piece + 1} {turns + 1}"
-    elsewhere = "2 2" if (row, column) == (2, 2) else f"{5 - row} {5 - column}"
     rows = render("benoist", BARE, None)[0].splitlines()
     for name, *hints in [
         ("duplicate", right, right),
-        ("two-pieces-on-a-cell", right, right.rpartition(" ")[0] + f" {(turns + 1) % 4 + 1}"),
-        ("a-piece-on-two-cells", right, f"{elsewhere} {piece + 1} 1"),
-        ("corner-in-the-middle", f"3 3 {corner + 1} 1"),
-        ("inner-piece-in-the-corner", f"1 1 {piece + 1} 1"),
-        ("corner-turned-wrong", f"1 1 {corner + 1} {(corner_turns + 1) % 4 + 1}"),
+        ("a-piece-on-two-cells", right, f"{5 - row} {6 - column} {piece + 1} 1"),
+        ("inner-piece-in-the-corner", right, f"1 1 {piece + 1} 1"),
         ("row-0", f"0 1 {piece + 1} 1"),
         ("column-6", f"1 6 {piece + 1} 1"),
         ("piece-26", "3 3 26 1"),
         ("rotation-5", f"3 3 {piece + 1} 5"),
         ("rotation-0", f"3 3 {piece + 1} 0"),
-        ("good-then-bad", right, f"1 1 {corner + 1} 9"),
     ]:
         for form, head in (("hint", [*rows[:2], str(len(hints))]), ("clue", [f"5 5 clues {len(hints)}"])):
             text = "\n".join([*head, *hints, *rows[3:]])
@@ -157,10 +152,8 @@ def broken_clues() -> Iterator[Case]:
 def shapes() -> Iterator[Case]:
     misfits = {
         "1x1-with-colours": "1\n4\n0\n1 2 3 4\n",
-        "1x1-corner": "1 1\n0 0 1 1\n",
         "1x4-of-inner-pieces": "1 4\n" + "1 1 1 1\n" * 4,
         "4x1-all-ends": "4 1\n" + "0 0 1 0\n" * 4,
-        "2x2-of-inner-pieces": "2\n1\n0\n" + "1 1 1 1\n" * 4,
         "all-grey": "3\n1\n0\n" + "0 0 0 0\n" * 9,
         "five-corners": "3\n2\n0\n" + "0 0 1 1\n" * 5 + "0 1 1 1\n" * 3 + "1 1 1 1\n",
     }
@@ -174,7 +167,6 @@ def shapes() -> Iterator[Case]:
         "e2-4225-lines": "1 1 1 1\n" * 4225,
         "poem": "Two roads diverged in a yellow wood\n",
         "html": "<!DOCTYPE html><html></html>\n",
-        "blank-lines-then-more": "5\n" + "\n" * 50_000 + "5\n",
         "many-blank-lines": "\n" * 100_000 + "x\n",
     }
     for name, text in (misfits | others).items():
@@ -216,18 +208,14 @@ def broken_urls() -> Iterator[Case]:
     edges = URL.partition("board_edges=")[2].partition("&")[0]
     for name, url in {
         "short": URL.replace(edges, edges[:-1]),
-        "long": URL.replace(edges, edges + "aaaa"),
         "none": URL.replace(edges, ""),
         "upper-case": URL.replace(edges, edges.upper()),
-        "digits": URL.replace(edges, "1" * 100),
         "no-pieces-of-it": URL.replace(edges, "abac" * 25),
         "unicode": URL.replace(edges, "é" * 100),
         "percent-nonsense": URL.replace(edges, "%zz" * 40),
         "percent-nul": URL.replace(edges, "%00" * 100),
         "width-0": URL.replace("board_w=5", "board_w=0"),
         "width-huge": URL.replace("board_w=5", "board_w=" + "9" * 5000),
-        "width-empty": URL.replace("board_w=5", "board_w="),
-        "width-negative": URL.replace("board_w=5", "board_w=-5"),
         "height-word": URL.replace("board_h=5", "board_h=five"),
         "300x300": URL.replace("board_w=5&board_h=5", "board_w=300&board_h=300"),
         "other-shape": URL.replace("board_w=5&board_h=5", "board_w=25&board_h=1"),

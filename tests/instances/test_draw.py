@@ -30,11 +30,6 @@ from tests.instances.small_puzzles import boards, planted
 NAMESPACE = {"s": "http://www.w3.org/2000/svg"}
 
 
-def of_eternity(width: int = 4, height: int = 4, seed: int = 1, clues: int = 0) -> tuple[Puzzle, Board]:
-    generated = like_e2(width, height, seed=seed, clues=clues)
-    return generated.puzzle, generated.solution
-
-
 def changed(board: Board, changes: dict[int, int]) -> Board:
     """``board`` with other oriented pieces on some cells."""
     placements = board.placements.copy()
@@ -63,7 +58,7 @@ def triangles(root: ET.Element, colour: tuple[int, int, int]) -> int:
 
 
 def test_svg_has_four_triangles_a_piece_in_its_colours_on_their_sides() -> None:
-    puzzle, board = of_eternity(5, 3)
+    puzzle, board = like_e2(5, 3, seed=1)
     root = ET.fromstring(svg.render(puzzle, board))
     for colour, count in Counter(puzzle.pieces.ravel().tolist()).items():
         assert triangles(root, rgb(colour)) == count
@@ -77,7 +72,7 @@ def test_svg_has_four_triangles_a_piece_in_its_colours_on_their_sides() -> None:
 
 
 def test_svg_marks_mismatches_empty_cells_clues_and_numbers() -> None:
-    puzzle, board = of_eternity(4, 4, clues=5)
+    puzzle, board = like_e2(4, 4, seed=1, clues=5)
     board = changed(board, {0: -1, 6: int(board.placements[6]) ^ 1})
     root = ET.fromstring(svg.render(puzzle, board, piece_numbers=True))
     assert d_of(root, MISMATCH, "stroke").count("M") == len(verify(puzzle, board).mismatches) > 0
@@ -88,7 +83,7 @@ def test_svg_marks_mismatches_empty_cells_clues_and_numbers() -> None:
 
 
 def test_names_are_escaped() -> None:
-    puzzle, board = of_eternity(3, 3)
+    puzzle, board = like_e2(3, 3, seed=1)
     named = replace(puzzle, name="<&\"'> \x00\x1b[31m\ud800\uffff Ü")
     root = ET.fromstring(svg.render(named, board).encode())
     assert root.findtext("s:title", namespaces=NAMESPACE) == "<&\"'> ??[31m?? Ü: score 12 of 12"
@@ -132,8 +127,8 @@ def test_every_board_can_be_drawn_in_every_format(
 
 
 def test_a_board_of_another_shape_is_refused() -> None:
-    puzzle, _ = of_eternity(4, 3)
-    _, other = of_eternity(3, 4)
+    puzzle, _ = like_e2(4, 3, seed=1)
+    _, other = like_e2(3, 4, seed=1)
     for draw in (svg.render, svg.tikz, terminal.render):
         with pytest.raises(InputError, match="expected 4 x 3"):
             draw(puzzle, other)  # type: ignore[operator]
@@ -151,7 +146,7 @@ def check_tikz(text: str) -> None:
 
 
 def test_tikz_draws_triangles_bars_and_clues() -> None:
-    puzzle, board = of_eternity(4, 4, clues=5)
+    puzzle, board = like_e2(4, 4, seed=1, clues=5)
     board = changed(board, {6: int(board.placements[6]) ^ 1})
     text = svg.tikz(puzzle, board)
     assert text.count("--cycle") == 4 * 16
@@ -186,7 +181,7 @@ def true(colour: tuple[int, int, int]) -> str:
 
 
 def test_a_16x16_board_fits_80_columns_and_its_cells_are_pinwheels() -> None:
-    puzzle, board = of_eternity(16, 16)
+    puzzle, board = like_e2(16, 16, seed=1)
     text = terminal.render(puzzle, board, colour="truecolor", width=82)
     first, *lines = plain(text).splitlines()
     assert first.split() == [*map(str, range(16))] and len(lines) == 40 and {len(line) for line in lines} == {82}
@@ -199,7 +194,7 @@ def test_a_16x16_board_fits_80_columns_and_its_cells_are_pinwheels() -> None:
 
 
 def test_mismatches_are_red_bars_and_clues_white_frames() -> None:
-    puzzle, board = of_eternity(4, 4, clues=1)  # the clue is cell 9
+    puzzle, board = like_e2(4, 4, seed=1, clues=1)  # the clue is cell 9
     board = changed(board, {6: int(board.placements[6]) ^ 1})
     rows = pixels(terminal.render(puzzle, board, colour="truecolor", width=21))  # 4 pixels a cell and a gap of one
     red = {(y, x) for y, row in enumerate(rows) for x, value in enumerate(row) if value == true(MISMATCH)}
@@ -238,7 +233,7 @@ def test_letters() -> None:
     assert terminal.render(framed.puzzle, framed.board) == "  0   1\n0 + A +\n  B   C\n1 + C +\n"
     holed, board = planted(1, 4, 1, 3, holes=(0,), framed=False)
     assert terminal.render(holed, board).splitlines()[0].split() == ["0", "1", "2", "3"]
-    puzzle, board = of_eternity(3, 3, clues=1)
+    puzzle, board = like_e2(3, 3, seed=1, clues=1)
     assert terminal.render(puzzle, board).splitlines()[3][6] == "#"
     turned = changed(board, {0: int(board.placements[0]) ^ 2})
     first, second, *_ = terminal.render(puzzle, turned).splitlines()[1:]
@@ -246,7 +241,7 @@ def test_letters() -> None:
 
 
 def test_a_narrow_terminal_shows_one_character_for_each_cell() -> None:
-    puzzle, board = of_eternity(16, 16, clues=1)
+    puzzle, board = like_e2(16, 16, seed=1, clues=1)
     board = changed(board, {17: -1, 40: int(board.placements[40]) ^ 1})
     first, *lines = terminal.render(puzzle, board, width=40).splitlines()
     assert first == "   0123456789012345" and [line[:3] for line in lines] == [f"{row:>2} " for row in range(16)]
@@ -262,7 +257,7 @@ def test_a_narrow_terminal_shows_one_character_for_each_cell() -> None:
 
 def test_a_low_terminal_shows_every_mismatch() -> None:
     """A 16x16 board in 80x24: a dot a piece, and red between the dots of each mismatch."""
-    puzzle, board = of_eternity(16, 16, clues=1)
+    puzzle, board = like_e2(16, 16, seed=1, clues=1)
     board = changed(board, {40: int(board.placements[40]) ^ 1, 200: int(board.placements[200]) ^ 2})
     mismatches = verify(puzzle, board).mismatches
     text = terminal.render(puzzle, board, colour="truecolor", width=80, height=20)

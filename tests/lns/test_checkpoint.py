@@ -8,7 +8,9 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -224,7 +226,7 @@ def test_what_does_not_fit_is_refused_whole_and_the_search_begins_from_the_board
 @pytest.mark.parametrize("content", [b"", b"PK", b"\x93NUMPY", b"PK\5\6" + bytes(18), b"x" * 500])
 def test_a_file_that_is_no_checkpoint_is_refused_in_one_sentence(content: bytes, tmp_path: Path) -> None:
     (tmp_path / CHECKPOINT).write_bytes(content)
-    for path, why in ((tmp_path / CHECKPOINT, "damaged: "), (tmp_path, "not a regular file")):
+    for path, why in ((tmp_path / CHECKPOINT, "damaged: "), (tmp_path, "this is a directory")):
         with pytest.raises(InputError, match=why) as error:
             checkpoints.load(path, "", small_puzzle())
         assert "\n" not in str(error.value)
@@ -272,3 +274,16 @@ def test_a_disk_with_room_again_is_written_to_before_the_end(
     monkeypatch.setattr(owner, name, refuse)
     run_for(directory, 4)
     assert saved == [[]]
+
+
+def test_a_checkpoint_is_due_after_the_seconds_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved: list[float] = []
+    clock = count()  # each look at it takes a second
+    monkeypatch.setattr("lns.runs.recorder.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr("lns.runs.recorder.checkpoint.save", lambda *_: saved.append(next(clock)))
+    counts = []
+    for seconds in (1.0, 1e6):
+        saved.clear()
+        run_for(new_directory(tmp_path / str(seconds), small_puzzle(), engine="tabu", checkpoint_s=seconds), 20)
+        counts.append(len(saved))
+    assert counts[0] > counts[1] > 0
