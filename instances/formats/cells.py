@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from lns.instances.board import Board
@@ -23,16 +24,14 @@ from lns.instances.errors import InputError
 from lns.instances.eternity2 import SWAPPED, held_clues, recognise
 from lns.instances.formats import shapes
 from lns.instances.formats.base import Document, Format, NearError, NeedsPuzzleError, Source, Target
-from lns.instances.formats.evidence import NEAR, Entry, Laid, Reading, best, by_cell, by_place, by_turn, in_place
-from lns.instances.formats.orders import CLOCKWISE, ORDERS
-from lns.instances.formats.shapes import Row, found_in, groups_on_a_line, rows_of
+from lns.instances.formats.evidence import CELLS, LISTED, NEAR, PLACES, Reading, best, by_number, in_place
+from lns.instances.formats.shapes import Listed, Row, found_in, groups_on_a_line, rows_of
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of, quoted
 from lns.instances.verify import verify
 
 _PAIR = re.compile(r"(?<![0-9])([0-9]{1,4})[ \t]*[/(:][ \t]*([0-9])(?![0-9])")
 _COMPASS = re.compile(r"\$((?:(?:\.|[0-9]{1,4}[NESW]):)+(?:\.|[0-9]{1,4}[NESW])?):?;")
-_QUAD = re.compile(r"(?<![\w])[A-Za-z_]{4}(?![\w])")
 _CONVENTION = re.compile(r"^# (?:cells|clues):([a-z0-9,-]+)$", re.MULTILINE)  # as a writer says it
 _WIDTHS = (8, 12, 16, 20, 24, 28, 32, 36, 40, 48, 64)  # numbers on a line with the colours of several cells
 _EDITOR = re.compile(r"^[ \t]{0,20}([0-9]{1,4})[ \t]{0,20}=[ \t]{0,20}([A-Z])([0-9]{1,2})-Rot([0-3])", re.M)
@@ -53,16 +52,17 @@ class _Found(NamedTuple):
     """What a text looks like, its readings or the colours in place, notes, and how many boards it holds."""
 
     form: str
-    readings: Iterable[Reading] | Laid
+    readings: Iterable[Reading] | Listed
     notes: _Notes = ()
     boards: int = 1
 
 
 def read(source: Source) -> Document:
-    readers = (_compass, _pairs, _letters, _marked, _rows)
-    form, readings, notes, boards = next(found for reader in readers if (found := reader(source)) is not None)
-    if isinstance(readings, Laid):
-        readings = in_place(readings, source.puzzle, source.name)
+    form, readings, notes, boards = _compass(source) or _pairs(source) or _marked(source) or _rows(source)
+    if isinstance(readings, Listed):
+        notes += readings.notes
+        laid = [readings] if readings.framed else shapes.blocks(readings)  # of words, either may be the board
+        readings = (each for one in laid for each in in_place(one, source.puzzle, source.name))
     wanted = _named(source)
     chosen = [reading for reading in readings if wanted <= reading.parts]
     if not chosen:
@@ -85,16 +85,27 @@ def _swap_helps(reading: Reading) -> _Notes:
     """A note if the board is better with pieces 112 and 113 exchanged, as they are in two files of Eternity II."""
     if recognise(reading.puzzle) is None:
         return ()
-    first, second = SWAPPED
-    other = {first: second, second: first}
+    other = dict(zip(SWAPPED, SWAPPED[::-1], strict=True))
     pairs = [pair and (other.get(pair[0], pair[0]), pair[1]) for pair in reading.board.pairs()]
     board = Board.from_pairs(pairs, reading.board.width, reading.board.height)
     gain = verify(reading.puzzle, board).score - reading.found.score
+    first, second = SWAPPED
     said = f"pieces {first + 1} and {second + 1} seem swapped: with them exchanged, {gain} more seams match"
     return (said,) if gain > 0 else ()
 
 
 # -- shapes of boards --------------------------------------------------------------------------------------------------
+
+
+def _by_cell(source: Source, form: str, pairs: Sequence[Sequence[int]], where: Sequence[int]) -> Iterator[Reading]:
+    """The readings of piece and turn of each cell."""
+    puzzle = source.known(f"{form}: the pieces are named")
+    if len(pairs) != puzzle.cells:
+        counts = Counter(where)
+        short = next((line for line in counts if counts[line] != max(counts.values())), None)
+        raise NearError(f"{len(pairs)} cells; expected {puzzle.cells} as in {puzzle.name}", line=short)
+    rows = [(piece, cell % puzzle.width, cell // puzzle.width, turn) for cell, (piece, turn) in enumerate(pairs)]
+    return by_number(puzzle, rows, where, CELLS)
 
 
 def _compass(source: Source) -> _Found | None:
@@ -105,8 +116,8 @@ def _compass(source: Source) -> _Found | None:
     boards, where, left = found_in(source.text, _COMPASS, form)
     at = source.place(len(boards))
     tokens = [token for token in boards[at][1].split(":") if token]
-    pairs = [None if token == "." else (int(token[:-1]), "NESW".index(token[-1])) for token in tokens]
-    return _Found(form, by_cell(_known(source, form), pairs, [where[at]] * len(pairs)), left, len(boards))
+    pairs = [(-1, 0) if token == "." else (int(token[:-1]), "NESW".index(token[-1])) for token in tokens]
+    return _Found(form, _by_cell(source, form, pairs, [where[at]] * len(pairs)), left, len(boards))
 
 
 def _pairs(source: Source) -> _Found | None:
@@ -117,39 +128,22 @@ def _pairs(source: Source) -> _Found | None:
     found, where, left = found_in(source.text, _PAIR, "piece/turn")
     if left and not groups_on_a_line(source.text, _PAIR):
         return None
-    pairs = [(int(match[1]), int(match[2])) for match in found]
-    return _Found(form, by_cell(_known(source, form), pairs, where), left)
-
-
-def _letters(source: Source) -> _Found | None:
-    """Four letters for each cell, as many cells on each line."""
-    words = [word for word in _QUAD.findall(source.text) if word.islower() or word.isupper() or "_" in word]
-    numbered = any(len(row.tokens) == 1 and row.only_numbers for row in rows_of(source.text)[:1])
-    if len(words) < 4 or numbered or not (width := groups_on_a_line(source.text, _QUAD)):
-        return None
-    found, where, left = found_in(source.text, _QUAD, "four letters")
-    quads = [[*map(shapes.colour_of_letter, match[0])] for match in found]
-    written = {shapes.colour_of_letter(letter): letter for match in found for letter in match[0]}
-    names = tuple(written.get(colour, "") for colour in range(max(written) + 1))
-    return _Found("letters in place", Laid(quads, width, where, names=names), left)
+    return _Found(form, _by_cell(source, form, [(int(match[1]), int(match[2])) for match in found], where), left)
 
 
 def _marked(source: Source) -> _Found | None:
-    """Colours in place as JSON of another program, words of Tetravex, a picture, or four numbers in brackets."""
-    text = source.text
-    if text.lstrip().startswith("{") and (listed := shapes.pieces_in(text)) is not None:
-        return _Found("tiles in place", Laid(listed.quads, (listed.shape or (0, 0))[0]), listed.left_out)
-    if words := shapes.words_in(text):  # of two blocks of the same pieces either may be the board
-        width, orders = (words.shape or (0, 0))[0], (shapes.WORD_ORDER, *ORDERS[:2])
-        laid = [Laid(block, width, (), orders, framed=False) for block in shapes.halves(words.quads) or (words.quads,)]
-        return _Found("words of Tetravex", (each for one in laid for each in in_place(one, source.puzzle, source.name)))
-    if (picture := shapes.picture_in(text)) is not None:
-        quads, width, left = picture
-        return _Found("a picture of a board", Laid(quads, width, orders=[CLOCKWISE]), left)
-    if (listed := shapes.bracketed(text)) is None:
-        return None
-    width = groups_on_a_line(text, shapes.BRACKETED)
-    return _Found("colours in brackets", Laid(listed.quads, width, listed.where), listed.left_out)
+    """Colours in place as letters, JSON of another program, words of Tetravex, a picture, or numbers in brackets."""
+    json = source.text.lstrip().startswith("{")
+    for form, shape in (
+        ("letters in place", shapes.letters),
+        ("tiles in place", shapes.in_marks if json else lambda text: None),
+        ("words of Tetravex", shapes.words_in),
+        ("a picture of a board", shapes.picture_in),
+        ("colours in brackets", shapes.bracketed),
+    ):
+        if (listed := shape(source.text)) is not None:
+            return _Found(form, listed)
+    return None
 
 
 def _rows(source: Source) -> _Found:
@@ -164,26 +158,27 @@ def _rows(source: Source) -> _Found:
             raise InputError(said, line=header.line)
         left += (f"line {header.line}: {header.text}, the size",)
     full = puzzle is not None and count == puzzle.cells
-    colours, quads = "colours in place", [list(row[at : at + 4]) for row in table for at in range(0, width, 4)]
     if width == 3 and puzzle is None and (len({row[:2] for row in table}) < count or max(row[2] for row in table) > 4):
         shapes.refuse_other_sides(body)
-    match width, puzzle:
-        case 2, Puzzle() if full:
-            return _Found("piece and turn of each cell", by_cell(puzzle, table, where), left)
-        case 3, _ if puzzle is None or count == puzzle.piece_count:
-            form, rows = "place and turn of each piece", [(piece, *row) for piece, row in enumerate(table)]
-            return _Found(form, by_place(_known(source, form), rows, where, listed=True), left)
-        case 4, None:
-            columns = round(count**0.5) if round(count**0.5) ** 2 == count else 0
+    if width == 2 and full:
+        form = "piece and turn of each cell"
+        return _Found(form, _by_cell(source, form, table, where), left)
+    if width == 3 and (puzzle is None or count == puzzle.piece_count):
+        form, rows = "place and turn of each piece", [(piece, *row) for piece, row in enumerate(table)]
+        return _Found(form, by_number(source.known(f"{form}: the pieces are named"), rows, where, LISTED), left)
+    if (width == 4 and (puzzle is None or full)) or (width in _WIDTHS and count > 1):
+        quads = [list(row[at : at + 4]) for row in table for at in range(0, width, 4)]
+        listed = Listed(quads, [line for line in where for _ in range(0, width, 4)], left, width=width // 4)
+        if width == 4 and puzzle is not None:
+            listed.width = puzzle.width
+            if readings := [*in_place(listed, puzzle, source.name)]:
+                return _Found("colours in place", readings, left)
+            return _Found("piece, column, row and turn", by_number(puzzle, table, where, PLACES), left)
+        if width == 4:
+            listed.width = math.isqrt(count) * (math.isqrt(count) ** 2 == count)
             if header is not None and len(header.numbers) == 2 and header.numbers[0] * header.numbers[1] == count:
-                columns = header.numbers[0]
-            return _Found(colours, Laid(quads, columns), left)
-        case 4, Puzzle() if full:
-            if readings := list(in_place(Laid(quads, puzzle.width, where), puzzle, source.name)):
-                return _Found(colours, readings, left)
-            return _Found("piece, column, row and turn", by_place(puzzle, table, where), left)
-        case _ if width in _WIDTHS and count > 1:
-            return _Found(colours, Laid(quads, width // 4, [line for line in where for _ in range(0, width, 4)]), left)
+                listed.width = header.numbers[0]
+        return _Found("colours in place", listed)
     raise InputError("no board is recognised; expected colours in place, or pieces and turns with --puzzle")
 
 
@@ -220,10 +215,6 @@ def _number_rows(text: str, expected: str, *, strict: bool = False) -> tuple[lis
 
 def _sizes(puzzle: Puzzle) -> tuple[tuple[int, ...], ...]:
     return (puzzle.width, puzzle.height), (puzzle.height, puzzle.width)
-
-
-def _known(source: Source, form: str) -> Puzzle:
-    return source.known(f"{form}: the pieces are named")
 
 
 def write(target: Target) -> str:
@@ -334,17 +325,14 @@ def _clue_readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading], _Note
         where = [text.count("\n", 0, each.end()) + 1 for each in editor]
         table = [(int(each[1]), ord(each[2]) - ord("A") + 1, int(each[3]), -int(each[4]) % 4) for each in editor]
         own = _OWN - {"from0"} | {"from1"}
-        return len(table), [each for each in by_place(puzzle, table, where) if own <= each.parts], ()
+        return len(table), [each for each in by_number(puzzle, table, where, PLACES) if own <= each.parts], ()
     if (types := cell_types(text)) is not None and len(types) == puzzle.width**2 == puzzle.cells:
         if not (clues := [(cell, *divmod(-value, 256)) for cell, value in enumerate(types) if value < 0]):
             raise InputError("a list of cell types without a clue (no negative number); expected a clue")
-        found: list[Reading] = []
-        for base in (1, 0):
-            entries = [Entry(0, cell, piece - base, turn) for cell, turn, piece in clues]
-            found += by_turn(puzzle, entries, f"base{base},top")
-        return len(clues), found, ()
+        table = [(piece, cell % puzzle.width, cell // puzzle.width, turn) for cell, turn, piece in clues]
+        return len(clues), list(by_number(puzzle, table, [0] * len(table), CELLS)), ()
     rows, notes = _clue_rows(text, puzzle)
-    return len(rows), list(by_place(puzzle, [row.numbers for row in rows], [row.line for row in rows])), notes
+    return len(rows), list(by_number(puzzle, [row.numbers for row in rows], [row.line for row in rows], PLACES)), notes
 
 
 def _clue_rows(text: str, puzzle: Puzzle) -> tuple[Sequence[Row], _Notes]:

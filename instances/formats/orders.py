@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import permutations
 
 from lns.instances.errors import InputError
 from lns.instances.puzzle import GREY, canonical
@@ -19,6 +20,7 @@ Quads = Sequence[Sequence[int]]
 CLOCKWISE = "urdl"
 # One order for each choice of opposite columns: 1-3 and 2-4; 1-2 and 3-4; 1-4 and 2-3.
 ORDERS = (CLOCKWISE, "udlr", "ulrd")
+ALL_ORDERS = tuple(map("".join, permutations(CLOCKWISE)))  # clockwise from the top comes first
 _NAMES = {"u": "up", "r": "right", "d": "down", "l": "left"}
 
 

@@ -12,21 +12,19 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from lns.instances.errors import InputError
 from lns.instances.eternity2 import recognise
 from lns.instances.formats import orders, shapes
 from lns.instances.formats.base import Document, Format, NearError, NoRimError, Quad, Source, Target
-from lns.instances.formats.evidence import Laid, PieceIndex, in_place
+from lns.instances.formats.evidence import PieceIndex, in_place
 from lns.instances.formats.halves import find_halves
 from lns.instances.formats.orders import CLOCKWISE, clockwise, in_words
-from lns.instances.formats.shapes import PieceList, Row, is_bounded_header
+from lns.instances.formats.shapes import Listed, Row, is_bounded_header
 from lns.instances.puzzle import GREY, MAX_CELLS, Clue, Puzzle
 from lns.instances.text import count_of, printable, quoted
 
@@ -42,6 +40,7 @@ _SHOWN = 5  # missing ids that a sentence names
 _MOST_COLOURS = 4000
 _BY_NAME = "--puzzle-format pieces:"
 _Shape = tuple[int, int]
+_Notes = tuple[str, ...]
 
 
 class _Options(NamedTuple):
@@ -60,20 +59,22 @@ def read(source: Source) -> Document:
     options = _parse_options(source.option)
     halves = find_halves(source.text, options.mates)
     text = source.text if halves is None else halves.text
-    listed = shapes.pieces_in(text) or _pieces_in_rows(shapes.rows_of(text))
+    listed = shapes.in_marks(text) or _in_rows(shapes.rows_of(text))
     if halves is not None:
         listed.halves, listed.mates, listed.names = True, halves.mates, halves.numbers
-        listed.notes.insert(0, halves.note)
+        listed.said = (halves.note, *listed.said)
     whole = listed.usual_order == CLOCKWISE and math.prod(listed.shape or ()) == len(listed.quads)
-    if whole or (blocks := shapes.halves(listed.quads)) is None:
+    blocks = [listed] if whole else shapes.blocks(listed)
+    if len(blocks) == 1:
         puzzle, _, notes = _puzzle(listed, options, source.name)
         return Document(FORMAT.name, puzzle, None, notes)
     if listed.shape and options.shape is None:
-        listed.shape = listed.shape[0], listed.shape[1] // (2 if listed.rules else 1)
+        shape = listed.shape[0], listed.shape[1] // (2 if listed.rules else 1)
+        blocks = [replace(block, shape=shape) for block in blocks]
     found = []  # the puzzle of the one block, the board of the other
     for pieces, laid in (blocks, blocks[::-1]):
-        puzzle, order, notes = _puzzle(replace(listed, quads=pieces, pinned=[]), options, source.name)
-        readings = in_place(Laid(laid, puzzle.width, orders=[order]), puzzle, source.name)
+        puzzle, order, notes = _puzzle(pieces, options, source.name)
+        readings = in_place(replace(laid, width=puzzle.width, orders=[order]), puzzle, source.name)
         found += [(reading, notes) for reading in readings]
     if not found:
         raise InputError("two blocks of the same pieces; expected one of them, or the second as a board of the first")
@@ -110,7 +111,7 @@ def _parse_options(option: str | None) -> _Options:
 # -- rows of pieces ----------------------------------------------------------------------------------------------------
 
 
-def _pieces_in_rows(rows: Sequence[Row]) -> PieceList:
+def _in_rows(rows: Sequence[Row]) -> Listed:
     """Rows of as many columns each: four sides, perhaps after an id, a type or a label; others say what they are."""
     data = {row: columns for row in rows if (columns := _columns(row)) is not None}
     if not data:
@@ -118,33 +119,33 @@ def _pieces_in_rows(rows: Sequence[Row]) -> PieceList:
         raise InputError("no line with the four sides of a piece; expected a puzzle or a board", line=1)
     widths = Counter(map(len, data.values()))
     width = max(widths, key=lambda columns: (widths[columns], columns))
-    pieces = [(row, columns) for row, columns in data.items() if len(columns) == width]
-    first = pieces[0][0].line
-    before = [row for row in rows if row.line < first and row.tokens]
-    listed = PieceList([], [row.numbers for row in before if row.only_numbers])
+    pieces = {row: columns for row, columns in data.items() if len(columns) == width}
+    listed, unused, head = Listed([]), list[Row](), next(iter(pieces))
     if width == 4:
-        if is_bounded_header(pieces[0][1], len(pieces) - 1):
-            listed.header.append(tuple(pieces.pop(0)[1]))
-        shapes.refuse_other_sides([row for row, _ in pieces])
+        if is_bounded_header(pieces[head], len(pieces) - 1):
+            pieces.pop(head)
+        shapes.refuse_other_sides([*pieces])
+    named = _take_names(listed, [row for row in rows if row.line < head.line and not row.only_numbers], width)
     for row in rows:
-        columns, count = data.get(row), len(row.tokens)
-        if row.line < first and row.only_numbers and count > 2:
-            raise InputError(f"{count} numbers before the pieces; expected a size or a piece", line=row.line)
-        if row.line > first and columns is None and (row.numbers or count > 1):
-            said = f"{quoted(row.text)} among pieces of {width} columns; expected only pieces after the first"
-            raise InputError(said, line=row.line)
-        if row.line > first and columns is not None and len(columns) != width:
-            said = f"{count} entries; expected {width} columns as in the other lines"
-            raise InputError(said, line=row.line)
-    listed.where, listed.quads = [row.line for row, _ in pieces], [columns[-4:] for _, columns in pieces]
-    written = ["".join(row.tokens)[-4:] for row, _ in pieces]
+        said, columns, count = _take_said(listed, row), data.get(row), len(row.tokens)
+        if row in pieces:
+            continue
+        if row.line <= head.line and row.only_numbers:
+            if count > 2 and row is not head:
+                raise InputError(f"{count} numbers before the pieces; expected a size or a piece", line=row.line)
+            listed.header.append(row.numbers)
+        elif row.line > head.line and columns is not None:
+            raise InputError(f"{count} entries; expected {width} columns as in the other lines", line=row.line)
+        elif row.line > head.line and (row.numbers or count > 1):
+            what = f"{quoted(row.text)} among pieces of {width} columns"
+            raise InputError(f"{what}; expected only pieces after the first", line=row.line)
+        elif row.tokens and not said and row.tokens not in named:
+            unused.append(row)
+    listed.where, listed.quads = [row.line for row in pieces], [columns[-4:] for columns in pieces.values()]
+    written = ["".join(row.tokens)[-4:] for row in pieces]
     if all(re.fullmatch("[A-Za-z_]{4}", word) for word in written):
         listed.names = dict(zip("".join(written), chain(*listed.quads), strict=True))
-    named = _take_names(listed, [row for row in before if not row.only_numbers], width)
-    said_of = {row for row in rows if _take_said(listed, row)}
-    words = [row for row in rows if row.tokens and (row not in data if row.line >= first else not row.only_numbers)]
-    unused = [(row.line, row.text) for row in words if row not in said_of and row.tokens not in named]
-    listed.notes += shapes.left_out(unused)
+    listed.notes = shapes.left_out((row.line, row.text) for row in unused)
     if width > 4:
         _take_ids(listed, pieces)
     return listed
@@ -170,12 +171,11 @@ def _columns(row: Row) -> list[int] | None:
     return numbers
 
 
-def _take_names(listed: PieceList, before: Sequence[Row], columns: int) -> set[tuple[str, ...]]:
-    """Take the names of the columns and the sizes by name from the rows before the pieces; which rows are used."""
+def _take_names(listed: Listed, before: Sequence[Row], columns: int) -> set[tuple[str, ...]]:
+    """Take the names of the columns and the sizes by name from the rows before the pieces; what the used rows have."""
     used = set()
     names = next((row.tokens for row in before if not row.numbers and len(row.tokens) >= 4), ())
-    order = _order_of(name[:1] for name in names[-4:])
-    if len(names) == columns and order:
+    if len(names) == columns and (order := _order_of(name[:1] for name in names[-4:])):
         listed.order = order
         used.add(names)
     sized = [row for row in before if len(row.numbers) == 1 and len(row.tokens) == 2]
@@ -192,7 +192,7 @@ def _order_of(letters: Iterable[str]) -> str | None:
     return order if sorted(order) == sorted(CLOCKWISE) else None
 
 
-def _take_said(listed: PieceList, row: Row) -> bool:
+def _take_said(listed: Listed, row: Row) -> bool:
     """Take what a row and the comment on it say of rules, sides, size and count; whether the row says size or count."""
     if rules := _RULES.search(row.comment):
         listed.rules = rules[1]
@@ -206,32 +206,32 @@ def _take_said(listed: PieceList, row: Row) -> bool:
     return bool(_SIZE.search(words) or _COUNT.search(words))
 
 
-def _take_ids(listed: PieceList, pieces: Sequence[tuple[Row, list[int]]]) -> None:
+def _take_ids(listed: Listed, pieces: Mapping[Row, list[int]]) -> None:
     """Put the pieces in the order of their ids, the first column; a second one is their type."""
-    ids = [columns[0] for _, columns in pieces]
-    typed = len(pieces[0][1]) == 6
+    ids = [columns[0] for columns in pieces.values()]
+    typed = len(next(iter(pieces.values()))) == 6
     if typed:
-        odd = _odd_types([columns[1:] for _, columns in pieces])
+        odd = _odd_types([columns[1:] for columns in pieces.values()])
         if len(set(ids)) < len(ids) or 4 * len(odd) > len(ids):
-            shapes.refuse_other_sides([row for row, _ in pieces])
+            shapes.refuse_other_sides([*pieces])
         if odd:
-            row, (piece, kind, *_) = pieces[odd[0]]
+            piece, kind, *_ = pieces[row := [*pieces][odd[0]]]
             said = f"piece {piece} is of type {kind}, unlike others with as many grey sides; expected id, type, sides"
             raise NearError(said, line=row.line)
     if len(set(ids)) != len(ids):
         said = f"two pieces have the id {Counter(ids).most_common(1)[0][0]}; expected each once"
-        raise InputError(said, line=listed.where[-1])
+        raise InputError(said, line=listed.last)
     if missing := sorted({*range(min(1, *ids), min(max(ids), 5000) + 1)} - {*ids}):
         shown = ", ".join(map(str, missing[:_SHOWN]))
         listed.gaps = f"; missing: id {shown}"
         shown += ", …" * (len(missing) > _SHOWN)
         said = f"no piece has the id {shown}, up to {max(ids)}: the pieces are numbered in the order of their ids"
-        listed.notes.append(said)
+        listed.notes += (said,)
     if ids != sorted(ids):
         listed.quads = [quad for _, quad in sorted(zip(ids, listed.quads, strict=True))]
-        listed.notes.append("pieces in the order of their ids")
+        listed.notes += ("pieces in the order of their ids",)
     if typed:
-        listed.notes.append("the second column is the type of the piece, as its grey sides say")
+        listed.notes += ("the second column is the type of the piece, as its grey sides say",)
 
 
 def _odd_types(rows: Sequence[list[int]]) -> list[int]:
@@ -250,77 +250,66 @@ def _odd_types(rows: Sequence[list[int]]) -> list[int]:
 # -- the puzzle --------------------------------------------------------------------------------------------------------
 
 
-def _puzzle(listed: PieceList, options: _Options, name: str) -> tuple[Puzzle, str, tuple[str, ...]]:
+def _puzzle(listed: Listed, options: _Options, name: str) -> tuple[Puzzle, str, _Notes]:
     """The puzzle, the order of its sides and notes."""
     count = len(listed.quads)
     if count > MAX_CELLS:
-        raise InputError(f"{count} pieces; expected at most {MAX_CELLS}", line=listed.where[-1])
+        raise InputError(f"{count} pieces; expected at most {MAX_CELLS}", line=listed.last)
     used = {colour for quad in listed.quads for colour in quad}
     large = sorted(colour for colour in used if colour > _MOST_COLOURS)  # such as 65535 for grey
     unused = (number for number in range(len(used) + 1) if number not in used)
     number = {colour: colour for colour in used} | dict(zip(large, unused, strict=False))
-    quads = [[number[colour] for colour in quad] for quad in listed.quads]
-    listed = replace(listed, quads=quads, notes=list(listed.notes))
-    framed = options.framed and shapes.NO_FRAME not in listed.rules
+    listed = replace(listed, quads=[[number[colour] for colour in quad] for quad in listed.quads])
+    framed, notes = options.framed and shapes.NO_FRAME not in listed.rules, [*listed.said, *listed.notes]
     for head in listed.header:
         if len(head) == 4 and is_bounded_header(head, count):
             framed = framed and head[0] == 1
             rim = "framed" if framed else "without frame"
-            listed.notes.append(f"header read as bounded, signed, width, height: {rim}")
-    shape = _shape(listed, options)
+            notes.append(f"header read as bounded, signed, width, height: {rim}")
+    shape = _shape(listed, options, notes)
     if pairs := re.findall(r"([0-9]+)-([0-9]+)", listed.rules):
         listed.mates = tuple((int(one), int(other)) for one, other in pairs)
     if options.mates is False:
         listed.mates = ()
-    try:
-        puzzle, order = (_with_frame if framed else _without_frame)(listed, options, shape, name)
-    except NoRimError:
-        if not (listed.halves or (listed.names and shape and GREY not in used)):
-            raise
+    if framed:
+        try:
+            return *_with_frame(listed, options, shape, name, notes), tuple(notes)
+        except NoRimError:
+            if not (listed.halves or (listed.names and shape and GREY not in used)):
+                raise
         way = f"{_BY_NAME}rim=COLOUR names the colour of a rim, tetravex forbids turns"
-        listed.notes.append(f"no colour is a rim by its count: without frame ({way})")
-        puzzle, order = _without_frame(listed, options, shape, name)
-    return puzzle, order, tuple(listed.notes)
+        notes.append(f"no colour is a rim by its count: without frame ({way})")
+    return *_without_frame(listed, options, shape, name, notes), tuple(notes)
 
 
-def _checked(listed: PieceList, order: str, shape: _Shape, name: str, **rules: Any) -> Puzzle:
-    quads = np.array(clockwise(listed.quads, order), dtype=np.int32)
-    written = {colour: printable(name, 20) for name, colour in listed.names.items()}
-    names = tuple(written.get(colour, "") for colour in range(max(written, default=-1) + 1))
-    try:
-        return Puzzle(quads, *shape, name=name, names=names, **rules)
-    except InputError as error:
-        raise InputError(error.message, line=listed.where[-1]) from None
-
-
-def _without_frame(listed: PieceList, options: _Options, shape: _Shape | None, name: str) -> tuple[Puzzle, str]:
+def _without_frame(
+    listed: Listed, options: _Options, shape: _Shape | None, name: str, notes: list[str]
+) -> tuple[Puzzle, str]:
     """The puzzle and the order of its sides, where 0 is a colour as any other."""
-    turns = options.turns and shapes.NO_TURNS not in listed.rules
+    turns, count = options.turns and shapes.NO_TURNS not in listed.rules, len(listed.quads)
     if shape is None:
-        side = math.isqrt(len(listed.quads))
-        if side * side != len(listed.quads):
-            raise NearError(f"{len(listed.quads)} pieces without a size; expected one, as in {_BY_NAME}unframed,6x6")
-        listed.notes.append(f"no size stated: {side} wide, {side} high, as a square")
+        side = math.isqrt(count)
+        if side * side != count:
+            raise NearError(f"{count} pieces without a size; expected one, as in {_BY_NAME}unframed,6x6")
+        notes.append(f"no size stated: {side} wide, {side} high, as a square")
         shape = side, side
     stated = options.order or listed.order
     order = stated or listed.usual_order
     if stated is None and not turns:
         order, note = orders.order_without_turns(_pictures(listed), order, shape)
-        listed.notes.append(note)
+        notes.append(note)
     elif not listed.rules or options.order:
         named = "as given" if stated else "assumed"
-        listed.notes.append(f"side order {in_words(order)}, {named} ({_BY_NAME}ORDER,unframed names another)")
+        notes.append(f"side order {in_words(order)}, {named} ({_BY_NAME}ORDER,unframed names another)")
     if not listed.names:
-        listed.notes.append("colours counted from 1 instead of 0, as 0 is no rim")
-    rules = {"rim": _rim(listed, options), "mates": [(one + 1, other + 1) for one, other in listed.mates]}
-    listed.quads = [[colour + 1 for colour in quad] for quad in listed.quads]
-    listed.names = {name: colour + 1 for name, colour in listed.names.items()}
-    copies = (0,) * len(listed.quads) if shapes.ANY_NUMBER in listed.rules else ()
-    puzzle = _checked(listed, order, shape, name, framed=False, turns=turns, copies=copies, **rules)
+        notes.append("colours counted from 1 instead of 0, as 0 is no rim")
+    copies = (0,) * count if shapes.ANY_NUMBER in listed.rules else ()
+    rim, unframed = _rim(listed, options), listed.renumbered(None)
+    puzzle = unframed.made(order, *shape, name, framed=False, turns=turns, copies=copies, rim=rim)
     return puzzle.with_clues(Clue(cell, cell, 0) for cell in listed.pinned), order
 
 
-def _rim(listed: PieceList, options: _Options) -> int:
+def _rim(listed: Listed, options: _Options) -> int:
     """The colour of the rim of a puzzle without frame, by the option or the rules in the file; 0 if it may be any."""
     said = re.search("rim ([0-9]+)", listed.rules)
     written = options.rim or (said[1] if said else None)
@@ -332,36 +321,37 @@ def _rim(listed: PieceList, options: _Options) -> int:
     return colour + 1
 
 
-def _pictures(listed: PieceList) -> list[list[int]]:
+def _pictures(listed: Listed) -> list[list[int]]:
     """The pieces with one number for both halves of each picture, so that sides which may match are equal."""
     picture = {other: one for one, other in listed.mates}
     return [[picture.get(colour, colour) for colour in quad] for quad in listed.quads]
 
 
-def _with_frame(listed: PieceList, options: _Options, shape: _Shape | None, name: str) -> tuple[Puzzle, str]:
+def _with_frame(
+    listed: Listed, options: _Options, shape: _Shape | None, name: str, notes: list[str]
+) -> tuple[Puzzle, str]:
     """The puzzle and the order of its sides, with the colour of the rim as 0."""
     border, (width, height) = _border(listed, options, shape)
     if border != GREY:
-        listed.notes.append(f"colour {border} is the rim, by its count: it changes places with 0")
-    listed.quads = [_swapped(quad, border) for quad in listed.quads]
-    listed.names = dict(zip(listed.names, _swapped([*listed.names.values()], border), strict=True))
+        notes.append(f"colour {border} is the rim, by its count: it changes places with 0")
+    listed = listed.renumbered(border)
     strip = min(width, height) == 1
-    order, notes = orders.order_of_pieces(_pictures(listed), options.order, FORMAT.name, listed.order, strip=strip)
-    puzzle = _checked(listed, order, (width, height), name, mates=listed.mates)
+    order, found = orders.order_of_pieces(_pictures(listed), options.order, FORMAT.name, listed.order, strip=strip)
+    puzzle = listed.made(order, width, height, name)
     known = recognise(puzzle)
     if known is not None and known.mirrored and options.order is None and listed.order is None:
         order = order.translate(str.maketrans("rl", "lr"))
-        notes = [f"side order {in_words(order)}: the mirrored order shows the mirror image of Eternity II"]
-        puzzle = _checked(listed, order, (width, height), name)
-    listed.notes += notes
+        found = [f"side order {in_words(order)}: the mirrored order shows the mirror image of Eternity II"]
+        puzzle = listed.made(order, width, height, name)
+    notes += found
     if shape is None:
         way = f" ({_BY_NAME}{height}x{width} is the other way)" * (width != height)
-        listed.notes.append(f"no size stated: {width} wide, {height} high, by the rim pieces{way}")
+        notes.append(f"no size stated: {width} wide, {height} high, by the rim pieces{way}")
     if listed.placed:
-        puzzle = _with_placed(puzzle, [(y, x, _swapped(tile, border)) for y, x, tile in listed.placed], order)
+        puzzle = _with_placed(puzzle, listed.placed, order)
         twice = len(listed.placed) - len(puzzle.clues)
         again = f"; {twice} of {len(listed.placed)} say the same again" if twice else ""
-        listed.notes.append(f"{count_of(len(puzzle.clues), 'clue')}, the tiles that are placed{again}")
+        notes.append(f"{count_of(len(puzzle.clues), 'clue')}, the tiles that are placed{again}")
     return puzzle, order
 
 
@@ -379,14 +369,9 @@ def _with_placed(puzzle: Puzzle, placed: Sequence[tuple[int, int, list[int]]], o
     return puzzle.with_clues(Clue(cell, *pair) for cell, pair in enumerate(pairs) if pair)
 
 
-def _swapped(quad: Sequence[int], border: int) -> list[int]:
-    return [{GREY: border, border: GREY}.get(colour, colour) for colour in quad]
-
-
-def _shape(listed: PieceList, options: _Options) -> _Shape | None:
+def _shape(listed: Listed, options: _Options, notes: list[str]) -> _Shape | None:
     """Width and height as named, else as stated in the file, else None. Raises InputError if pieces are missing."""
-    notes, count = listed.notes, len(listed.quads)
-    colours = {colour for quad in listed.quads for colour in quad}
+    count, colours = len(listed.quads), {colour for quad in listed.quads for colour in quad}
     stated: _Shape | None = options.shape or listed.shape
     if (0,) in listed.header:
         notes.append("a header of 0: no hints")
@@ -418,11 +403,11 @@ def _shape(listed: PieceList, options: _Options) -> _Shape | None:
         short = f"; {corners} corner pieces" if corners < 4 else ""
         kind = InputError if listed.count is None else NearError  # a count with its name is no header of another format
         said = f"{count} of {expected} pieces{listed.gaps}{short}; expected all {expected}"
-        raise kind(said, line=listed.where[-1])
+        raise kind(said, line=listed.last)
     return stated
 
 
-def _border(listed: PieceList, options: _Options, shape: _Shape | None) -> tuple[int, _Shape]:
+def _border(listed: Listed, options: _Options, shape: _Shape | None) -> tuple[int, _Shape]:
     """The colour of the rim and the shape, by the number of pieces with one and two sides of it."""
     quads, count = listed.quads, len(listed.quads)
     used = sorted({colour for quad in quads for colour in quad} - {side for pair in listed.mates for side in pair})
@@ -442,11 +427,11 @@ def _border(listed: PieceList, options: _Options, shape: _Shape | None) -> tuple
             f"{count} pieces{listed.gaps}; no colour is on as many sides as a rim{size} has (0 is on {zeros}); "
             f"expected a frame, or the rules by name ({_BY_NAME}unframed or {FORMAT.name}:tetravex; with rim=COLOUR "
             "for MacMahon's squares, where that colour lies inside too)",
-            line=listed.where[-1],
+            line=listed.last,
         )
     if len(found) > 1:
         names = " or ".join(f"{_BY_NAME}border={colour},{w}x{h}" for colour, (w, h) in found[:3])
-        raise NearError(f"the pieces fit in several ways; expected one by name, {names}", line=listed.where[-1])
+        raise NearError(f"the pieces fit in several ways; expected one by name, {names}", line=listed.last)
     return found[0]
 
 

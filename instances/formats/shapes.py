@@ -12,15 +12,17 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
+
+import numpy as np
 
 from lns.instances.errors import InputError
 from lns.instances.formats.base import NearError
-from lns.instances.formats.orders import CLOCKWISE, ORDERS, Quads, clockwise
-from lns.instances.puzzle import MAX_CELLS, canonical
+from lns.instances.formats.orders import ALL_ORDERS, CLOCKWISE, ORDERS, clockwise
+from lns.instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical
 from lns.instances.text import parse_integer, printable, quoted
 
 MAX_SIDE = 64  # of a square board: 64 * 64 = MAX_CELLS
@@ -36,6 +38,7 @@ _ORNAMENT = re.compile(r"[\s\[\](){}|,;]*|[-=_*+|/\\~:<>\s]{3,}")  # brackets an
 BRACKETED = re.compile(r"[\[({]((?:\s{0,9}[0-9]{1,6}\s{0,9}[,;\s]){3}\s{0,9}[0-9]{1,6})\s{0,9},?\s{0,9}[\])}]")
 WORD_ORDER = "ulrd"  # of the sides in a word of Tetravex, unless counting refutes it
 _WORD = re.compile(r"@?[0-9]{4}@?")
+_QUAD = re.compile(r"(?<![\w])[A-Za-z_]{4}(?![\w])")
 _OTHER_SIDES = {3: "triangular", 6: "hexagonal"}
 SIDE_OF_LETTER = {
     letter: side for side, letters in {"u": "unt", "r": "re", "d": "dsb", "l": "lwo"}.items() for letter in letters
@@ -194,7 +197,61 @@ def left_out(lines: Iterable[tuple[int, str]]) -> tuple[str, ...]:
     return (f"left out: line{plural} {spans} ({such}{quoted(next(iter(shown.values())).strip())})",)
 
 
-# -- groups of marks, pictures and words -------------------------------------------------------------------------------
+# -- pieces, and groups of marks that are pieces -----------------------------------------------------------------------
+
+
+@dataclass
+class Listed:
+    """The sides of pieces as a text has them, in a list or laid on a board, before it is interpreted."""
+
+    quads: list[list[int]]  # four columns of each piece, in order of the ids, or of the lines
+    where: Sequence[int] = ()  # the line of each piece, if the text has lines
+    notes: tuple[str, ...] = ()  # on what is left out
+    said: tuple[str, ...] = ()  # notes for a list of pieces
+    width: int = 0  # pieces on a line, 0 if the lines do not say
+    shape: tuple[int, int] | None = None  # columns and rows, stated by name, not only by place
+    header: list[tuple[int, ...]] = field(default_factory=list)  # rows of numbers before the first piece
+    order: str | None = None  # of the sides, stated by names of columns
+    usual_order: str = CLOCKWISE  # of the sides of such texts, where nothing names or refutes it
+    orders: Sequence[str] = ALL_ORDERS  # that are tried on a board
+    gaps: str = ""  # the ids that are left out, as a part of a sentence about the number of pieces
+    count: int | None = None  # of the pieces, as stated
+    placed: list[tuple[int, int, list[int]]] = field(default_factory=list)  # row, column, sides of tiles that lie
+    rules: str = ""  # "without frame", "without turns", a rim and mates, of a list of our own or of words
+    framed: bool = True  # a full board may define a puzzle with a frame
+    halves: bool = False  # whether the sides look like halves
+    mates: tuple[tuple[int, int], ...] = ()  # pairs of them that meet
+    names: dict[str, int] = field(default_factory=dict)  # the numbers of sides that are written as halves or letters
+    pinned: list[int] = field(default_factory=list)  # pieces that stay where they are listed
+
+    @property
+    def last(self) -> int | None:
+        """The line of the last piece."""
+        return self.where[-1] if self.where else None
+
+    def renumbered(self, border: int | None) -> Listed:
+        """The same with the colour of the rim as 0, which takes its number; or None: without frame, counted from 1."""
+
+        def number(colour: int) -> int:
+            return colour + 1 if border is None else {border: GREY, GREY: border}.get(colour, colour)
+
+        return replace(
+            self,
+            quads=[[*map(number, quad)] for quad in self.quads],
+            placed=[(row, column, [*map(number, tile)]) for row, column, tile in self.placed],
+            mates=tuple((number(one), number(other)) for one, other in self.mates),
+            names={name: number(colour) for name, colour in self.names.items()},
+        )
+
+    def made(self, order: str, width: int, height: int, name: str, **rules: Any) -> Puzzle:
+        """The puzzle of the pieces, their sides in an order. Raises InputError with a line if there is none."""
+        written = {colour: printable(name, 20) for name, colour in self.names.items()}
+        names = tuple(written.get(colour, "") for colour in range(max(written, default=-1) + 1))
+        quads = np.array(clockwise(self.quads, order), dtype=np.int32)
+        try:
+            return Puzzle(quads, width, height, name=name, mates=self.mates, names=names, **rules)
+        except InputError as error:
+            raise InputError(error.message, line=self.last) from None
 
 
 def found_in(text: str, pattern: re.Pattern[str], what: str) -> tuple[list[re.Match[str]], list[int], tuple[str, ...]]:
@@ -206,20 +263,17 @@ def found_in(text: str, pattern: re.Pattern[str], what: str) -> tuple[list[re.Ma
     found = list(pattern.finditer(code))
     breaks = [at for at, letter in enumerate(code) if letter == "\n"]
     where = [bisect_left(breaks, match.start()) + 1 for match in found]
-    used = {
-        number + more for number, match in zip(where, found, strict=True) for more in range(match[0].count("\n") + 1)
-    }
-    remaining = pattern.sub(lambda match: "\n" * match[0].count("\n") or " ", code).split("\n")
+    used = {line + more for line, match in zip(where, found, strict=True) for more in range(match[0].count("\n") + 1)}
     rest = {
-        number: left
-        for number, left in enumerate(remaining, start=1)
-        if (re.search(r"\w", left) if number in used else _says(left))
+        line: left
+        for line, left in enumerate(pattern.sub(lambda each: "\n" * each[0].count("\n") or " ", code).split("\n"), 1)
+        if (re.search(r"\w", left) if line in used else _says(left))
     }
     beside = used & rest.keys()
-    for number, left in rest.items():
-        odd = len(beside) < len(used) if number in used else used and min(used) < number < max(used)
+    for line, left in rest.items():
+        odd = len(beside) < len(used) if line in used else used and min(used) < line < max(used)
         if odd and re.search("[0-9]", left):
-            raise InputError(f"{quoted(left.strip())} among {what}; expected only such", line=number)
+            raise InputError(f"{quoted(left.strip())} among {what}; expected only such", line=line)
     return found, where, left_out(rest.items())
 
 
@@ -229,13 +283,25 @@ def groups_on_a_line(text: str, pattern: re.Pattern[str]) -> int:
     return counts.pop() if len(counts) == 1 else 0
 
 
-def bracketed(text: str) -> PieceList | None:
+def bracketed(text: str) -> Listed | None:
     """Four numbers in brackets, as in JSON, Python or JavaScript and in printed boards, or None."""
     if not BRACKETED.search(text):
         return None
     found, where, notes = found_in(text, BRACKETED, "four numbers in brackets")
     quads = [[int(token) for token in re.findall("[0-9]+", match[1])] for match in found]
-    return PieceList(quads, where=where, notes=[f"{len(quads)} groups of four numbers in brackets", *notes])
+    said = (f"{len(quads)} groups of four numbers in brackets",)
+    return Listed(quads, where, notes, said, groups_on_a_line(text, BRACKETED))
+
+
+def letters(text: str) -> Listed | None:
+    """Four letters for each cell, as many cells on each line, or None."""
+    words = [word for word in _QUAD.findall(text) if word.islower() or word.isupper() or "_" in word]
+    numbered = any(len(row.tokens) == 1 and row.only_numbers for row in rows_of(text)[:1])
+    if len(words) < 4 or numbered or not (width := groups_on_a_line(text, _QUAD)):
+        return None
+    found, where, left = found_in(text, _QUAD, "four letters")
+    names = {letter: colour_of_letter(letter) for match in found for letter in match[0]}
+    return Listed([[names[letter] for letter in match[0]] for match in found], where, left, width=width, names=names)
 
 
 def colour_of_letter(letter: str) -> int:
@@ -245,43 +311,42 @@ def colour_of_letter(letter: str) -> int:
     return ord(letter) - ord("a") if letter.islower() else ord(letter) - ord("A") + 1
 
 
-def picture_in(text: str) -> tuple[list[list[int]], int, tuple[str, ...]] | None:
-    """Quads, width and notes of a picture of three lines a row: tops, then left and right of each, then bottoms."""
-    lines: list[list[int]] = []
+def picture_in(text: str) -> Listed | None:
+    """A picture of three lines a row, or None: tops, then left and right of each, then bottoms."""
+    lines: list[tuple[int, list[int]]] = []
     rest: list[tuple[int, str]] = []
     ended = False
     for number, line in enumerate(text.split("\n"), start=1):
         numbers = [int(token) for token in re.findall(r"[0-9]{1,5}", line)]
         ended |= bool(lines) and re.match(r"\s*[A-Za-z]", line) is not None
         if not ended and numbers and not re.search(r"[A-WYZa-z]", line):
-            lines.append(numbers)
+            lines.append((number, numbers))
         elif line.strip() if ended else re.search(r"\w", code_and_comment(line)[0].replace("X", "")):
             rest.append((number, line))
-    width = len(lines[0]) if lines else 0
-    if len(lines) < 6 or [len(line) for line in lines] != [width, 2 * width, width] * (len(lines) // 3):
+    width = len(lines[0][1]) if lines else 0
+    if len(lines) < 6 or [len(line) for _, line in lines] != [width, 2 * width, width] * (len(lines) // 3):
         return None
-    quads = [
-        [top[x], middle[2 * x + 1], bottom[x], middle[2 * x]]
-        for top, middle, bottom in zip(lines[::3], lines[1::3], lines[2::3], strict=True)
-        for x in range(width)
-    ]
-    return quads, width, left_out(rest)
+    quads, where = list[list[int]](), list[int]()
+    for (number, top), (_, middle), (_, bottom) in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
+        quads += map(list, zip(top, middle[1::2], bottom, middle[::2], strict=True))
+        where += [number] * width
+    return Listed(quads, where, left_out(rest), width=width, orders=[CLOCKWISE])
 
 
-def words_in(text: str) -> PieceList | None:
+def words_in(text: str) -> Listed | None:
     """The words of a Tetravex, a row of them for each row of the board or all on one line after the size, or None.
 
     Raises InputError if only few lines are none of that.
     """
     rows = {number: words for number, line in enumerate(_code(text), start=1) if (words := line.split())}
-    words = [word for row in rows.values() for word in row]
+    words, where = [word for row in rows.values() for word in row], [line for line, row in rows.items() for _ in row]
     fitting = [_WORD.fullmatch(word) is not None for word in words]
     if len(words) > 2 * MAX_CELLS or len(words) < 4 or sum(fitting) < 0.8 * len(words):
         return None
     [(width, _)] = Counter(map(len, rows.values())).most_common(1)
     side = int(words[0]) if re.fullmatch("[0-9]{1,2}", words[0]) else 0
     if side > 1 and len(words) == 1 + side * side and all(fitting[1:]):
-        words, width, rows = words[1:], side, {}
+        words, where, width, rows = words[1:], where[1:], side, {}
     elif width < 2 or len(rows) < 2:
         return None
     for number, row in rows.items():
@@ -290,103 +355,76 @@ def words_in(text: str) -> PieceList | None:
             raise NearError(f"{quoted(odd)} among words of four digits; expected such a word", line=number)
         if len(row) != width:
             raise NearError(f"{len(row)} words; expected {width} as in the other rows", line=number)
-    quads, height = [[int(digit) for digit in word.strip("@")] for word in words], len(words) // width
-    listed = PieceList(quads, shape=(width, height), where=[height], rules=f"{NO_FRAME}, {NO_TURNS}")
-    listed.pinned, listed.usual_order = [cell for cell, word in enumerate(words) if "@" in word], WORD_ORDER
-    listed.notes.append("words of four digits read as a Tetravex")
-    return listed
+    return Listed(
+        [[int(digit) for digit in word.strip("@")] for word in words],
+        where,
+        said=("words of four digits read as a Tetravex",),
+        width=width,
+        shape=(width, len(words) // width),
+        usual_order=WORD_ORDER,
+        orders=(WORD_ORDER, *ORDERS[:2]),
+        rules=f"{NO_FRAME}, {NO_TURNS}",
+        framed=False,
+        pinned=[cell for cell, word in enumerate(words) if "@" in word],
+    )
 
 
-def halves(quads: Quads) -> tuple[list[list[int]], list[list[int]]] | None:
-    """Two blocks of the same pieces, in some order of their sides turned or not: a puzzle and its board; else None."""
-    half = len(quads) // 2
-    first, second = list(map(list, quads[:half])), list(map(list, quads[half:]))
+def blocks(listed: Listed) -> list[Listed]:
+    """Two blocks of the same pieces, in some order of their sides turned or not: a puzzle and its board; else one."""
+    half, quads = len(listed.quads) // 2, listed.quads
     if half < 4 or 2 * half != len(quads):
-        return None
-    if first == second:
-        if len(set(map(tuple, first))) == half:
+        return [listed]
+    if quads[:half] == quads[half:]:
+        if len(set(map(tuple, quads[:half]))) == half:
             raise InputError(f"the same {half} pieces twice, in the same order; expected them once")
-        return None
-    shown = ([sorted(map(canonical, clockwise(block, order))) for block in (first, second)] for order in ORDERS)
-    return (first, second) if any(one == two for one, two in shown) else None
+        return [listed]
+    halves = [slice(None, half), slice(half, None)]
+    shown = ([sorted(map(canonical, clockwise(quads[each], order))) for each in halves] for order in ORDERS)
+    if not any(one == two for one, two in shown):
+        return [listed]
+    return [replace(listed, quads=quads[each], where=listed.where[each], pinned=[]) for each in halves]
 
 
-# -- lists of pieces ---------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class PieceList:
-    """What a text holds before it is interpreted."""
-
-    quads: list[list[int]]  # four columns of each piece, in order of the ids, or of the lines
-    header: list[tuple[int, ...]] = field(default_factory=list)  # rows of numbers before the first piece
-    shape: tuple[int, int] | None = None  # columns and rows, stated by name, not only by place
-    order: str | None = None  # of the sides, stated by names of columns
-    where: Sequence[int] = (1,)  # the lines of the pieces, or the last of them
-    gaps: str = ""  # the ids that are left out, as a part of a sentence about the number of pieces
-    count: int | None = None  # of the pieces, as stated
-    placed: list[tuple[int, int, list[int]]] = field(default_factory=list)  # row, column, sides of tiles that lie
-    rules: str = ""  # "without frame", "without turns", a rim and mates, of a list of our own or of words
-    halves: bool = False  # whether the sides look like halves
-    mates: tuple[tuple[int, int], ...] = ()  # pairs of them that meet
-    names: dict[str, int] = field(default_factory=dict)  # the numbers of sides that are written as halves or letters
-    pinned: list[int] = field(default_factory=list)  # pieces that stay where they are listed
-    usual_order: str = CLOCKWISE  # of the sides of such texts, where nothing names or refutes it
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def left_out(self) -> tuple[str, ...]:
-        """The notes on what is left out."""
-        return tuple(note for note in self.notes if note.startswith("left out"))
-
-
-def pieces_in(text: str) -> PieceList | None:
+def in_marks(text: str) -> Listed | None:
     """The pieces in JSON of another program, in brackets or in words; None for a text of plain rows."""
     if text.lstrip().startswith("{"):
-        return _pieces_in_json(text)
+        return _in_json(text)
     listed = bracketed(text)
     return listed if listed is not None and len(listed.quads) >= 4 else words_in(text)
 
 
-def _pieces_in_json(text: str) -> PieceList:
+def _in_json(text: str) -> Listed:
     """The longest list of pieces, whatever its key; numbers beside it; a second list as the tiles that are placed."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         raise InputError("this is no JSON; expected an object with a list of pieces, four numbers each") from None
     lists = {key: entry for key, entry in value.items() if isinstance(entry, list) and entry}
-    pieces = {key: entry for key, entry in lists.items() if all(map(_is_sides, entry))}
+    pieces = {key: entry for key, entry in lists.items() if all(_is_row(each, 3, 6) for each in entry)}
     placed = {key: tiles for key, entry in lists.items() if None not in (tiles := [*map(_place_of, entry)])}
     key = max(pieces, key=lambda key: len(pieces[key]), default=None)
     if key is None:
         raise InputError("this JSON has no list of pieces; expected one, four numbers each")
-    listed = PieceList(pieces[key])
+    listed = Listed(pieces[key], placed=[tile for tiles in placed.values() for tile in tiles if tile])
     counts = list(map(len, listed.quads))
     if set(counts) != {4}:
         usual = Counter(counts).most_common(1)[0][0]
         refuse_sides(usual, counts.count(usual))
         at = next(at for at, count in enumerate(counts) if usual != 4 or count != 4)
         raise NearError(f"entry {at} of {quoted(key)} has {counts[at]} sides; expected pieces of four sides")
-    sizes = {
-        side: name
-        for name, entry in value.items()
-        if _is_small(entry) and entry and (side := SIDE_OF_SIZE.get(name.lower()))
-    }
+    small = [name for name, entry in value.items() if _is_small(entry) and entry]
+    sizes = {side: name for name in small if (side := SIDE_OF_SIZE.get(name.lower()))}
+    used = {key, *placed}
     if {"width", "height"} <= sizes.keys():
         width, height = listed.shape = value[sizes["width"]], value[sizes["height"]]
+        listed.width = width
+        used |= {*sizes.values()}
         if width != height and len(sizes["width"]) == 1:
             way = f"(--puzzle-format pieces:{height}x{width} is the other way)"
-            listed.notes.append(f"{sizes['height']} rows and {sizes['width']} columns {way}")
-    listed.placed = [tile for tiles in placed.values() for tile in tiles if tile]
-    used = {key, *placed, *(sizes.values() if listed.shape else ())}
+            listed.said = (f"{sizes['height']} rows and {sizes['width']} columns {way}",)
     if rest := [printable(name, 20) for name in value if name not in used]:
-        listed.notes.append(f"left out: {', '.join(rest[:8])}{', …' * (len(rest) > 8)} of the JSON")
+        listed.notes = (f"left out: {', '.join(rest[:8])}{', …' * (len(rest) > 8)} of the JSON",)
     return listed
-
-
-def _is_sides(entry: object) -> bool:
-    """Whether an entry is a list of as many numbers as a piece may have sides."""
-    return isinstance(entry, list) and 3 <= len(entry) <= 6 and all(map(_is_small, entry))
 
 
 def _place_of(entry: object) -> tuple[int, int, list[int]] | None:
@@ -394,9 +432,14 @@ def _place_of(entry: object) -> tuple[int, int, list[int]] | None:
     if not isinstance(entry, dict):
         return None
     of = {name[:1].lower(): each for name, each in entry.items() if _is_small(each)}
-    tile = next((each for each in entry.values() if isinstance(each, list) and all(map(_is_small, each))), None)
+    tile = next((each for each in entry.values() if _is_row(each, 0, MAX_NUMBER)), None)
     row, column = of.get("r", of.get("y")), of.get("c", of.get("x"))
     return None if row is None or column is None or tile is None else (row, column, list(tile))
+
+
+def _is_row(entry: object, fewest: int, most: int) -> TypeGuard[list[int]]:
+    """Whether an entry is a list of so many small numbers."""
+    return isinstance(entry, list) and fewest <= len(entry) <= most and all(map(_is_small, entry))
 
 
 def _is_small(value: object) -> TypeGuard[int]:
