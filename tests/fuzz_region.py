@@ -244,7 +244,6 @@ def random_options(rng: np.random.Generator) -> dict[str, Any]:
     return {
         "order": str(rng.choice(ORDERS)),
         "balance": switch(0.7),
-        "lookahead": switch(0.7),
         "curves": switch(0.7),
         "prices": (None, True, False, int(rng.choice(LATER)))[int(rng.integers(4))],
         "backjumping": switch(0.7),

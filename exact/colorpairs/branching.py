@@ -96,17 +96,6 @@ def propagate(t: Tables, s: State, w: Switches) -> tuple[int, int]:
 
 
 @inline_flat_kernel
-def expected_offer(t: Tables, s: State, pair: int) -> float:
-    """E(|Offer(pair)|): the sum over its pieces of P(piece -> pair) (5.1)."""
-    total = 0.0
-    for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
-        piece = t.pair_piece[i]
-        if s.cell_of[piece] < 0:
-            total += probability(t, s, piece, pair)
-    return total
-
-
-@inline_flat_kernel
 def probability(t: Tables, s: State, piece: int, pair: int) -> float:
     """P(piece -> pair): the probability that no other pair uses the piece, as if pairs were independent (5.1)."""
     product = 1.0
@@ -123,7 +112,11 @@ def urgency(t: Tables, s: State, w: Switches, pair: int) -> float:
     """The criterion to be minimised over the demanded pairs (5.1)."""
     if w.heuristic == _MIN_OFFER:
         return float(available(s, w, pair))
-    expected = expected_offer(t, s, pair)
+    expected = 0.0  # E(|Offer(pair)|)
+    for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
+        piece = t.pair_piece[i]
+        if s.cell_of[piece] < 0:
+            expected += probability(t, s, piece, pair)
     if w.heuristic == _MIN_EXPECTED_OFFER:
         return expected
     if w.heuristic == _MIN_EXPECTED_GAP:

@@ -326,19 +326,7 @@ def shave(t: Tables, s: State, w: Switches, depth: int, start: int) -> tuple[int
 class ColorPairs(CountedSearch):
     """A paused ColorPairs search (Benoist & Bourreau 2008); `lns.exact.execution.run_search` runs it.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The puzzle to be filled.
-    options : Options, optional
-        Parts of the method to switch on or off.
-    seed : int, optional
-        Random seed, used by ``options.random_cell`` only.
-
-    Raises
-    ------
-    InputError
-        If there are more colours than the tables take.
+    ``seed``: random seed, used by ``options.random_cell`` only. Raises InputError for more than `MAX_COLOURS` colours.
     """
 
     COUNTER_INDEXES = counter.NODES, counter.SOLUTIONS, counter.EXHAUSTED

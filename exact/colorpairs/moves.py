@@ -194,12 +194,6 @@ def count_colours(t: Tables, s: State, cell: int, oriented: int, change: int) ->
 
 
 @inline_flat_kernel
-def most_shared_edges(pieces: int) -> int:
-    """h(N): the largest number of edges that N square tiles can share (4.2)."""
-    return 2 * pieces - int(np.ceil(2.0 * np.sqrt(pieces)))
-
-
-@inline_flat_kernel
 def colour_cause(t: Tables, s: State, w: Switches, oriented: int) -> int:
     """The cause of a contradiction in the colours of the piece just placed, or NO_CAUSE."""
     for side in range(4):
@@ -213,7 +207,8 @@ def colour_cause(t: Tables, s: State, w: Switches, oriented: int) -> int:
             return int(CAUSE_COLOUR_DEMAND + mate)
         if w.shared_edges:
             inside = s.half_edges[colour] - s.demanded_edges[colour]  # half-edges that must be joined to each other
-            if inside < 0 or inside > 2 * most_shared_edges(s.colour_offer[colour]):
+            pieces = s.colour_offer[colour]  # h(N): the most edges that N square tiles can share
+            if inside < 0 or inside > 2 * (2 * pieces - int(np.ceil(2.0 * np.sqrt(pieces)))):
                 return int(CAUSE_SHARED_EDGES + colour)
         if w.cycles and s.half_edges[colour] == 2 and s.demanded_edges[colour] == 0 and chain_colours(t, s, colour) > 0:
             return int(CAUSE_CYCLE + colour)

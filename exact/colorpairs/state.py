@@ -7,13 +7,13 @@ tables then hold only the freed pieces, and the sides that laid pieces show to t
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from lns.exact.colorpairs.options import Heuristic, Options
-from lns.exact.kernels import arrays
+from lns.exact.kernels import allocate
 from lns.exact.piece_classes import PieceClasses
 from lns.instances.errors import InputError
 from lns.instances.puzzle import GREY, LEFT, UP
@@ -32,12 +32,12 @@ ROOT = -1  # level of a clue, which is placed before any choice
 Counters = namedtuple(
     "Counters",
     "DEPTH NODES EXHAUSTED SOLUTIONS FRAME_OPEN THREE_SIDED PREEMPTED CONTRADICTIONS PREEMPTIONS LEVELS_JUMPED "
-    "SHAVING_TESTS DEEPEST BEST ALLOWED SPARE RUNNING BALANCE LOOKAHEAD PRICED UNITS TASKS PENDING",
+    "SHAVING_TESTS DEEPEST BEST ALLOWED SPARE RUNNING BALANCE PRICED UNITS TASKS PENDING",
 )
 counter = Counters(*range(len(Counters._fields)))
 """Indices in the counters of a search. From BEST on they are those of regions: mismatches of the refill found or -1;
-mismatches that one may have; free pieces left over; what the dynamic search does next; whether balance, look-ahead and
-prices are used; units that a refill may cost; tasks made; height of the stack of pending tasks."""
+mismatches that one may have; free pieces left over; what the dynamic search does next; whether balance and prices
+are used; units that a refill may cost; tasks made; height of the stack of pending tasks."""
 
 
 class Tables(NamedTuple):
@@ -228,47 +228,47 @@ class State(NamedTuple):
     Sets of cells or levels are bit vectors of W = `Tables.words` 64-bit words. C: cells, P: pairs, K: colours.
     """
 
-    counters: npt.NDArray[np.int64]  # (counters,): by `Counters`
+    counters: Annotated[npt.NDArray[np.int64], len(counter)]  # by `Counters`
     # the board
-    grid: I32  # (C,): piece*4 + rotation on a cell, -1 = empty
-    cell_of: I32  # (N,): cell of a piece, -1 = free
-    level: I32  # (C,): level of the placement on a cell
-    side: I32  # (C*4,): colour that a side of a cell must have, by its neighbour or the rim, -1 = unknown
-    known_sides: I32  # (C,): how many sides of a cell are known
+    grid: Annotated[I32, "C", -1]  # piece*4 + rotation on a cell, -1 = empty
+    cell_of: Annotated[I32, "N", -1]  # cell of a piece, -1 = free
+    level: Annotated[I32, "C", -1]  # level of the placement on a cell
+    side: Annotated[I32, "C*4", UNKNOWN]  # colour that a side of a cell must have, by its neighbour or the rim
+    known_sides: Annotated[I32, "C"]  # how many sides of a cell are known
     # ColorPairs (3.1, 3.2)
     offer: I32  # (P,): |Offer(pair)|
-    demand: I32  # (P,): |Demand(pair)|
-    demand_set: U64  # (P*W,): Demand(pair) as a set of cells
-    cell_pairs: I32  # (C*6,): the pairs that a cell demands
-    cell_pair_count: I32  # (C,): how many
+    demand: Annotated[I32, "P"]  # |Demand(pair)|
+    demand_set: Annotated[U64, "P*W"]  # Demand(pair) as a set of cells
+    cell_pairs: Annotated[I32, "C*6"]  # the pairs that a cell demands
+    cell_pair_count: Annotated[I32, "C"]  # how many
     # branching (5.1)
-    surrounded: U64  # (W,): empty cells with two or more known sides
-    three_sided: U64  # (W,): empty cells with three or more; their number is counters[counter.THREE_SIDED]
-    surrounded_neighbours: I32  # (C,): neighbours of a cell in `surrounded`
+    surrounded: Annotated[U64, "W"]  # empty cells with two or more known sides
+    three_sided: Annotated[U64, "W"]  # empty cells with three or more; their number is counters[counter.THREE_SIDED]
+    surrounded_neighbours: Annotated[I32, "C"]  # neighbours of a cell in `surrounded`
     # preemption (4.1)
-    preempted_by: I32  # (N,): the pair that preempts a piece, 0 = none
-    nb_preempted: I32  # (P,): pieces of Offer(pair) that other pairs preempt
-    preempted: I32  # (N,): stack of preempted pieces; its height is counters[counter.PREEMPTED]
-    preempted_height: I32  # (C+1,): by level, the height of that stack before the preemptions of the level
-    preemption_reason: U64  # (P*W,): explanation of the preemption by a pair, as a set of levels
+    preempted_by: Annotated[I32, "N"]  # the pair that preempts a piece, 0 = none
+    nb_preempted: Annotated[I32, "P"]  # pieces of Offer(pair) that other pairs preempt
+    preempted: Annotated[I32, "N"]  # stack of preempted pieces; its height is counters[counter.PREEMPTED]
+    preempted_height: Annotated[I32, "C+1"]  # by level, the height of that stack before the preemptions of the level
+    preemption_reason: Annotated[U64, "P*W"]  # explanation of the preemption by a pair, as a set of levels
     # single colours (3.2, 4.2)
     half_edges: I32  # (K,): sides of free pieces with a colour
-    demanded_edges: I32  # (K,): known sides of empty cells with a colour
+    demanded_edges: Annotated[I32, "K"]  # known sides of empty cells with a colour
     colour_offer: I32  # (K,): free pieces with a colour
-    colour_demand: I32  # (K,): empty cells with a known side of a colour
+    colour_demand: Annotated[I32, "K"]  # empty cells with a known side of a colour
     # frames of the search, by level
-    frame_cell: I32  # (C+1,): the cell chosen
-    frame_pair: I32  # (C+1,): the pair whose pieces were listed; -1 - colour where it was a single colour
-    frame_next: I32  # (C+1,): index of the next value to try
-    frame_end: I32  # (C+1,): end of the level's values
-    values: I32  # piece*4 + rotation to try, level after level
-    value_probability: npt.NDArray[np.float64]  # the probability of each value
-    conflict: U64  # ((C+1)*W,): levels that explain the failures so far
-    pairs_before: I32  # ((C+1)*4,): `cell_pair_count` of the neighbour at each side before the placement
+    frame_cell: Annotated[I32, "C+1", -1]  # the cell chosen
+    frame_pair: Annotated[I32, "C+1"]  # the pair whose pieces were listed; -1 - colour where it was a single colour
+    frame_next: Annotated[I32, "C+1"]  # index of the next value to try
+    frame_end: Annotated[I32, "C+1"]  # end of the level's values
+    values: Annotated[I32, "values"]  # piece*4 + rotation to try, level after level
+    value_probability: Annotated[npt.NDArray[np.float64], "values"]  # the probability of each value
+    conflict: Annotated[U64, "(C+1)*W"]  # levels that explain the failures so far
+    pairs_before: Annotated[I32, "(C+1)*4"]  # `cell_pair_count` of the neighbour at each side before the placement
     # other
-    explanation: U64  # (W,): levels that explain the last contradiction
-    chain: I32  # (rim pieces + 2,): colours of a chain of rim pieces
-    first_solution: I32  # (C,): `grid` of the first solution
+    explanation: Annotated[U64, "W"]  # levels that explain the last contradiction
+    chain: Annotated[I32, "rim_pieces+2"]  # colours of a chain of rim pieces
+    first_solution: Annotated[I32, "C", -1]  # `grid` of the first solution
     random: U64  # (1,): state of the random choices
 
 
@@ -288,27 +288,14 @@ def empty_state(tables: Tables, options: Options, *, any_pair: bool = True, seed
         begins = (tables.neighbour.reshape(-1, 4)[:, [UP, LEFT]] < 0).all(axis=1)  # each part of the board has one
         extra = 4 * tables.pieces * int(begins.sum())
 
-    return State(
-        counters=np.zeros(len(counter), dtype=np.int64),
+    sizes = {"C": cells, "C+1": cells + 1, "C*4": cells * 4, "C*6": cells * SLOTS, "(C+1)*4": (cells + 1) * 4}
+    sizes |= {"P": pairs, "P*W": pairs * words, "W": words, "(C+1)*W": (cells + 1) * words, "K": colours}
+    sizes |= {"N": max(cells, tables.pieces), "rim_pieces+2": tables.rim_pieces + 2}
+    return allocate(
+        State,
+        sizes | {"values": (cells + 1) * longest + extra},
         offer=offer,
         half_edges=np.bincount(tables.quad.reshape(-1, 4)[::4].ravel(), minlength=colours).astype(np.int32),
         colour_offer=np.diff(tables.colour_piece_start)[:-1].astype(np.int32),
-        value_probability=np.zeros((cells + 1) * longest + extra),
         random=np.array([seed], dtype=np.uint64),
-        **arrays(np.int32, cells, "grid", "level", "first_solution", fill=-1),
-        **arrays(np.int32, cells, "known_sides", "cell_pair_count", "surrounded_neighbours"),
-        **arrays(np.int32, cells * 4, "side", fill=UNKNOWN),
-        **arrays(np.int32, cells * SLOTS, "cell_pairs"),
-        **arrays(np.int32, max(cells, tables.pieces), "cell_of", fill=-1),
-        **arrays(np.int32, max(cells, tables.pieces), "preempted_by", "preempted"),
-        **arrays(np.int32, pairs, "demand", "nb_preempted"),
-        **arrays(np.int32, colours, "demanded_edges", "colour_demand"),
-        **arrays(np.int32, cells + 1, "preempted_height", "frame_pair", "frame_next", "frame_end"),
-        **arrays(np.int32, cells + 1, "frame_cell", fill=-1),
-        **arrays(np.int32, (cells + 1) * longest + extra, "values"),
-        **arrays(np.int32, (cells + 1) * 4, "pairs_before"),
-        **arrays(np.int32, tables.rim_pieces + 2, "chain"),
-        **arrays(np.uint64, words, "surrounded", "three_sided", "explanation"),
-        **arrays(np.uint64, (cells + 1) * words, "conflict"),
-        **arrays(np.uint64, pairs * words, "demand_set", "preemption_reason"),
     )

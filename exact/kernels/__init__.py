@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+_Made = TypeVar("_Made")
 
-def arrays(kind: type, shape: int | tuple[int, int], *names: str, fill: int = 0) -> dict[str, Any]:
-    """Arrays of one kind and shape, by name."""
-    return {name: np.full(shape, fill, dtype=kind) if fill else np.zeros(shape, dtype=kind) for name in names}
+
+def allocate(kind: Callable[..., _Made], sizes: dict[str, int], **given: Any) -> _Made:
+    """A NamedTuple of arrays: those ``given``, and others for fields ``Annotated[array type, shape, fill]``.
+
+    A shape is a number, a name of ``sizes``, or a tuple of these; arrays without ``fill`` are filled with 0.
+    """
+    for name, (dtype, shape, fill) in _fields(kind).items():
+        if name not in given:
+            lengths = tuple(sizes[length] if isinstance(length, str) else length for length in shape)
+            given[name] = np.full(lengths, fill, dtype) if fill else np.zeros(lengths, dtype)
+    return kind(**given)
+
+
+@cache
+def _fields(kind: Callable[..., Any]) -> dict[str, tuple[Any, tuple[int | str, ...], int]]:
+    """Data type, shape and fill of the fields that say them."""
+    found = {}
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        if get_origin(hint) is Annotated:
+            array, shape, *fill = get_args(hint)
+            dtype = get_args(get_args(array)[1])[0]
+            found[name] = dtype, shape if isinstance(shape, tuple) else (shape,), fill[0] if fill else 0
+    return found

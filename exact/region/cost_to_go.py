@@ -3,15 +3,12 @@
 If pieces could be reused, the least mismatches of the remaining cells would depend only on the colours of the open
 joints, and dynamic programming over the cells would find them. The rule that each piece is used once is relaxed by
 prices (Lagrangian relaxation): placing a piece costs its price, and the sum of the prices of all free pieces is added
-to the allowed mismatches. A refill that uses each piece once pays exactly that sum; one that repeats pieces does not.
+to the allowed mismatches. A refill that uses each piece once pays exactly that sum; one that repeats pieces does not
+(M. Held and R. M. Karp, "The traveling-salesman problem and minimum spanning trees: Part II", Mathematical Programming
+1, 1971).
 
 Costs are counted in units of 1/UNIT mismatch. ``cost[d, colours]``: the least cost of the cells from depth d on, given
 the colours of the joints open there.
-
-References
-----------
-M. Held and R. M. Karp, "The traveling-salesman problem and minimum spanning trees: Part II", Mathematical Programming
-1, 1971.
 """
 
 from __future__ import annotations
@@ -20,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from lns.exact.kernels import arrays
+from lns.exact.kernels import allocate
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.exact.region.state import MAX_OPEN_JOINTS, CostTables, Ints, RegionPlan, RegionState
 
@@ -38,21 +35,8 @@ def make_cost_tables(plan: RegionPlan, pieces: Ints, bits: int, limit: int) -> C
     """
     n, entries, places = (len(plan.cells), MAX_ENTRIES, len(plan.kind_of) * bits) if limit else (0, 0, 0)
     digit, radix = _number_colours(plan, pieces) if limit else np.zeros((2, 0), dtype=np.int64)
-    by_joint = "open_joint", "open_stride", "carried_joint", "next_stride", "rank_stride"
-    by_depth = "cost_start", "open_count", "carried_count", "min_start", "max_level", "next_base", "paid"
-    return CostTables(
-        cost=np.empty(entries, dtype=np.int16),
-        min_cost=np.empty(entries, dtype=np.int16),
-        digit=digit,
-        radix=radix,
-        **arrays(np.int64, (n + 1, MAX_OPEN_JOINTS), *by_joint),
-        **arrays(np.int64, n + 1, *by_depth),
-        **arrays(np.int64, places, "price"),
-        **arrays(np.int64, MAX_OPEN_JOINTS, "odometer"),
-        **arrays(np.int64, (4, bits), "candidate"),
-        **arrays(np.int32, n * bits, "next_offset"),
-        **arrays(np.int16, limit, "row", "row_min"),
-    )
+    sizes = {"n+1": n + 1, "n*bits": n * bits, "bits": bits, "entries": entries, "places": places, "limit": limit}
+    return allocate(CostTables, sizes, digit=digit, radix=radix)
 
 
 def _number_colours(plan: RegionPlan, pieces: Ints) -> tuple[Ints, Ints]:

@@ -11,14 +11,9 @@ mismatches is the case r = 0. What spending adds:
 
 A dead end is explained by decisions (`lns.exact.region.dynamic_explain`), of which one must change. The search jumps
 back to the last of them, and the others are added to the explanation of the failed value there. It stops at a depth
-where another task of a stage is pending. An empty explanation proves that there is no refill.
-
-References
-----------
-T. Benoist and E. Bourreau, "La programmation par contraintes à l'attaque d'Eternity II", JFPC 2008.
-P. Prosser, "Hybrid algorithms for the constraint satisfaction problem", Computational Intelligence 9, 1993 (conflict-
-directed backjumping).
-C. Bessiere and J.-C. Regin, "MAC and combined heuristics", CP 1996 (dom/deg).
+where another task of a stage is pending. An empty explanation proves that there is no refill (conflict-directed
+backjumping: P. Prosser, "Hybrid algorithms for the constraint satisfaction problem", Computational Intelligence 9,
+1993). The choice of cells is after C. Bessiere and J.-C. Regin, "MAC and combined heuristics", CP 1996 (dom/deg).
 """
 
 from __future__ import annotations

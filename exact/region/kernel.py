@@ -63,8 +63,7 @@ def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, no
     depth, nodes, allowed = np.uint64(counters[counter.DEPTH]), counters[counter.NODES], counters[counter.ALLOWED]
     words = np.uint64(len(state.valid)) // np.uint64(len(plan.kind_of))
     bits_of = words * np.uint64(64)
-    use_balance, lookahead = counters[counter.BALANCE], counters[counter.LOOKAHEAD]
-    priced, unit_limit = counters[counter.PRICED], counters[counter.UNITS]
+    use_balance, priced, unit_limit = counters[counter.BALANCE], counters[counter.PRICED], counters[counter.UNITS]
     tables = state.tables
     while True:
         slot = np.uint64(state.slot[depth])
@@ -129,7 +128,7 @@ def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, no
             state.cap[deeper] = max(state.cap[depth], scheme.limit[slot + one])
             state.next_task[deeper] = state.next_task[depth]
             state.pending_before[deeper] = -1
-            entered = not (lookahead and _lookahead_fails(plan, state, scheme, deeper, words, allowed))
+            entered = not _lookahead_fails(plan, state, scheme, deeper, words, allowed)
             if entered:
                 _start_depth(state, deeper)
         if entered:

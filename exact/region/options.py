@@ -24,8 +24,6 @@ class RegionOptions:
         after `dynamic_after` nodes both in turns, unless short attempts show that one of them would take far longer.
     balance : bool
         Use the bound by colour balance (`lns.exact.region.kernel`).
-    lookahead : bool
-        Prune when cells later in a static order have no matching candidate left. The dynamic order always does.
     curves : bool
         Limit how many mismatches may be spent by each depth, by a search scheme (`lns.exact.region.scheme`) or spend
         curves (`lns.exact.region.searches`).
@@ -59,7 +57,6 @@ class RegionOptions:
 
     order: str = "static"
     balance: bool = True
-    lookahead: bool = True
     curves: bool = True
     prices: bool | int | None = None
     backjumping: bool = True

@@ -12,16 +12,13 @@ import numpy.typing as npt
 from lns.exact.colorpairs.kernel import prepare
 from lns.exact.colorpairs.options import Options
 from lns.exact.colorpairs.state import State, Tables, colours_by_axis, counter, empty_state, make_tables
-from lns.exact.kernels import arrays
+from lns.exact.kernels import allocate
 from lns.exact.region.cost_to_go import make_cost_tables
 from lns.exact.region.options import HALVED_FROM
 from lns.exact.region.scheme import RegionShape, SearchScheme
 from lns.exact.region.state import (
     COLOUR_CLASSES,
     MAX_AHEAD,
-    MAX_PENDING,
-    MAX_TASKS,
-    NO_BIT,
     OUTSIDE,
     RIM,
     VACANT,
@@ -86,15 +83,12 @@ class Region:
         legal = occupied.any() and not verification.violations
         self.start = start
         self.mismatches = self.base + self.joints - verification.score if legal else self.joints + 1
-        if puzzle.rim and not legal and not self._has_refill(free):
-            raise BoardError(f"no refill is legal: too few pieces are left with colour {puzzle.rim} for the rim")
+        if puzzle.rim and not legal:  # kinds of pieces are enough to fill the region, but not the colour of a rim
+            from scipy.optimize import linear_sum_assignment
 
-    def _has_refill(self, free: list[int]) -> bool:
-        """Whether the free pieces can fill the region; kinds are enough for that, but not the colour of a rim."""
-        from scipy.optimize import linear_sum_assignment
-
-        fits = [self.puzzle.fits(cell).reshape(-1, 4).any(axis=1) & self.free for cell in free]
-        return all(fits[cell][piece] for cell, piece in zip(*linear_sum_assignment(fits, maximize=True), strict=True))
+            fits = np.array([puzzle.fits(cell).reshape(-1, 4).any(axis=1) & self.free for cell in free])
+            if not fits[linear_sum_assignment(fits, maximize=True)].all():
+                raise BoardError(f"no refill is legal: too few pieces are left with colour {puzzle.rim} for the rim")
 
     def _score_outside(self, start: Board, free: list[int]) -> int:
         """The matches that do not touch the region. Raises BoardError if the board breaks a rule outside the region."""
@@ -153,9 +147,6 @@ def verify_rest(puzzle: Puzzle, rest: Board) -> Verification:
     if verification.violations:
         raise BoardError(f"the board breaks a rule outside the region: {verification.violations[0]}")
     return verification
-
-
-# -- the plan ----------------------------------------------------------------------------------------------------------
 
 
 class _Tables:
@@ -306,9 +297,6 @@ def with_slots(plan: RegionPlan, scheme: SearchScheme) -> RegionPlan:
     )
 
 
-# -- states ------------------------------------------------------------------------------------------------------------
-
-
 def bit_sets(rows: int, words: int, row: Any, bit: Ints) -> Words:
     """uint64 (rows * words,): sets of bits, 64 to a word; ``row``: the set that each of ``bit`` belongs to."""
     made = np.zeros(rows * words, dtype=np.uint64)
@@ -336,24 +324,13 @@ def make_state(region: Region, largest_table: int = 0) -> RegionState:
     looks = plan.distinct[oriented] > 0
     shown = (pattern[:, None] * 4 + np.arange(4)) * colours1 + plan.quads[oriented]
     identical = plan.identical[pieces]
-    state = RegionState(
+    sizes = {"n": n, "n+1": n + 1, "colours": colours1, "joints": 2 * len(plan.is_clue), "kinds*words": kinds * words}
+    sizes |= {"kinds*bits": kinds * bits, "patterns*bits": patterns * bits, "patterns*bits*4": patterns * bits * 4}
+    state = allocate(
+        RegionState,
+        sizes,
         mask=bit_sets(patterns * 4 * colours1, words, shown, bit[:, None]),
         valid=bit_sets(patterns, words, pattern[looks], bit[looks]),
-        **arrays(np.uint64, kinds * words, "free", "free_before"),
-        **arrays(np.uint64, n + 1, "bits"),
-        **arrays(np.int64, patterns * bits, "oriented"),
-        **arrays(np.int64, patterns * bits * 4, "shows"),
-        **arrays(np.int64, kinds * bits, "next_identical", fill=-1),
-        **arrays(np.int64, 2 * len(plan.is_clue), "joint_colour"),
-        **arrays(np.int64, colours1, "balance", "balance_before"),
-        **arrays(np.int64, COLOUR_CLASSES, "deficit", "odd_balances"),
-        **arrays(np.int64, n + 1, "spent", "bound", "level", "word", "chosen", "slot", "cap", "next_task"),
-        **arrays(np.int64, n + 1, "tasks_before", "pending_before"),
-        **arrays(np.int64, (MAX_TASKS, 4), "task"),
-        **arrays(np.int64, MAX_PENDING, "pending"),
-        **arrays(np.int64, n, "placed"),
-        **arrays(np.int64, len(counter), "counters"),
-        refill=np.zeros(n, dtype=np.int32),
         tables=make_cost_tables(plan, pieces, bits, largest_table),
     )
     state.oriented[pattern * bits + bit] = oriented
@@ -415,21 +392,15 @@ def make_dynamic_state(region: Region) -> tuple[Tables, State, Spending]:
     bits, words, pairs = np.arange(len(oriented)), max(1, -(-len(oriented) // 64)), len(tables.pair_first)
     pattern, looks = np.nonzero(plan.fits[:, oriented] & (plan.distinct[oriented] > 0))
     fit = bit_sets(len(plan.kind_of), words, pattern, looks).reshape(-1, words)
-    spending = Spending(
+    sizes = {"n": n, "n+1": n + 1, "n+2": n + 2, "P": pairs, "N": tables.pieces, "W": tables.words}
+    sizes |= {"N*W": tables.pieces * tables.words, "(n+1)*B": (n + 1) * words}
+    spending = allocate(
+        Spending,
+        sizes,
         origin=oriented,
         fit=fit[plan.pattern_at].ravel(),
         mask=bit_sets(4 * len(values), words, np.arange(4) * len(values) + quads, bits[:, None]),
         free=bit_sets(1, words, 0, np.flatnonzero(np.repeat(tables.previous_duplicate < 0, 4))),
-        min_level=np.zeros((n + 2, n), dtype=np.uint8),
-        witness=np.full((n + 2, n), NO_BIT, dtype=np.int32),
-        **arrays(np.int64, n + 1, "vacant", "cell", "max_level", "limit", "stage", "stage_left"),
-        **arrays(np.int32, n, "own_pair"),
-        **arrays(np.int32, pairs, "pair_count", "stage_pair_count"),
-        **arrays(np.int32, tables.pieces, "holder"),
-        **arrays(np.uint64, 0, "members"),
-        **arrays(np.uint64, tables.pieces * tables.words, "reason"),
-        **arrays(np.uint64, tables.words, "nothing_left"),
-        **arrays(np.uint64, (n + 1) * words, "excluded"),
     )
     spending.vacant[0] = (plan.around == VACANT).sum()
     return tables, state, spending

@@ -44,7 +44,8 @@ class Budget:
     """
 
     def __init__(self, nodes: int | None, seconds: float | None) -> None:
-        self.limit, self.seconds = nodes, seconds
+        self.limit = _NEVER if nodes is None else nodes
+        self.seconds = math.inf if seconds is None else seconds
         self.nodes = self.work = 0
         self.sizer = StepSizer()
         self.start()
@@ -61,22 +62,19 @@ class Budget:
     @property
     def spent(self) -> bool:
         """Whether one of the limits is reached."""
-        out_of_nodes = self.limit is not None and self.nodes >= self.limit
-        return out_of_nodes or (self.seconds is not None and self.elapsed >= self.seconds)
+        return self.nodes >= self.limit or self.elapsed >= self.seconds
 
     def step(self, most: int) -> int:
         """The number of nodes of the next step, at most ``most``, and start its clock."""
         self._step_started = time.perf_counter()
-        most = min(most, self.sizer.step)
-        return most if self.limit is None else min(most, self.limit - self.nodes)
+        return min(most, self.sizer.step, self.limit - self.nodes)
 
     def use(self, nodes: int, node_cost: int) -> None:
         """Count the nodes of a finished step, each of cost ``node_cost``, and adapt the size of the next step."""
         now = time.perf_counter()
         self.nodes += nodes
         self.work += nodes * node_cost
-        remaining = None if self.seconds is None else self.started + self.seconds - now
-        self.sizer.update(nodes, now - self._step_started, remaining)
+        self.sizer.update(nodes, now - self._step_started, self.started + self.seconds - now)
 
 
 class RegionSearch:
@@ -263,8 +261,7 @@ class RegionSearch:
         if priced.steps == 0:
             self.price_delay = _NEVER
         elif self.delays_prices and self.price_delay < _PRICE_DELAY * cost:
-            affordable = self.budget.limit is None or cost <= self.budget.limit
-            self.price_delay = math.ceil(_PRICE_DELAY * cost) if affordable else _NEVER
+            self.price_delay = math.ceil(_PRICE_DELAY * cost) if cost <= self.budget.limit else _NEVER
         else:
             priced.set_prices(self._goal, lambda: self.budget.spent)
             self.priced, self.price_delay, self.budget.sizer = priced, _NEVER, StepSizer()

@@ -212,9 +212,6 @@ def _result(search: RegionSearch, ended: bool) -> RegionResult:
     )
 
 
-# -- warm-up ---------------------------------------------------------------------------------------------------------
-
-
 def is_ready(order: str) -> bool:
     """Whether the machine code that `warm_up` needs for an order of `RegionOptions` is in the cache on disk."""
     return all(is_compiled(module) for each in _ORDERS.get(order, (order,)) for module in _KERNELS[each])

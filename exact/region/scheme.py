@@ -1,5 +1,7 @@
 """Search schemes: split "at most b mismatches in this block" into cheap searches that together miss no refill.
 
+After G. Kucherov, K. Salikhov and D. Tsur, "Approximate string matching using a bidirectional index", CPM 2014.
+
 A block of cells is halved into A and B. Of the b mismatches allowed, A gets a and B gets b - 1 - a. Then a refill of
 the block with at most b mismatches has at most a on the joints of A that do not touch B, or at most b - 1 - a on the
 joints of B that do not touch A; otherwise it had b + 1 or more. So two searches find every refill of the block:
@@ -22,11 +24,6 @@ Both searches, `lns.exact.region.kernel` and `lns.exact.region.dynamic_search`, 
 How a stage is split for each b is chosen by dynamic programming over an estimate of the nodes. Pieces and joints are
 taken to be independent, so that a joint matches with the probability that two random sides do. That depends on the
 shape of the region and the pieces of the puzzle, not on the board, so a scheme is kept for the next board.
-
-References
-----------
-G. Kucherov, K. Salikhov and D. Tsur, "Approximate string matching using a bidirectional index", CPM 2014 (search
-schemes: which parts of a string may have how many errors, in which order).
 """
 
 from __future__ import annotations
@@ -214,9 +211,6 @@ def _expected_nodes(nodes: Floats, refills: Floats, first: int, second: int, own
     for spent in range(own + 1):
         total += refills[first, spent] * nodes[second, allowed - spent]
     return float(total)
-
-
-# -- estimates ---------------------------------------------------------------------------------------------------------
 
 
 class EstimateModel(NamedTuple):

@@ -3,7 +3,8 @@
 *Spend curves* split "at most r mismatches" in another way than search schemes. The blocks of a region (its columns,
 say) form a cycle, and each block gets a share of r. Every mismatch of a refill is charged to one block. If a refill has
 at most r mismatches, then from *some* block on, going round the cycle, no prefix of blocks has more mismatches than its
-shares allow (the cycle lemma). So the region is searched once from each block, with the spend curve "after these
+shares allow (the cycle lemma: A. Dvoretzky and T. Motzkin, "A problem of arrangements", Duke Mathematical Journal 14,
+1947). So the region is searched once from each block, with the spend curve "after these
 blocks, at most the sum of their shares". Each search allows mismatches only when much of the region is filled and few
 candidates are left; docs/windows.md has measurements. A block without a share need not be a start: without it, the
 prefix sums of the other blocks stay within their shares.
@@ -16,12 +17,6 @@ part to V plus half of the waste. (At the cut, one search uses the colours on it
 the other side. Where they differ, the refill pays a mismatch that neither first part counts, and V and W change by no
 more.) Prices are set by subgradient steps: a piece that the cheapest refill repeats becomes more expensive, one that it
 leaves out cheaper. Identical pieces have one price.
-
-References
-----------
-A. Dvoretzky and T. Motzkin, "A problem of arrangements", Duke Mathematical Journal 14, 1947.
-M. Held and R. M. Karp, "The traveling-salesman problem and minimum spanning trees: Part II", Mathematical Programming
-1, 1971.
 """
 
 from __future__ import annotations
@@ -76,20 +71,16 @@ class Search:
         self.region, self.options, self.curves = region, options, curves
         self.plan, self.state = region.plan, state or make_state(region)
         self.parts = 1 if curves is None else len(curves)
-        self.known: tuple[int, float] | None = None  # r of the last search recorded, and what it cost
+        self.known: int | None = None  # r of the last search recorded,
+        self.cost = 0.0  # and the node equivalents that it took
 
     def record(self, r: int, nodes: int, *, ended: bool = True) -> None:
         """Record the nodes of a search for at most ``r`` mismatches; one that has not ended is taken to need more."""
-        self.known = r, nodes * self.NODE_COST * (1.0 if ended else _UNFINISHED)
-
-    @property
-    def cost(self) -> float:
-        """The node equivalents that were recorded last; 0 if none were."""
-        return self.known[1] if self.known else 0.0
+        self.known, self.cost = r, nodes * self.NODE_COST * (1.0 if ended else _UNFINISHED)
 
     def log_cost(self, r: int) -> float:
         """Logarithm of the expected node equivalents of a search for at most ``r`` mismatches."""
-        return math.log(max(1.0, self.cost)) + (_GROWTH * (r - self.known[0]) if self.known else 0.0)
+        return math.log(max(1.0, self.cost)) + (0.0 if self.known is None else _GROWTH * (r - self.known))
 
     def copy(self) -> Self:
         """A search of the same region with its own state."""
@@ -144,7 +135,7 @@ class Search:
 
     def _start(self) -> None:
         """Start the search of the current part by the scheme."""
-        self.state.counters[[counter.BALANCE, counter.LOOKAHEAD]] = self.options.balance, self.options.lookahead
+        self.state.counters[counter.BALANCE] = self.options.balance
         start_search(self.plan, self.state, self.scheme, self.r)
 
 
@@ -320,9 +311,6 @@ class LagrangianSearch(Search):
         theirs = other.open_joints(other.cut)[::-1]
         axes = [theirs.index(joint) for joint in this.open_joints(this.cut)[::-1]]
         return self.tables[1 - self.part].transpose(axes).astype(np.int64), self.tables[self.part].astype(np.int64)
-
-
-# -- spend curves ------------------------------------------------------------------------------------------------------
 
 
 class SpendCurve(NamedTuple):

@@ -12,12 +12,12 @@ of a piece have consecutive bits of one word.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from lns.exact.colorpairs.state import I32
+from lns.exact.colorpairs.state import I32, counter
 
 MAX_AHEAD = 8  # cells that the look-ahead tests at a depth
 MAX_OPEN_JOINTS = 8  # open joints that a cost-to-go table can have
@@ -40,28 +40,28 @@ class CostTables(NamedTuple):
     The table of a depth is indexed by the colours of the joints open there; that index is a sum of digit * stride.
     """
 
-    cost: npt.NDArray[np.int16]  # int16 (MAX_ENTRIES,): least cost of the cells from a depth on, all tables
-    cost_start: Ints  # int64 (n+1,): where the table of a depth begins in `cost`
-    open_count: Ints  # int64 (n+1,): open joints at a depth
-    open_joint: Ints  # int64 (n+1, MAX_OPEN_JOINTS): these joints
-    open_stride: Ints  # int64 (n+1, MAX_OPEN_JOINTS): their strides in the table of this depth
-    carried_count: Ints  # int64 (n,): joints open at the next depth that are open before this cell is filled
-    carried_joint: Ints  # int64 (n, MAX_OPEN_JOINTS): these joints
-    next_stride: Ints  # int64 (n, MAX_OPEN_JOINTS): their strides in the table of the next depth
-    rank_stride: Ints  # int64 (n, MAX_OPEN_JOINTS): their strides in `min_cost`
-    next_base: Ints  # int64 (n,): index in `cost` given by the carried joints; `next_offset` is added
-    min_cost: npt.NDArray[np.int16]  # int16 (MAX_ENTRIES,): least cost after a depth plus the price of its own piece
-    min_start: Ints  # int64 (n+1,): `min_start[d + 1]` is where the entries of depth d begin in `min_cost`
-    max_level: Ints  # int64 (n+1,): mismatches that the cell of a depth may have
-    next_offset: npt.NDArray[np.int32]  # int32 (n * bits,): index change in the next table by depth and bit
-    price: Ints  # int64 (patterns * bits,): price of the piece, in units
-    paid: Ints  # int64 (n+1,): units spent before a depth, mismatches and prices
+    cost: Annotated[npt.NDArray[np.int16], "entries"]  # least cost of the cells from a depth on, all tables
+    cost_start: Annotated[Ints, "n+1"]  # where the table of a depth begins in `cost`
+    open_count: Annotated[Ints, "n+1"]  # open joints at a depth
+    open_joint: Annotated[Ints, ("n+1", MAX_OPEN_JOINTS)]  # these joints
+    open_stride: Annotated[Ints, ("n+1", MAX_OPEN_JOINTS)]  # their strides in the table of this depth
+    carried_count: Annotated[Ints, "n+1"]  # joints open at the next depth and before this cell is filled
+    carried_joint: Annotated[Ints, ("n+1", MAX_OPEN_JOINTS)]  # these joints
+    next_stride: Annotated[Ints, ("n+1", MAX_OPEN_JOINTS)]  # their strides in the table of the next depth
+    rank_stride: Annotated[Ints, ("n+1", MAX_OPEN_JOINTS)]  # their strides in `min_cost`
+    next_base: Annotated[Ints, "n+1"]  # index in `cost` given by the carried joints; `next_offset` is added
+    min_cost: Annotated[npt.NDArray[np.int16], "entries"]  # least cost after a depth plus the price of its own piece
+    min_start: Annotated[Ints, "n+1"]  # `min_start[d + 1]` is where the entries of depth d begin in `min_cost`
+    max_level: Annotated[Ints, "n+1"]  # mismatches that the cell of a depth may have
+    next_offset: Annotated[npt.NDArray[np.int32], "n*bits"]  # index change in the next table by depth and bit
+    price: Annotated[Ints, "places"]  # price of the piece, in units
+    paid: Annotated[Ints, "n+1"]  # units spent before a depth, mismatches and prices
     digit: Ints  # int64 (colours + 1,): number of a colour within its class
     radix: Ints  # int64 (joints,): colours that a joint can have
-    row: npt.NDArray[np.int16]  # int16 (limit,): workspace
-    row_min: npt.NDArray[np.int16]  # int16 (limit,): workspace
-    odometer: Ints  # int64 (MAX_OPEN_JOINTS,): workspace
-    candidate: Ints  # int64 (4, bits): workspace
+    row: Annotated[npt.NDArray[np.int16], "limit"]  # workspace
+    row_min: Annotated[npt.NDArray[np.int16], "limit"]  # workspace
+    odometer: Annotated[Ints, MAX_OPEN_JOINTS]  # workspace
+    candidate: Annotated[Ints, (4, "bits")]  # workspace
 
 
 class RegionPlan(NamedTuple):
@@ -106,32 +106,32 @@ class RegionState(NamedTuple):
 
     mask: Words  # uint64: oriented pieces by pattern, side, colour, word
     valid: Words  # uint64: distinct oriented pieces by pattern, word
-    free: Words  # uint64: pieces not placed by kind, word
-    free_before: Words  # uint64: the same before the first is placed
-    oriented: Ints  # int64: oriented piece by pattern, bit
-    shows: Ints  # int64: colour by pattern, bit, side
-    next_identical: Ints  # int64: bit of the identical piece that becomes free after this one by kind, bit; -1 = none
-    joint_colour: Ints  # int64 (joints,): colour of a known joint
-    balance: Ints  # int64 (colours + 1,): half-edges on free pieces minus half-edges that joints require
-    balance_before: Ints  # int64 (colours + 1,): the same before the first piece is placed
-    deficit: Ints  # int64 (COLOUR_CLASSES,): sum of the negative balances, as a positive number
-    odd_balances: Ints  # int64 (COLOUR_CLASSES,): number of positive odd balances
-    spent: Ints  # int64 (n+1,): mismatches before a depth
-    bound: Ints  # int64 (n+1,): lower bound on mismatches from a depth on, by colour balance
-    level: Ints  # int64 (n+1,): mismatches of the candidates tried at a depth
-    word: Ints  # int64 (n+1,): word of the candidates tried at a depth
-    bits: Words  # uint64 (n+1,): candidates of this word not tried yet
-    chosen: Ints  # int64 (n+1,): bit of the piece placed at a depth
-    slot: Ints  # int64 (n+1,): slot filled at a depth
-    cap: Ints  # int64 (n+1,): mismatches allowed once a depth is filled
-    task: Ints  # int64 (MAX_TASKS, 4): stage, most mismatches or share, next task (-1 = none), 1 for a check
-    placed: Ints  # int64 (n,): index in `shows` of side 0 of the piece on a cell, by number
-    next_task: Ints  # int64 (n+1,): the task after the stage that is filled at a depth
-    tasks_before: Ints  # int64 (n+1,): tasks made before a depth was reached, if a stage begins there
-    pending: Ints  # int64 (MAX_PENDING,): stack of tasks to be tried instead
-    pending_before: Ints  # int64 (n+1,): height of that stack before a depth was reached, if a stage begins there
-    counters: Ints  # int64 (counters,): by `lns.exact.colorpairs.state.Counters`
-    refill: npt.NDArray[np.int32]  # int32 (n,): the refill found, oriented pieces by number of the cell
+    free: Annotated[Words, "kinds*words"]  # pieces not placed by kind, word
+    free_before: Annotated[Words, "kinds*words"]  # the same before the first is placed
+    oriented: Annotated[Ints, "patterns*bits"]  # oriented piece by pattern, bit
+    shows: Annotated[Ints, "patterns*bits*4"]  # colour by pattern, bit, side
+    next_identical: Annotated[Ints, "kinds*bits", -1]  # bit of the identical piece free after this one, by kind, bit
+    joint_colour: Annotated[Ints, "joints"]  # colour of a known joint
+    balance: Annotated[Ints, "colours"]  # half-edges on free pieces minus half-edges that joints require
+    balance_before: Annotated[Ints, "colours"]  # the same before the first piece is placed
+    deficit: Annotated[Ints, COLOUR_CLASSES]  # sum of the negative balances, as a positive number
+    odd_balances: Annotated[Ints, COLOUR_CLASSES]  # number of positive odd balances
+    spent: Annotated[Ints, "n+1"]  # mismatches before a depth
+    bound: Annotated[Ints, "n+1"]  # lower bound on mismatches from a depth on, by colour balance
+    level: Annotated[Ints, "n+1"]  # mismatches of the candidates tried at a depth
+    word: Annotated[Ints, "n+1"]  # word of the candidates tried at a depth
+    bits: Annotated[Words, "n+1"]  # candidates of this word not tried yet
+    chosen: Annotated[Ints, "n+1"]  # bit of the piece placed at a depth
+    slot: Annotated[Ints, "n+1"]  # slot filled at a depth
+    cap: Annotated[Ints, "n+1"]  # mismatches allowed once a depth is filled
+    task: Annotated[Ints, (MAX_TASKS, 4)]  # stage, most mismatches or share, next task (-1 = none), 1 for a check
+    placed: Annotated[Ints, "n"]  # index in `shows` of side 0 of the piece on a cell, by number
+    next_task: Annotated[Ints, "n+1"]  # the task after the stage that is filled at a depth
+    tasks_before: Annotated[Ints, "n+1"]  # tasks made before a depth was reached, if a stage begins there
+    pending: Annotated[Ints, MAX_PENDING]  # stack of tasks to be tried instead
+    pending_before: Annotated[Ints, "n+1"]  # height of that stack before it was reached, if a stage begins there
+    counters: Annotated[Ints, len(counter)]  # by `lns.exact.colorpairs.state.Counters`
+    refill: Annotated[npt.NDArray[np.int32], "n"]  # the refill found, oriented pieces by number of the cell
     tables: CostTables  # empty unless the search uses prices
 
 
@@ -149,19 +149,19 @@ class Spending(NamedTuple):
     fit: Words  # uint64 (n*B,): oriented pieces whose grey sides fit a cell, each look once
     mask: Words  # uint64 (4*K*B,): oriented pieces with a colour on a side
     free: Words  # uint64 (B,): oriented pieces that may be placed
-    min_level: Flags  # uint8 (n+2, n): row d+1: least mismatches of each open cell at depth d
-    witness: I32  # int32 (n+2, n): row d+1: the bit of a free piece that has them, NO_BIT = unknown
-    vacant: Ints  # int64 (n+1,): vacant joints of the open cells at a depth
-    cell: Ints  # int64 (n+1,): the cell decided at a depth
-    max_level: Ints  # int64 (n+1,): mismatches that it may have
-    limit: Ints  # int64 (n+1,): what allows it no more: STAGE, REGION or NO_LIMIT
-    stage: Ints  # int64 (n+1,): the stage that is filled at a depth
-    stage_left: Ints  # int64 (n+1,): open cells of that stage
-    members: Words  # uint64 (stages*W,): the cells of each stage
-    own_pair: I32  # int32 (n,): the pair by which an open cell is counted, 0 = none
-    pair_count: I32  # int32 (P,): open cells counted by a pair
-    stage_pair_count: I32  # int32 (P,): those of the stage
-    holder: I32  # int32 (N,): the cell, or n + the pair, that needs a piece; -1 = none
-    reason: Words  # uint64 (N*W,): explanation of that, as a set of depths
-    nothing_left: Words  # uint64 (W,): explanation why no mismatch is left to spend
-    excluded: Words  # uint64 ((n+1)*B,): oriented pieces that other cells need, by depth
+    min_level: Annotated[Flags, ("n+2", "n")]  # row d+1: least mismatches of each open cell at depth d
+    witness: Annotated[I32, ("n+2", "n"), NO_BIT]  # row d+1: the bit of a free piece that has them
+    vacant: Annotated[Ints, "n+1"]  # vacant joints of the open cells at a depth
+    cell: Annotated[Ints, "n+1"]  # the cell decided at a depth
+    max_level: Annotated[Ints, "n+1"]  # mismatches that it may have
+    limit: Annotated[Ints, "n+1"]  # what allows it no more: STAGE, REGION or NO_LIMIT
+    stage: Annotated[Ints, "n+1"]  # the stage that is filled at a depth
+    stage_left: Annotated[Ints, "n+1"]  # open cells of that stage
+    members: Annotated[Words, 0]  # the cells of each stage
+    own_pair: Annotated[I32, "n"]  # the pair by which an open cell is counted, 0 = none
+    pair_count: Annotated[I32, "P"]  # open cells counted by a pair
+    stage_pair_count: Annotated[I32, "P"]  # those of the stage
+    holder: Annotated[I32, "N"]  # the cell, or n + the pair, that needs a piece; -1 = none
+    reason: Annotated[Words, "N*W"]  # explanation of that, as a set of depths
+    nothing_left: Annotated[Words, "W"]  # explanation why no mismatch is left to spend
+    excluded: Annotated[Words, "(n+1)*B"]  # oriented pieces that other cells need, by depth

@@ -112,35 +112,11 @@ def sweep_windows(
     seconds: Callable[[], float | None] = lambda: None,
     on_improve: Callable[[Board], None] | None = None,
 ) -> Iterator[WindowResult]:
-    """Re-solve all windows of a shape, row by row, each on the board that the windows before have improved.
+    """Re-solve all windows of a shape, row by row, each on the full board that the windows before have improved.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The puzzle of the board.
-    board : Board
-        A full board.
-    height, width : int
-        Shape of the windows, in cells.
-    nodes : int, optional
-        Budget of nodes of each window.
-    options : RegionOptions
-        How each window is searched.
-    on_improve : callable, optional
-        Called with every better board when it is found; the board is verified.
-    seconds : callable
-        Returns the remaining seconds, or None without a limit. It is called before each window, and the sweep ends when
-        it returns 0 or less.
-
-    Yields
-    ------
-    WindowResult
-        One for each window. The last one may be interrupted by Ctrl-C.
-
-    Raises
-    ------
-    InputError
-        If no window fits the board.
+    ``nodes``: budget of each window; ``seconds`` returns what is left, or None without a limit: it is called before
+    each window, and the sweep ends when it returns 0 or less; ``on_improve`` is called with every better board when it
+    is found, verified. The last window may be interrupted by Ctrl-C. Raises InputError if no window fits the board.
     """
     check_shape(puzzle, height, width)
     for row in range(puzzle.height - height + 1):
@@ -148,8 +124,7 @@ def sweep_windows(
             remaining = seconds()
             if remaining is not None and remaining <= 0:
                 return
-            cells = window(puzzle, height, width, row, column)
-            reports = Reports(improve=on_improve)
+            cells, reports = window(puzzle, height, width, row, column), Reports(improve=on_improve)
             result = resolve(puzzle, board, cells, nodes=nodes, seconds=remaining, options=options, reports=reports)
             board = result.board
             yield WindowResult(row, column, result)

@@ -9,7 +9,7 @@ first.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from lns.construct import candidates as packed
 from lns.construct.candidates import CandidateTables, Int64Array, build_tables, oriented_piece, padded_positions
 from lns.construct.population import Population, append_child, is_used, new_population
 from lns.construct.tail import NOT_FOUND, TailPlan, TailWorkspace, plan_tail, solve_tail
+from lns.exact.kernels import allocate
 from lns.exact.kernels.jit import kernel
 from lns.instances.board import EMPTY, Board
 from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
@@ -42,11 +43,11 @@ class BeamPlan(NamedTuple):
 class LayerWorkspace(NamedTuple):
     """Arrays for the children of one layer. Values are counted from `BeamPlan.min_value`."""
 
-    parent: IntArray  # int32 (width * fan_out,): index of each child's parent
-    candidate: Int64Array  # int64 (width * fan_out,): packed candidate that each child adds
-    value: Int64Array  # int64 (width * fan_out,): value of each child
-    sorted: IntArray  # int32 (width * fan_out,): numbers of the selected children, best first
-    counts: Int64Array  # int64 (values,): children by value
+    parent: Annotated[IntArray, "width * fan_out"]  # index of each child's parent
+    candidate: Annotated[Int64Array, "width * fan_out"]  # packed candidate that each child adds
+    value: Annotated[Int64Array, "width * fan_out"]  # value of each child
+    sorted: Annotated[IntArray, "width * fan_out"]  # numbers of the selected children, best first
+    counts: Annotated[Int64Array, "values"]  # children by value
 
 
 @kernel
@@ -211,13 +212,8 @@ class BeamSearch:
         )
         self._current, self._extended = (new_population(width, puzzle.width, puzzle.height, 1) for _ in range(2))
         children = width * params.fan_out
-        self._work = LayerWorkspace(
-            parent=np.zeros(children, dtype=np.int32),
-            candidate=np.zeros(children, dtype=np.int64),
-            value=np.zeros(children, dtype=np.int64),
-            sorted=np.zeros(children, dtype=np.int32),
-            counts=np.zeros(packed.MAX_FAVOURED * cells - self._plan.min_value + 1, dtype=np.int64),
-        )
+        values = packed.MAX_FAVOURED * cells - self._plan.min_value + 1
+        self._work = allocate(LayerWorkspace, {"width * fan_out": children, "values": values})
         # how the prefixes of each layer arose: index of the prefix in the layer before, and piece on the layer's cell
         self._parent, self._placed = np.zeros((cut, width), dtype=np.int32), np.zeros((cut, width), dtype=np.int16)
         self.depth = 0  # length of the prefixes

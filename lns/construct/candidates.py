@@ -58,18 +58,9 @@ def comb_order(
 ) -> IntArray:
     """The comb order of a board, int32 (width * height,): so the frontier is short while breaks are spent.
 
-    Parameters
-    ----------
-    width, height : int
-        Size of the board in cells.
-    column_major_rows : int
-        Rows at the bottom (the band) that are filled column by column; the rows above are filled row by row.
-    column_major_skip : int
-        Columns at the left of the band that are filled row by row instead.
-    corner_size : int
-        Columns at the right of the band that are filled alternately by row and by column, towards the last corner.
-    columns_from_right : int
-        Columns at the right of the band that are filled first, from right to left; the others then end beside them.
+    The board is filled row by row down to a band of ``column_major_rows`` rows at the bottom, and that column by
+    column: first ``columns_from_right`` columns at its right, from right to left; then ``column_major_skip`` columns at
+    its left, row by row instead; then the others, the last ``corner_size`` of them alternately by row and by column.
     """
     band = max(1, min(column_major_rows, height))
     top, first = height - band, max(0, min(columns_from_right, width - 1))

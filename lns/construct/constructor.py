@@ -14,7 +14,7 @@ from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, 
 from lns.construct.schedule import BreakSchedule, quota_end
 from lns.construct.tail import plan_tail
 from lns.engine import State
-from lns.exact.kernels import arrays
+from lns.exact.kernels import allocate
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
 from lns.instances.symmetry import board_from_view, puzzle_in_view
@@ -31,25 +31,15 @@ class Constructor:
     """Depth-first search under a break schedule; it can be interrupted and resumed at any node.
 
     A restart searches the tree of one break schedule with its candidates in a new random order. When `restart_due`
-    says so, the caller starts the next one with `restart`.
+    says so, the caller starts the next one with `restart`; its schedule has the same cell order and cut as the first
+    ``schedule``, and a view with rows as long. ``random``, uint64 (4,), is shared with the engine.
 
-    Parameters
-    ----------
-    puzzle, params
-        The puzzle as the engine fills it, and the parameters of the construction. InputError for too many colours.
-    schedule : BreakSchedule
-        The first schedule. Later ones have the same cell order and cut, and views with rows as long.
-    random : uint64 (4,)
-        Random state, shared with the engine.
-    partition : tuple of int
-        (part, parts). Under a quota, prefixes of `PARTITION_CELLS` cells are partitioned by a hash of their pieces, and
-        only those of this part are searched; so no two islands search the same tree. Without a quota, and on the
-        smallest boards, every island searches all prefixes.
+    ``partition``: (part, parts). Under a quota, prefixes of `PARTITION_CELLS` cells are partitioned by a hash of their
+    pieces, and only those of this part are searched; so no two islands search the same tree. Without a quota, and on
+    the smallest boards, every island searches all prefixes.
 
-    Notes
-    -----
     Candidate tables and endgame sets are not part of `state`; they are rebuilt from the random seed of the restart and
-    from the bits that the endgame has assigned to pieces.
+    from the bits that the endgame has assigned to pieces. Raises InputError for too many colours.
     """
 
     def __init__(
@@ -70,15 +60,9 @@ class Constructor:
         # a sample of its prefixes that got past the quota, by the favoured half-edges used beyond those demanded
         self.surplus_counts = np.zeros(SURPLUS_BINS, dtype=np.int64)
         cells, positions = puzzle.cells, (puzzle.height + 1) * (puzzle.width + 1)
-        self.prefix = PrefixState(
-            used=np.zeros(cells + 1, dtype=np.uint8),
-            frontier_keys=np.zeros(kernel.MAX_FRONTIER_KEYS + 1, dtype=np.uint64),
-            **arrays(np.int64, cells + 1, "cursor", "gain"),
-            **arrays(np.int64, cells, "chosen"),
-            **arrays(np.int64, positions, "right", "down"),
-            **arrays(np.int64, 2, "scalars"),
-            **arrays(np.int64, cells * COUNTS_PER_DEPTH, "child_counts"),
-        )
+        sizes = {"cells": cells, "cells + 1": cells + 1, "positions": positions}
+        sizes |= {"cells * COUNTS_PER_DEPTH": cells * COUNTS_PER_DEPTH}
+        self.prefix = allocate(PrefixState, sizes | {"MAX_FRONTIER_KEYS + 1": kernel.MAX_FRONTIER_KEYS + 1})
         self.restart(schedule)
 
     def restart(self, schedule: BreakSchedule, nodes_before: int = 0) -> None:
@@ -105,6 +89,9 @@ class Constructor:
         start = schedule.endgame_depth
         puzzle = self.puzzle_in_view = puzzle_in_view(self.puzzle, schedule.view)
         tables = build_tables(puzzle, order, schedule.allowed > 0, schedule.favoured, chance, cut)
+        free = np.flatnonzero(~np.isin(order[:start], [clue.cell for clue in puzzle.clues]))
+        is_partitioned = schedule.favoured and self.partition[1] > 1 and len(free) >= PARTITION_CELLS
+        partition_depth = int(free[PARTITION_CELLS - 1]) + 1 if is_partitioned else 0
         prefix_plan = PrefixPlan(
             tables=tables,
             depths=plan_depths(puzzle, schedule, tables.base),
@@ -112,7 +99,7 @@ class Constructor:
             padded_width=puzzle.width + 1,
             endgame_start=start,
             cut=cut,
-            partition_depth=self._partition_depth() if schedule.favoured else 0,
+            partition_depth=partition_depth,
             partition=self.partition[0],
             partitions=self.partition[1],
         )
@@ -129,13 +116,6 @@ class Constructor:
             tail_outcomes=self.tail_outcomes,
         )
 
-    def _partition_depth(self) -> int:
-        """Depth behind `PARTITION_CELLS` cells without a clue; 0 if prefixes are not partitioned."""
-        clued = [clue.cell for clue in self.puzzle_in_view.clues]
-        free = np.flatnonzero(~np.isin(self.schedule.order[: self.schedule.endgame_depth], clued))
-        partitioned = self.partition[1] > 1 and len(free) >= PARTITION_CELLS
-        return int(free[PARTITION_CELLS - 1]) + 1 if partitioned else 0
-
     def run(self, nodes: int, target: int) -> Board | None:
         """Search on for at most ``nodes`` nodes, or until the restart is due or a board is found.
 
@@ -143,20 +123,16 @@ class Constructor:
         """
         mismatches, limit = self.puzzle.max_score - target, min(self.nodes + nodes, self._restart_at())
         status = kernel.construct(self.plan, self.arrays, mismatches, limit, self.params.tail_nodes)
-        self._sample_surplus()
+        end = quota_end(self.puzzle.cells)
+        if self.schedule.favoured and end <= min(int(self.prefix.scalars[DEPTH]), self.plan.prefix.endgame_start):
+            surplus = int(self.prefix.gain[end]) - int(self.schedule.quota_floor[end - 1])
+            self.surplus_counts[min(surplus, SURPLUS_BINS - 1)] += 1
         if status == REACHED:
             puzzle, placed = self.puzzle_in_view, np.empty(self.puzzle.cells, dtype=np.int32)
             placed[self.schedule.order] = self.arrays.found
             return board_from_view(Board(placed, puzzle.width, puzzle.height), self.schedule.view)
         self.exhausted = status == EXHAUSTED
         return None
-
-    def _sample_surplus(self) -> None:
-        """Add the prefix that is open now to `surplus_counts`, if it has got past the quota."""
-        end = quota_end(self.puzzle.cells)
-        if self.schedule.favoured and end <= min(int(self.prefix.scalars[DEPTH]), self.plan.prefix.endgame_start):
-            surplus = int(self.prefix.gain[end]) - int(self.schedule.quota_floor[end - 1])
-            self.surplus_counts[min(surplus, SURPLUS_BINS - 1)] += 1
 
     @property
     def restart_due(self) -> bool:
@@ -209,24 +185,16 @@ class Constructor:
         tails = node_equivalents.exact_tails(self.prefixes - prefixes, self.tail_nodes - tail_nodes)
         return self.nodes - nodes + tails
 
-    # -- state -------------------------------------------------------------------------------------------------------
-
     def _arrays(self) -> State:
         """All that is part of the state, beside the numbers of the restart."""
         endgame, closing = self.arrays.endgame, self.arrays.endgame.closing
+        own = "counters", "prefixes_by_breaks", "tail_outcomes", "surplus_counts", "random"
         return {
             **self.prefix._asdict(),
-            "counters": self.counters,
-            "prefixes_by_breaks": self.prefixes_by_breaks,
-            "tail_outcomes": self.tail_outcomes,
-            "surplus_counts": self.surplus_counts,
-            "levels": endgame.levels,
-            "piece_of_bit": endgame.piece_of_bit,
-            "closings": closing.closings,
-            "end_colour": closing.end_colour,
-            "reserved": closing.reserved,
+            **{name: getattr(self, name) for name in own},
+            **{name: getattr(endgame, name) for name in ("levels", "piece_of_bit")},
+            **{name: getattr(closing, name) for name in ("closings", "end_colour", "reserved")},
             "closing": closing.scalars,
-            "random": self.random,
         }
 
     def state(self) -> State:

@@ -20,13 +20,14 @@ find (docs/ladder.md).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from lns.construct import candidates
 from lns.construct.candidates import Bitsets, CellClass, Int64Array
+from lns.exact.kernels import allocate
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
@@ -89,15 +90,14 @@ class ClosingPlan(NamedTuple):
 class ClosingState(NamedTuple):
     """Sets of rim pieces, by their bits in the endgame, and the closings of the current prefix."""
 
-    near_sets: Bitsets  # uint64 (2 colour_count,): edge pieces, then corner pieces, by near colour
-    far_colour: Int64Array  # int64 (64,): by bit
-    colour_sets: Bitsets  # uint64 (colour_count,): rim pieces with this colour among their `ClosingPlan.ends`
-    rim_pieces: Bitsets  # uint64 (1,): all rim pieces
-    closings: Bitsets  # uint64 (2 MAX_CLOSINGS,): pieces of each closing; in two halves, as longer ones are made of
-    # shorter ones
-    end_colour: Int64Array  # int64 (2 MAX_CLOSINGS,): far colour of each closing's last piece
-    reserved: Bitsets  # uint64 (rows + 1,): pieces reserved before each row
-    scalars: Int64Array  # int64 (3,): COUNT of closings, ANCHOR_COLOUR below the anchor, FIRST closing's index
+    near_sets: Annotated[Bitsets, "2 colour_count"]  # edge pieces, then corner pieces, by near colour
+    far_colour: Annotated[Int64Array, 64]  # by bit
+    colour_sets: Annotated[Bitsets, "colour_count"]  # rim pieces with this colour among their `ClosingPlan.ends`
+    rim_pieces: Annotated[Bitsets, 1]  # all rim pieces
+    closings: Annotated[Bitsets, 2 * MAX_CLOSINGS]  # pieces of each; in two halves, as longer ones are made of shorter
+    end_colour: Annotated[Int64Array, 2 * MAX_CLOSINGS]  # far colour of each closing's last piece
+    reserved: Annotated[Bitsets, "rows + 1"]  # pieces reserved before each row
+    scalars: Annotated[Int64Array, 3]  # COUNT of closings, ANCHOR_COLOUR below the anchor, FIRST closing's index
 
 
 class EndgamePlan(NamedTuple):
@@ -130,35 +130,35 @@ class EndgameState(NamedTuple):
     them. Four consecutive sets are those of the four rotations.
     """
 
-    piece_of_bit: Int64Array  # int64 (64,): -1 = none; kept from one prefix to the next, as they share most pieces
-    bit_of_piece: Int64Array  # int64 (pieces,): -1 = none
-    left_sets: Bitsets  # uint64 (mirrored + 4 colour_count + 4,): pieces that show a colour on the left; from
+    piece_of_bit: Annotated[Int64Array, 64, -1]  # kept from one prefix to the next, as they share most pieces
+    bit_of_piece: Annotated[Int64Array, "pieces", -1]  # -1 = none
+    left_sets: Annotated[Bitsets, "mirrored + 4 colour_count + 4"]  # pieces that show a colour on the left; from
     # ``mirrored`` on: on the right
-    up_sets: Bitsets  # uint64 (4 colour_count + 4,): ... on top
-    down_sets: Bitsets  # uint64 (4 padded_colours,): ... at the bottom; by rotation, then by colour
-    class_sets: Bitsets  # uint64 (SETS_PER_CLASS classes,): pieces for a cell class, see SETS_PER_CLASS
-    pair_sets: Bitsets  # uint64 (classes padded_colours^2,): pieces of a class that match a left and an upper colour
-    oriented: Int64Array  # int64 (256,): oriented piece by bit * 4 + rotation
-    side_offsets: Bitsets  # uint64 (mirrored + 512,): by bit * 8 + rotation * 2, offset of its right colour, then of
+    up_sets: Annotated[Bitsets, "4 colour_count + 4"]  # ... on top
+    down_sets: Annotated[Bitsets, "4 padded_colours"]  # ... at the bottom; by rotation, then by colour
+    class_sets: Annotated[Bitsets, "SETS_PER_CLASS classes"]  # pieces for a cell class, see SETS_PER_CLASS
+    pair_sets: Annotated[Bitsets, "classes padded_colours^2"]  # pieces of a class that match a left and an upper colour
+    oriented: Annotated[Int64Array, 256]  # oriented piece by bit * 4 + rotation
+    side_offsets: Annotated[Bitsets, "mirrored + 512"]  # by bit * 8 + rotation * 2, offset of its right colour, then of
     # its lower one; from ``mirrored`` on of its left one and its lower one
-    levels: Bitsets  # uint64 (16 (2 levels + 1),): by row and column, see FREE. First come the rows of the levels, then
-    # those of what cells filled before, or the rim, show to each level; the last row shows the unknown colour
+    levels: Annotated[Bitsets, "16 (2 levels + 1)"]  # by row and column, see FREE: the rows of the levels; then of
+    # what cells filled before, or the rim, show to each level; the last row shows the unknown colour
     closing: ClosingState
 
 
 class PrefixState(NamedTuple):
     """State of the search; from these arrays it is resumed elsewhere (`Constructor.restore`)."""
 
-    cursor: Int64Array  # int64 (cells + 1,): next candidate by depth; in the endgame the one chosen
-    chosen: Int64Array  # int64 (cells,): packed candidate by depth
-    gain: Int64Array  # int64 (cells + 1,): gain of the prefix by its length
-    used: npt.NDArray[np.uint8]  # uint8 (cells + 1,): 1 for pieces placed; the last is the sentinels' piece, always 0
-    right: Int64Array  # int64 (positions,): colour that each cell shows to its right, times colour_count
-    down: Int64Array  # int64 (positions,): colour that each cell shows downwards
-    scalars: Int64Array  # int64 (2,): DEPTH (or NOT_STARTED) and NODES
-    child_counts: Int64Array  # int64 (cells * COUNTS_PER_DEPTH,): placements of this restart by depth, by whether they
-    # break, and by the breaks spent after them
-    frontier_keys: npt.NDArray[np.uint64]  # uint64 (MAX_FRONTIER_KEYS + 1,): their number, then the recorded keys
+    cursor: Annotated[Int64Array, "cells + 1"]  # next candidate by depth; in the endgame the one chosen
+    chosen: Annotated[Int64Array, "cells"]  # packed candidate by depth
+    gain: Annotated[Int64Array, "cells + 1"]  # gain of the prefix by its length
+    used: Annotated[npt.NDArray[np.uint8], "cells + 1"]  # 1 for pieces placed; the sentinels' piece, the last, stays 0
+    right: Annotated[Int64Array, "positions"]  # colour that each cell shows to its right, times colour_count
+    down: Annotated[Int64Array, "positions"]  # colour that each cell shows downwards
+    scalars: Annotated[Int64Array, 2]  # DEPTH (or NOT_STARTED) and NODES
+    child_counts: Annotated[Int64Array, "cells * COUNTS_PER_DEPTH"]  # placements of this restart, by depth, by whether
+    # they break, and by the breaks spent after them
+    frontier_keys: Annotated[Bitsets, "MAX_FRONTIER_KEYS + 1"]  # their number, then the recorded keys
 
 
 def plan_endgame(
@@ -219,27 +219,21 @@ def plan_endgame(
         colour_count=colour_count,
         endgame_start=start,
     )
-    state = EndgameState(
-        piece_of_bit=np.full(MAX_ENDGAME_PIECES, -1, dtype=np.int64),
-        bit_of_piece=np.full(puzzle.cells, -1, dtype=np.int64),
-        left_sets=_bitsets(mirrored + 4 * colour_count + 4),
-        up_sets=_bitsets(4 * colour_count + 4),
-        down_sets=_bitsets(4 * padded_colours),
-        class_sets=_bitsets(SETS_PER_CLASS * len(numbers)),
-        pair_sets=_bitsets(len(numbers) * padded_colours**2),
-        oriented=np.zeros(4 * MAX_ENDGAME_PIECES, dtype=np.int64),
-        side_offsets=_bitsets(mirrored + 8 * MAX_ENDGAME_PIECES),
-        levels=_bitsets((2 * levels + 1) * int(ROW_WORDS)),
-        closing=closing_state,
-    )
+    sizes = {
+        "pieces": puzzle.cells,
+        "mirrored + 4 colour_count + 4": mirrored + 4 * colour_count + 4,
+        "4 colour_count + 4": 4 * colour_count + 4,
+        "4 padded_colours": 4 * padded_colours,
+        "SETS_PER_CLASS classes": SETS_PER_CLASS * len(numbers),
+        "classes padded_colours^2": len(numbers) * padded_colours**2,
+        "mirrored + 512": mirrored + 8 * MAX_ENDGAME_PIECES,
+        "16 (2 levels + 1)": (2 * levels + 1) * int(ROW_WORDS),
+    }
+    state = allocate(EndgameState, sizes, closing=closing_state)
     for sets in (state.left_sets[: 4 * colour_count + 4], state.left_sets, state.up_sets):
         sets[-4:] = _ALL  # whatever is tried matches an unknown colour
     state.levels.reshape(-1, int(ROW_WORDS))[-1, [SHOWN_RIGHT, SHOWN_DOWN]] = 4 * colour_count
     return plan, state
-
-
-def _bitsets(size: int) -> Bitsets:
-    return np.zeros(size, dtype=np.uint64)
 
 
 def _plan_look_ahead(
@@ -335,17 +329,8 @@ def plan_closing(puzzle: Puzzle, order: IntArray, start: int, cut: int) -> tuple
         anchor_position=anchor_position,
         release_level=release_level,
     )
-    state = ClosingState(
-        near_sets=_bitsets(2 * colour_count),
-        far_colour=np.zeros(MAX_ENDGAME_PIECES, dtype=np.int64),
-        colour_sets=_bitsets(colour_count),
-        rim_pieces=_bitsets(1),
-        closings=_bitsets(2 * MAX_CLOSINGS),
-        end_colour=np.zeros(2 * MAX_CLOSINGS, dtype=np.int64),
-        reserved=_bitsets(len(reserving) + 1),
-        scalars=np.zeros(3, dtype=np.int64),
-    )
-    return plan, state
+    sizes = {"colour_count": colour_count, "2 colour_count": 2 * colour_count, "rows + 1": len(reserving) + 1}
+    return plan, allocate(ClosingState, sizes)
 
 
 def _stretch(puzzle: Puzzle, order: IntArray, start: int, cut: int) -> tuple[list[int], list[int], list[int]]:

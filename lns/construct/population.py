@@ -227,9 +227,8 @@ def grow_strata(
 ) -> tuple[int, int]:
     """Grow a stratified population from the empty board and count its children.
 
-    ``tables`` list no breaks. The counts are added to ``parents`` and ``children``, see `ChildCounts`; ``current`` and
-    ``extended`` are two new populations of equal size; ``reservoirs`` are one for each stratum. Returns (depth reached,
-    candidates checked, those of used pieces included).
+    ``tables`` list no breaks. The counts are added to ``parents`` and ``children``, see `ChildCounts`; ``reservoirs``
+    are one for each stratum. Returns (depth reached, candidates checked, those of used pieces included).
     """
     list_start, candidates, base = tables.list_start, tables.candidates, tables.base
     width, strata = current.down.shape[1], len(reservoirs.offered)
@@ -265,9 +264,6 @@ def grow_strata(
     return len(parents), checks
 
 
-# -- the quota profile -------------------------------------------------------------------------------------------------
-
-
 class ChildCounts(NamedTuple):
     """Prefixes and their children, counted by depth and by favoured half-edges that the prefix has used."""
 
@@ -278,17 +274,13 @@ class ChildCounts(NamedTuple):
     checks: int  # candidates checked
 
 
-def quota_profile(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], cut: int) -> tuple[float, ...]:
+@lru_cache(maxsize=512)  # a restored island needs the profiles of all its arms again
+def quota_profile(puzzle: Puzzle, cells: tuple[int, ...], favoured: tuple[int, ...], cut: int) -> tuple[float, ...]:
     """Half-edges of ``favoured`` colours that a prefix must have used, by depth; never falling.
 
     It is constant from ``cut`` on, where the quota ends. Clues count, unless no prefix of the measurement passes them.
-    ``order``: int32 (cells,), cells in the order in which they are filled.
+    ``cells``: in the order in which they are filled.
     """
-    return _profile(puzzle, tuple(order.tolist()), favoured, cut)
-
-
-@lru_cache(maxsize=512)  # a restored island needs the profiles of all its arms again
-def _profile(puzzle: Puzzle, cells: tuple[int, ...], favoured: tuple[int, ...], cut: int) -> tuple[float, ...]:
     order = np.array(cells, dtype=np.int32)
     counts = count_children(puzzle, order, favoured, cut)
     if counts.reached < cut and puzzle.clues:

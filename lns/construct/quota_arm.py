@@ -22,16 +22,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from lns.construct.candidates import MAX_BREAKS, FloatArray
+from lns.construct.candidates import MAX_BREAKS, FloatArray, Int64Array
 from lns.construct.constructor import SURPLUS_BINS, Constructor
-from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MISMATCH_BINS
+from lns.construct.kernel import KEY_SAMPLE_DIVISOR
 from lns.construct.schedule import ChildMeans, Quota
 from lns.engine import Saved
 
 PRIOR_EXACT_FACTOR = 0.9  # on a prior's exact children in the eighth of the board behind the quota: there populations
 # show too many, since only prefixes that happen to fit survive in them
 PRIOR_NODES = 100_000.0  # nodes of search that weigh as much as the prior
-MIN_TAILS = 10  # sampled tails that a probability needs
 RATE_FACTOR_PER_EXTRA_BREAK = 0.25  # new boards per node of a tree with one break more, relative to the tree before
 RATE_PER_HALF_EDGE = 1.6  # prior factor on the rate for each favoured half-edge more
 PASSING_COST = 0.3  # factor on the nodes it takes to get past the quota, for each favoured half-edge less
@@ -42,7 +41,6 @@ OTHER_VIEW_DISCOUNT = 0.8  # prior rate of an untried view, and weight of boards
 BEST_COLOURS_WEIGHT = 0.25  # weight of the best colours in the prior of untried ones; that of the others is 1
 MAX_KEYS = 2**16  # half a megabyte of a checkpoint
 _EXACT, _PARENTS, _BREAKING, _BREAKING_PARENTS = range(4)  # rows of `QuotaArm.child_counts`
-_TINY = 1e-300  # avoids a division by 0
 
 Keys = npt.NDArray[np.uint64]
 
@@ -168,37 +166,19 @@ class PrefixNovelty:
         self.divisor, self.keys = int(state[0]), state[1:].copy()
 
 
-def tail_probabilities(outcomes: FloatArray, completions: FloatArray) -> FloatArray:
-    """Probability that an exact tail ends with at most k mismatches; float64 (MISMATCH_BINS,).
-
-    Where fewer than `MIN_TAILS` of the sampled ``outcomes`` (`Constructor.tail_outcomes`) ended with k or fewer, it
-    falls from k+1 to k as ``completions`` do (`expected_completions`). The level of that forecast is far too high,
-    since it takes cells for independent, but its slope agrees with the probabilities that can be measured.
-    """
-    reached = np.cumsum(outcomes)
-    probability: FloatArray = reached / max(1.0, reached[-1])
-    probability[MISMATCH_BINS] = 1.0
-    slope = completions / np.maximum(np.append(completions[1:], completions[-1]), _TINY)
-    for k in range(MISMATCH_BINS - 1, -1, -1):
-        if reached[k] < MIN_TAILS:
-            probability[k] = probability[k + 1] * slope[k]
-    return probability[:MISMATCH_BINS]
-
-
 class Evidence:
     """What was observed of some arms, and the rates of new boards per node that it makes likely.
 
     ``boards``: boards to expect of the prefixes of each arm; ``cost``: node equivalents that these took; both float64
     (arms,); ``prior_weight``: node equivalents that weigh as much as the prior. In arrays [i, j], arm i says something
-    about arm j, or about another quota scale j of its colours.
+    about arm j, or about a quota scale j of its colours, in percent.
     """
 
     def __init__(self, arms: Sequence[QuotaArm], boards: FloatArray, cost: FloatArray, prior_weight: float) -> None:
         self.arms, self.boards, self.cost, self.prior_weight = arms, boards, cost, prior_weight
-        self._view, self._colours = (np.array([getattr(arm, name) for arm in arms]) for name in ("view", "colour_set"))
-        self._scale, self._half_edges, self._before_quota_end = (
+        self._view, self._colours, self._scale, self._half_edges, self._before_quota_end = (
             np.array([getattr(arm, name) for arm in arms])[:, None]
-            for name in ("scale_percent", "half_edges", "share_before_quota_end")
+            for name in ("view", "colour_set", "scale_percent", "half_edges", "share_before_quota_end")
         )
 
     def rates(self) -> tuple[FloatArray, float]:
@@ -206,78 +186,66 @@ class Evidence:
 
         The latter is a mean over the best arms of the colours that were. The best of these weighs less.
         """
-        boards, cost, weight = self.boards, self.cost, self.prior_weight
-        observed = boards / np.maximum(cost, weight)
-        with_quota = self._scale[:, 0] > 0
-        tried = dict.fromkeys(self._colours[with_quota].tolist())
-        best_by_colours = [float(observed[with_quota & (self._colours == colours)].max()) for colours in tried]
+        view, colours, scales = self._view[:, 0], self._colours[:, 0], self._scale[:, 0]
+        with_quota, weight = scales > 0, self.prior_weight
+        observed = self.boards / np.maximum(self.cost, weight)
+        tried = dict.fromkeys(colours[with_quota].tolist())
+        best_by_colours = [float(observed[with_quota & (colours == one)].max()) for one in tried]
         best_excess = (1 - BEST_COLOURS_WEIGHT) * max(best_by_colours, default=0.0)
         untried = (sum(best_by_colours) - best_excess) / max(1, len(best_by_colours))
         novelty = np.array([arm.novelty_rate for arm in self.arms])
 
         # arm i informs arm j, which has a quota, if both favour the same colours
-        informs = (self._colours[:, None] == self._colours) & with_quota
-        np.fill_diagonal(informs, False)
-        other_view = self._view[:, None] != self._view
-        extra = self._extra_half_edges(self._scale[:, 0])
+        informs = (self._colours == colours) & with_quota & ~np.eye(len(colours), dtype=bool)
         # prefixes under a higher scale are among those under a lower one, so as much of them is old
-        share = np.where(other_view, OTHER_VIEW_DISCOUNT, np.where(extra > 0, novelty[:, None], 1.0))
-        factor = _rate_factor(extra) * self._surplus_factor(extra) * self._cost_factor(extra)
-        prior = np.where(informs, observed[:, None] * share * factor, 0.0).max(axis=0)
+        is_higher = self._extra_half_edges(scales) > 0
+        share = np.where(self._view != view, OTHER_VIEW_DISCOUNT, np.where(is_higher, novelty[:, None], 1.0))
+        prior = np.where(informs, observed[:, None] * share * self.prior_factor(scales), 0.0).max(axis=0)
         prior[prior == 0] = untried
-        same_scale = informs & other_view & (np.abs(extra) < SAME_SCALE_HALF_EDGES)
-        prior = self._shrunk(prior, same_scale)
-        return novelty * (boards + prior * weight) / (cost + weight), untried
+        prior = self.shrunk(prior, view, colours, scales)
+        return novelty * (self.boards + prior * weight) / (self.cost + weight), untried
 
-    def rate_of_new(self, prior: float, view: int, colour_set: int, scale_percent: float) -> float:
-        """Expected rate of an arm that does not exist yet; ``prior`` is its rate as a neighbouring arm suggests it.
+    def shrunk(
+        self,
+        prior: FloatArray | float,
+        view: Int64Array | int,
+        colour_set: Int64Array | int,
+        scales: FloatArray | float,
+    ) -> FloatArray:
+        """Rates of arms that may not exist yet, from ``prior`` as arms of the same view suggest it; float64 (others,).
 
         Observations of the same quota scale and colours from other views count as if they had been made in ``view``.
         """
-        distance = np.abs(self._extra_half_edges(scale_percent))
-        related = ((self._view != view) & (self._colours == colour_set))[:, None] & (self._scale > 0)
-        return float(self._shrunk(prior, related & (distance < SAME_SCALE_HALF_EDGES))[0])
-
-    def prior_factor(self, index: int, scale_percent: float) -> float:
-        """Prior factor on the rate from the arm ``index`` to another quota scale of the same colours."""
-        extra = self._extra_half_edges(scale_percent)
-        factor = float(_rate_factor(extra)[index, 0] * self._cost_factor(extra)[index, 0])
-        return factor * self.surplus_factor(index, scale_percent)
-
-    def surplus_factor(self, index: int, scale_percent: float) -> float:
-        """The part of `prior_factor` that is below 1 if hardly any prefix of the arm would pass the other quota."""
-        return float(self._surplus_factor(self._extra_half_edges(scale_percent))[index, 0])
-
-    def _shrunk(self, prior: FloatArray | float, same_scale: FloatArray) -> FloatArray:
-        """Rates of the arms in ``same_scale``, bool (arms, others), shrunk to ``prior``; that if there are none."""
-        boards, cost, weight = self.boards @ same_scale, self.cost @ same_scale, self.prior_weight
+        same_scale = np.abs(self._extra_half_edges(scales)) < SAME_SCALE_HALF_EDGES
+        related = same_scale & (self._view != view) & (self._colours == colour_set) & (np.asarray(scales) > 0)
+        boards, cost, weight = self.boards @ related, self.cost @ related, self.prior_weight
         rate: FloatArray = (OTHER_VIEW_DISCOUNT * boards + prior * weight) / np.maximum(cost + weight, 1.0)
         return np.where(cost > 0, rate, prior)
 
-    def _extra_half_edges(self, scale_percent: FloatArray | float) -> FloatArray:
-        """Half-edges that other scales need more than each arm, float64 (arms, others); most than no quota at all."""
-        extra: FloatArray = self._half_edges * (scale_percent / np.where(self._scale > 0, self._scale, 1.0) - 1)
-        return np.where(self._scale > 0, extra, MAX_EXTRA_HALF_EDGES)
+    def prior_factor(self, scales: FloatArray | float) -> FloatArray:
+        """Prior factor on the rate from each arm to other quota scales of the same colours, float64 (arms, others).
 
-    def _surplus_factor(self, extra: FloatArray) -> FloatArray:
-        """Factor on the prior for ``extra`` half-edges more: below 1 if hardly any prefix has this surplus.
+        It takes fewer nodes to get past a lower quota.
+        """
+        extra, before = self._extra_half_edges(scales), self._before_quota_end
+        rate = RATE_PER_HALF_EDGE ** np.minimum(MAX_EXTRA_HALF_EDGES, extra)
+        cheaper = PASSING_COST ** np.maximum(0.0, -extra)
+        return np.asarray(rate * self.surplus_factor(scales) * (1 / (1 - before + before * cheaper)))
+
+    def surplus_factor(self, scales: FloatArray | float) -> FloatArray:
+        """The part of `prior_factor` that is below 1 if hardly any prefix would pass the other quota.
 
         The prefixes are those of the same quota scale and colours, from all views.
         """
-        distance = np.abs(self._extra_half_edges(self._scale[:, 0]))
-        same_scale = (self._colours[:, None] == self._colours) & (distance < SAME_SCALE_HALF_EDGES)
-        surplus: FloatArray = same_scale.T @ np.array([arm.surplus_counts for arm in self.arms])
-        more = np.clip(np.rint(extra), 0, SURPLUS_BINS - 1).astype(np.int64)
+        is_same = np.abs(self._extra_half_edges(self._scale[:, 0])) < SAME_SCALE_HALF_EDGES
+        is_same &= self._colours == self._colours[:, 0]
+        surplus: FloatArray = is_same.T @ np.array([arm.surplus_counts for arm in self.arms])
+        more = np.clip(np.rint(self._extra_half_edges(scales)), 0, SURPLUS_BINS - 1).astype(np.int64)
         with_surplus = surplus[:, ::-1].cumsum(axis=1)[:, ::-1]  # of at least 0, 1, ... half-edges
         share: FloatArray = (np.take_along_axis(with_surplus, more, axis=1) + 1) / (with_surplus[:, :1] + 1)
         return np.minimum(1.0, share / ENOUGH_SURPLUS)
 
-    def _cost_factor(self, extra: FloatArray) -> FloatArray:
-        """Factor on the prior for a lower scale, because it takes fewer nodes to get past its quota; else 1."""
-        before, cheaper = self._before_quota_end, PASSING_COST ** np.maximum(0.0, -extra)
-        return np.asarray(1 / (1 - before + before * cheaper))
-
-
-def _rate_factor(extra: FloatArray) -> FloatArray:
-    """Prior factor on the rate for ``extra`` favoured half-edges, which may be negative."""
-    return np.asarray(RATE_PER_HALF_EDGE ** np.minimum(MAX_EXTRA_HALF_EDGES, extra))
+    def _extra_half_edges(self, scales: FloatArray | float) -> FloatArray:
+        """Half-edges that other scales need more than each arm, float64 (arms, others); most than no quota at all."""
+        extra: FloatArray = self._half_edges * (scales / np.where(self._scale > 0, self._scale, 1.0) - 1)
+        return np.where(self._scale > 0, extra, MAX_EXTRA_HALF_EDGES)

@@ -1,9 +1,8 @@
 """A multi-armed bandit over quota configurations: which one the next restart of the constructor searches.
 
-An arm is one quota scale for one set of favoured colours, on the board as seen from one view. Pulling it is a restart:
-a depth-first search for some hundred million nodes. A higher scale makes better prefixes, up to a scale that leaves
-hardly any. Where that is depends on the instance, and populations of prefixes do not show it well. So each restart
-measures:
+An arm is one quota scale for one set of favoured colours, on the board as seen from one view. Pulling it is a restart.
+A higher scale makes better prefixes, up to a scale that leaves hardly any. Where that is depends on the instance, and
+populations of prefixes do not show it well. So each restart measures:
 
 - mean children by depth. They replace those of the populations (`measure_children`), and the break schedule is derived
   from them again;
@@ -12,11 +11,9 @@ measures:
 
 The value of an arm is its expected rate of new boards per node (`lns.construct.quota_arm`). Scales are tried from the
 top down in coarse steps until boards are to be expected. Then scales next to the best one are tried in steps of one
-favoured half-edge, because the best scale lies just below one that finds no prefix.
-
-A high quota leaves so few prefixes that restarts find the same ones again: on a small board at once, on a large one
-within minutes. So only new frontier prefixes count (`PrefixNovelty`). When they get rare, a new arm is tried if more is
-expected of it: another view, a lower scale, or other colours.
+favoured half-edge. A high quota leaves so few prefixes that restarts find the same ones again, and only new frontier
+prefixes count (`PrefixNovelty`). When they get rare, a new arm is tried if more is expected of it: another view, a
+lower scale, or other colours. docs/explanation/bandit.md says more.
 """
 
 from __future__ import annotations
@@ -27,27 +24,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from lns.construct import schedule as schedules
 from lns.construct.candidates import BREAK_COST, FloatArray
 from lns.construct.constructor import Constructor
 from lns.construct.kernel import MISMATCH_BINS
 from lns.construct.population import quota_profile
-from lns.construct.quota_arm import OTHER_VIEW_DISCOUNT, Evidence, PrefixNovelty, QuotaArm, tail_probabilities
-from lns.construct.schedule import (
-    BreakSchedule,
-    ChildMeans,
-    Quota,
-    ScheduleForecast,
-    best_schedule,
-    break_schedule,
-    cell_order,
-    expected_completions,
-    favoured_sets,
-    initial_forecast,
-    measure_children,
-    quota_end,
-    right_columns,
-    tail_cut,
-)
+from lns.construct.quota_arm import OTHER_VIEW_DISCOUNT, Evidence, PrefixNovelty, QuotaArm
+from lns.construct.schedule import BreakSchedule, ChildMeans, Quota, ScheduleForecast, quota_end
 from lns.engine import State
 from lns.instances.puzzle import Puzzle
 from lns.instances.symmetry import IDENTITY_VIEW, View, puzzle_in_view
@@ -64,6 +47,7 @@ MIN_RESTART_SHARE = 1 / 8  # of `ConstructParams.restart_nodes`: a restart is no
 ABANDON_RATIO = 0.6  # a restart is abandoned if its rate is below this share of another arm's of the same colours
 COLOUR_SETS = 32  # candidate sets of favoured colours
 MAX_ARMS = 256  # two or three scales of some colour sets from eight views; bounds memory, and time to choose
+MIN_TAILS = 10  # sampled tails that a probability needs
 
 
 class QuotaBandit:
@@ -84,10 +68,10 @@ class QuotaBandit:
         both_ends: bool = True,
     ) -> None:
         self.puzzle, self.params, self.random, self.views = puzzle, params, random, tuple(views)
-        self.order = cell_order(puzzle, params, right_columns(puzzle, params) if both_ends else 0)
+        self.order = schedules.cell_order(puzzle, params, schedules.right_columns(puzzle, params) if both_ends else 0)
         sets: list[tuple[int, ...]] = []
         if params.quota_scale > 0:
-            sets = favoured_sets(puzzle, params.border_colours, params.inner_colours, COLOUR_SETS)
+            sets = schedules.favoured_sets(puzzle, params.border_colours, params.inner_colours, COLOUR_SETS)
         # the gain of a prefix holds fewer favoured half-edges than one break costs
         self._colour_sets = [colours for colours in sets if 0 < np.isin(puzzle.pieces, colours).sum() < BREAK_COST]
         self.arms: list[QuotaArm] = []  # ordered by view, then colour set, then decreasing quota scale
@@ -106,17 +90,17 @@ class QuotaBandit:
         arm = self.arms[self.current]
         children = arm.shrunk_estimate()
         if all(arm.no_prefix_found for arm in self.arms):  # it is not known yet what can be reached
-            mismatches = initial_forecast(children, self.puzzle, self.params).mismatches
+            mismatches = schedules.initial_forecast(children, self.puzzle, self.params).mismatches
         wanted = min(mismatches + self.params.schedule_slack + arm.extra_breaks, self.puzzle.max_score)
         probabilities = self._tail_probabilities(self.tail_outcomes) if self.tail_outcomes.any() else None
-        self.forecast = best_schedule(children, self.puzzle, self.params, wanted, probabilities)
+        self.forecast = schedules.best_schedule(children, self.puzzle, self.params, wanted, probabilities)
         return self.schedule()
 
     def schedule(self) -> BreakSchedule:
         """The break schedule of the present arm and forecast."""
         assert self.forecast is not None
         arm = self.arms[self.current]
-        schedule = break_schedule(arm.prior, self.forecast, self.puzzle, self.params, self.order)
+        schedule = schedules.break_schedule(arm.prior, self.forecast, self.puzzle, self.params, self.order)
         return replace(schedule, view=self.views[arm.view])
 
     def learn(self, constructor: Constructor) -> None:
@@ -145,21 +129,20 @@ class QuotaBandit:
         puzzle, colours = self.puzzle, self._colour_sets[colour_set]
         if puzzle.clues:  # without clues the profile is the same from every view
             puzzle = puzzle_in_view(puzzle, self.views[view])
-        profile = quota_profile(puzzle, self.order, colours, quota_end(puzzle.cells))
+        profile = quota_profile(puzzle, tuple(self.order.tolist()), colours, quota_end(puzzle.cells))
         return Quota(colours, profile, self.params.quota_scale).scaled(scale_percent / 100)
 
     @property
     def nodes_before(self) -> int:
         """Node equivalents of all restarts with the colours and view of the present arm."""
-        return int(sum(self.arms[i].node_equivalents for i in self._arms_like(self.current)))
+        arm = self.arms[self.current]
+        return int(sum(self.arms[i].node_equivalents for i in self._arms_of(arm.view, arm.colour_set)))
 
     @property
     def no_prefix_found(self) -> bool:
         """Whether no arm has reached an exact tail, although all were tried, the one without a quota included."""
         failed = all(arm.restarts and arm.no_prefix_found for arm in self.arms)
         return failed and any(arm.scale_percent == 0 for arm in self.arms)
-
-    # -- which arm ---------------------------------------------------------------------------------------------------
 
     def _choose_arm(self, mismatches: int) -> int:
         """Index of the arm with the highest expected rate of new boards; it may be a new one."""
@@ -195,7 +178,7 @@ class QuotaBandit:
         tried = {(arm.view, arm.colour_set) for arm in self.arms if arm.scale_percent}
 
         def add(prior: float, scale: float, colour_set: int, view: int) -> None:
-            candidates.append((evidence.rate_of_new(prior, view, colour_set, scale), scale, colour_set, view))
+            candidates.append((float(evidence.shrunk(prior, view, colour_set, scale)[0]), scale, colour_set, view))
 
         for view, colour_set in tried:
             members = self._arms_of(view, colour_set)
@@ -204,12 +187,12 @@ class QuotaBandit:
             if arm.no_prefix_found:
                 continue
             # a tree that was searched completely holds those of all higher scales
-            if (scale := self._scale_above(top)) is not None and not arm.extra_breaks:
-                add(evidence.prior_factor(top, scale) * rate, scale, colour_set, view)
+            if (scale := self._scale_above(top, members)) is not None and not arm.extra_breaks:
+                add(float(evidence.prior_factor(scale)[top, 0]) * rate, scale, colour_set, view)
             if arm.novelty_rate == 0:
                 continue
-            if (scale := self._scale_below(top)) is not None:
-                add(evidence.prior_factor(top, scale) * rate / arm.novelty_rate, scale, colour_set, view)
+            if (scale := self._scale_below(top, members)) is not None:
+                add(float(evidence.prior_factor(scale)[top, 0]) * rate / arm.novelty_rate, scale, colour_set, view)
             other = next((i for i in range(len(self.views)) if (i, colour_set) not in tried), None)
             if other is not None:
                 add(OTHER_VIEW_DISCOUNT * rate / arm.novelty_rate, arm.scale_percent, colour_set, other)
@@ -218,7 +201,9 @@ class QuotaBandit:
             candidates.append((untried, self.arms[best].scale_percent or COARSE_SCALES[0], -1, 0))
         most, scale, colour_set, view = max(candidates, default=(0.0, 0, 0, 0))
         if most <= rates[best]:
-            lower = self._coarse_scale_below(best)
+            # of the first colours and view only, as at a scale of 0 all colours are the same arm
+            is_lowest = best == self._arms_of(0, 0)[-1]
+            lower = _coarse_below(self.arms[best].scale_percent) if is_lowest else None
             return best if lower is None else self.add_arm(lower)
         if colour_set < 0:
             colour_set = unused[int(generator(self.random).integers(len(unused)))]
@@ -228,32 +213,29 @@ class QuotaBandit:
         """The arms of a view and colours, by falling scale. A lower one searches all that a higher one does."""
         return [i for i, arm in enumerate(self.arms) if (arm.view, arm.colour_set) == (view, colour_set)]
 
-    def _arms_like(self, i: int) -> list[int]:
-        """The arms with the view and colours of arm ``i``."""
-        return self._arms_of(self.arms[i].view, self.arms[i].colour_set)
-
-    def _scale_above(self, i: int) -> float | None:
+    def _scale_above(self, i: int, members: list[int]) -> float | None:
         """An untried scale between arm ``i`` and the one above it, or above the highest arm; None if there is none.
 
         Between two arms it is the one in the middle, or a lower one where few prefixes of arm ``i`` would pass that.
+        ``members``: the arms of its view and colours.
         """
         scale = self.arms[i].scale_percent
-        if i == self._arms_like(i)[0]:
+        if i == members[0]:
             above = (scale + 1 + SCALE_STEP * steps for steps in range(int(MAX_GAP / SCALE_STEP)))
             return next((higher for higher in above if higher <= MAX_SCALE and self._differs(higher, i)), None)
         none = np.zeros(len(self.arms))
         evidence = Evidence(self.arms, none, none, 1.0)
         found, higher = None, self.arms[i - 1].scale_percent
-        while SCALE_STEP < higher - scale <= MAX_GAP and (found is None or evidence.surplus_factor(i, found) < 1):
+        while SCALE_STEP < higher - scale <= MAX_GAP and (found is None or evidence.surplus_factor(found)[i, 0] < 1):
             higher = scale + SCALE_STEP * math.ceil((higher - scale) / SCALE_STEP / 2)
             if not self._differs(higher, i, i - 1):
                 break
             found = higher
         return found
 
-    def _scale_below(self, i: int) -> float | None:
+    def _scale_below(self, i: int, members: list[int]) -> float | None:
         """The next untried scale below arm ``i``; None if there is none."""
-        is_lowest = i == self._arms_like(i)[-1]
+        is_lowest = i == members[-1]
         neighbours = (i,) if is_lowest else (i, i + 1)
         end = 0.0 if is_lowest else self.arms[i + 1].scale_percent
         below = (self.arms[i].scale_percent - SCALE_STEP * steps for steps in range(1, int(MAX_GAP / SCALE_STEP)))
@@ -268,14 +250,6 @@ class QuotaBandit:
         half_edges = self.quota(scale_percent, first.colour_set, first.view).floor(cells).max()
         return all(half_edges != self.arms[i].prior.quota.floor(cells).max() for i in neighbours)
 
-    def _coarse_scale_below(self, i: int) -> int | None:
-        """The coarse scale below arm ``i`` if it is the lowest of the first colours and view, else None.
-
-        Only for the first ones, because at a scale of 0 all colours are the same arm.
-        """
-        first = [arm.scale_percent for arm in self.arms if arm.view == arm.colour_set == 0]
-        return _coarse_below(self.arms[i].scale_percent) if i == len(first) - 1 else None
-
     def add_arm(self, scale_percent: float, colour_set: int = 0, view: int = 0) -> int:
         """Add an arm, measure its prior by populations, and return its index; the indexes of later arms grow by 1.
 
@@ -283,15 +257,15 @@ class QuotaBandit:
         """
         puzzle, quota = puzzle_in_view(self.puzzle, self.views[view]), self.quota(scale_percent, colour_set, view)
         for share in (1.0, 0.95, 0.9, 0.8, 0.0):
-            children = measure_children(puzzle, self.order, self.params.population, quota.scaled(share), self.random)
+            children = schedules.measure_children(
+                puzzle, self.order, self.params.population, quota.scaled(share), self.random
+            )
             if children is not None:
                 break
         assert children is not None, "without a quota the measurement always has a result"
         arm = QuotaArm(view, colour_set, scale_percent, ChildMeans(children.exact, children.breaking, quota))
         self.arms = sorted([*self.arms, arm], key=lambda arm: (arm.view, arm.colour_set, -arm.scale_percent))
         return self.arms.index(arm)
-
-    # -- what is to be expected --------------------------------------------------------------------------------------
 
     def boards(self, mismatches: int, constructor: Constructor | None = None) -> list[float]:
         """Expected boards of at most ``mismatches`` mismatches of all prefixes of each arm.
@@ -308,14 +282,23 @@ class QuotaBandit:
         return [float(np.convolve(of_arm, ends)[mismatches]) for of_arm in prefixes]
 
     def _tail_probabilities(self, outcomes: FloatArray) -> FloatArray:
-        """`tail_probabilities`, extrapolated by the forecast of the arm with most prefixes."""
-        arm = max(self.arms, key=lambda arm: arm.prefixes_by_breaks.sum())
-        children, cut = arm.shrunk_estimate(), tail_cut(self.puzzle, self.params)
-        return tail_probabilities(
-            outcomes, expected_completions(children.exact[cut:], children.breaking[cut:], MISMATCH_BINS - 1)
-        )
+        """Probability that an exact tail ends with at most k mismatches; float64 (MISMATCH_BINS,).
 
-    # -- state -------------------------------------------------------------------------------------------------------
+        Where fewer than `MIN_TAILS` of the sampled ``outcomes`` (`Constructor.tail_outcomes`) ended with k or fewer, it
+        falls from k+1 to k as the completions do that the arm with most prefixes forecasts. The level of that forecast
+        is far too high, since it takes cells for independent, but its slope agrees with what can be measured.
+        """
+        arm = max(self.arms, key=lambda arm: arm.prefixes_by_breaks.sum())
+        children, cut = arm.shrunk_estimate(), schedules.tail_cut(self.puzzle, self.params)
+        completions = schedules.expected_completions(children.exact[cut:], children.breaking[cut:], MISMATCH_BINS - 1)
+        reached = np.cumsum(outcomes)
+        probability: FloatArray = reached / max(1.0, reached[-1])
+        probability[MISMATCH_BINS] = 1.0
+        slope = completions / np.maximum(np.append(completions[1:], completions[-1]), np.finfo(float).tiny)
+        for k in range(MISMATCH_BINS - 1, -1, -1):
+            if reached[k] < MIN_TAILS:
+                probability[k] = probability[k + 1] * slope[k]
+        return probability[:MISMATCH_BINS]
 
     def state(self) -> State:
         """Everything that a bandit of the same puzzle and parameters needs to go on, after the first choice."""

@@ -20,11 +20,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache, partial, reduce
 from heapq import nsmallest
-from itertools import combinations
+from itertools import combinations, product
 from math import comb
 from operator import or_
 
@@ -119,45 +119,30 @@ def favoured_sets(puzzle: Puzzle, border: int, inner: int, count: int) -> list[t
 
     Using the favoured colours up early leaves pieces with fewer colours. The fewer pieces carry them, the sooner they
     are gone; so sets are ordered by the number of pieces that carry any of their colours. If there are more sets than
-    `MAX_COLOUR_SETS`, the colours of most pieces are left out. Inner colours may be more, see `inner_colour_count`.
+    `MAX_COLOUR_SETS`, the colours of most pieces are left out. On boards of more than `LARGE_BOARD` cells the inner
+    colours grow in number in proportion to them, up to a quarter, and only while a prefix's gain can tell their
+    half-edges from a break (`BREAK_COST`).
     """
     carriers = [0] * (puzzle.colours + 1)  # by colour, a bit for each piece
     for piece, quad in enumerate(puzzle.pieces.tolist()):
         for colour in quad:
             carriers[colour] |= 1 << piece
 
-    def pieces_with(colours: Iterable[int]) -> int:
-        return reduce(or_, (carriers[colour] for colour in colours), 0)
+    def carried_by(colours: Iterable[int]) -> int:
+        return reduce(or_, (carriers[colour] for colour in colours), 0).bit_count()
 
     border_colours, inner_colours = (
-        sorted(colours, key=lambda colour: carriers[colour].bit_count()) for colours in colour_classes(puzzle)
+        sorted(colours, key=lambda colour: carried_by((colour,))) for colours in colour_classes(puzzle)
     )
-    border = min(border, len(border_colours))
-    inner = min(inner_colour_count(puzzle, inner, inner_colours), len(inner_colours))
+    half_edges = int(np.isin(puzzle.pieces, inner_colours).sum())
+    most = min(len(inner_colours) // 4, packed.BREAK_COST * len(inner_colours) // max(1, half_edges) - 1)
+    inner = max(inner, min(math.floor(inner * puzzle.cells / LARGE_BOARD + 0.5), most))
+    border, inner = min(border, len(border_colours)), min(inner, len(inner_colours))
     while comb(len(border_colours), border) * comb(len(inner_colours), inner) > MAX_COLOUR_SETS:
         more_choices = comb(len(border_colours), border) > comb(len(inner_colours), inner)
         (border_colours if more_choices else inner_colours).pop()
-    border_parts, inner_parts = (
-        [(pieces_with(colours), colours) for colours in combinations(sorted(among), size)]
-        for among, size in ((border_colours, border), (inner_colours, inner))
-    )
-    sets = (
-        ((border_pieces | inner_pieces).bit_count(), border_part + inner_part)
-        for border_pieces, border_part in border_parts
-        for inner_pieces, inner_part in inner_parts
-    )
-    return [colours for _, colours in nsmallest(count, sets)]
-
-
-def inner_colour_count(puzzle: Puzzle, inner: int, colours: Collection[int]) -> int:
-    """Number of inner ``colours`` to favour.
-
-    It is ``inner``; on boards of more than `LARGE_BOARD` cells it grows in proportion to them, up to a quarter of the
-    colours, and only while a prefix's gain can tell their half-edges from a break (`BREAK_COST`).
-    """
-    half_edges = int(np.isin(puzzle.pieces, list(colours)).sum())
-    most = min(len(colours) // 4, packed.BREAK_COST * len(colours) // max(1, half_edges) - 1)
-    return max(inner, min(math.floor(inner * puzzle.cells / LARGE_BOARD + 0.5), most))
+    parts = product(combinations(sorted(border_colours), border), combinations(sorted(inner_colours), inner))
+    return nsmallest(count, (one + other for one, other in parts), key=lambda colours: (carried_by(colours), colours))
 
 
 def colour_classes(puzzle: Puzzle) -> tuple[list[int], list[int]]:
@@ -166,9 +151,6 @@ def colour_classes(puzzle: Puzzle) -> tuple[list[int], list[int]]:
     beside_grey = (np.roll(quads, 1, axis=1) == GREY) | (np.roll(quads, -1, axis=1) == GREY)
     border, inner = (set(np.unique(quads[where & (quads != GREY)]).tolist()) for where in (beside_grey, ~beside_grey))
     return sorted(border - inner), sorted(inner)
-
-
-# -- the break schedule ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

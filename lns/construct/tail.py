@@ -8,13 +8,13 @@ updated in constant time.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from lns.construct.candidates import Bitsets, CellClass, Int64Array, fitting_pieces, outside_positions
-from lns.exact.kernels import arrays
+from lns.exact.kernels import allocate
 from lns.exact.kernels.bits import lowest_bit
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
@@ -47,19 +47,18 @@ class TailPlan(NamedTuple):
 class TailWorkspace(NamedTuple):
     """Arrays that `solve_tail` works in; nothing is kept between calls. A set holds oriented pieces, by bits."""
 
-    colour_sets: Bitsets  # uint64 (3, colour_count): that show a colour on the left, on top, on the right
-    legal: Bitsets  # uint64 (m,): that a cell may take as far as the rim and clues are concerned
-    known_colour: Int64Array  # int64 (m + 1, 3): colour shown to each cell from the left, from above, from the right;
-    # 0 by the rim
-    oriented_of_bit: Int64Array  # int64 (64,)
-    balance: Int64Array  # int64 (colour_count,): half-edges on free pieces minus those asked for
-    candidates: Bitsets  # uint64 (m + 1, 4): candidates still to try by depth and mismatches
-    free: Bitsets  # uint64 (m + 1,): free oriented pieces by depth
-    mismatches: Int64Array  # int64 (m + 1,): spent before each depth
-    deficit: Int64Array  # int64 (m + 1,): sum of the negative balances, as a positive number
-    odd_colours: Int64Array  # int64 (m + 1,): number of colours with a positive, odd balance
-    chosen_bit: Int64Array  # int64 (m + 1,): by depth
-    found: IntArray  # int32 (m,): oriented pieces of the best refill
+    colour_sets: Annotated[Bitsets, (3, "colour_count")]  # that show a colour on the left, on top, on the right
+    legal: Annotated[Bitsets, "m"]  # that a cell may take as far as the rim and clues are concerned
+    known_colour: Annotated[Int64Array, ("m + 1", 3)]  # shown to a cell from the left, above, the right; 0 by the rim
+    oriented_of_bit: Annotated[Int64Array, 64]
+    balance: Annotated[Int64Array, "colour_count"]  # half-edges on free pieces minus those asked for
+    candidates: Annotated[Bitsets, ("m + 1", 4)]  # candidates still to try by depth and mismatches
+    free: Annotated[Bitsets, "m + 1"]  # free oriented pieces by depth
+    mismatches: Annotated[Int64Array, "m + 1"]  # spent before each depth
+    deficit: Annotated[Int64Array, "m + 1"]  # sum of the negative balances, as a positive number
+    odd_colours: Annotated[Int64Array, "m + 1"]  # number of colours with a positive, odd balance
+    chosen_bit: Annotated[Int64Array, "m + 1"]  # by depth
+    found: Annotated[IntArray, "m"]  # oriented pieces of the best refill
 
 
 def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, TailWorkspace]:
@@ -88,18 +87,7 @@ def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, Tail
         parity=0 if puzzle.mates else -1,
         colour_count=colour_count,
     )
-    workspace = TailWorkspace(
-        colour_sets=np.zeros((3, colour_count), dtype=np.uint64),
-        legal=np.zeros(count, dtype=np.uint64),
-        candidates=np.zeros((count + 1, 4), dtype=np.uint64),
-        free=np.zeros(count + 1, dtype=np.uint64),
-        found=np.zeros(count, dtype=np.int32),
-        **arrays(np.int64, (count + 1, 3), "known_colour"),
-        **arrays(np.int64, 64, "oriented_of_bit"),
-        **arrays(np.int64, colour_count, "balance"),
-        **arrays(np.int64, count + 1, "mismatches", "deficit", "odd_colours", "chosen_bit"),
-    )
-    return plan, workspace
+    return plan, allocate(TailWorkspace, {"m": count, "m + 1": count + 1, "colour_count": colour_count})
 
 
 @inline_flat_kernel

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from lns.construct import candidates as packed
-from lns.construct.candidates import Int64Array, breaks_spent, oriented_piece
+from lns.construct.beam import Tails
 from lns.construct.constructor import Constructor
 from lns.construct.endgame import DEPTH, NODES, REACHED
 from lns.construct.endgame_plan import PrefixState
-from lns.construct.kernel import DEPTH_WORDS, POSITION, ConstructorPlan, PrefixPlan, search_lists
+from lns.construct.kernel import PrefixPlan, search_lists
 from lns.construct.schedule import BreakSchedule
-from lns.construct.tail import TailWorkspace, solve_tail
 from lns.engine import Statistics
 from lns.exact.kernels.jit import flat_kernel
 from lns.gpu import check_size
@@ -33,6 +30,7 @@ LEAST_LAUNCHES = 50  # before the card leaves a tree for that of another restart
 NODES_BELOW = 10_000  # that the prefixes of the lanes have below them on average, at least
 FIRST_NODES = 20_000_000  # most nodes of the processor for the first prefixes of a tree,
 REFILL_NODES = 5_000_000  # and for new ones during a launch
+NO_LIMIT = 1 << 62  # nodes
 
 
 @flat_kernel
@@ -47,57 +45,6 @@ def next_prefixes(plan: PrefixPlan, prefix: PrefixState, out: lane.Int32Array, n
         for depth in range(plan.endgame_start):
             out[number, depth] = prefix.cursor[depth]
     return len(out)
-
-
-class LaidPrefix(NamedTuple):
-    """Arrays into which a prefix of the card is laid, for its exact tail: see `PrefixState` and `ConstructorState`."""
-
-    used: npt.NDArray[np.uint8]
-    right: Int64Array
-    down: Int64Array
-    found: IntArray
-
-
-@flat_kernel
-def finish(
-    plan: ConstructorPlan,
-    work: TailWorkspace,
-    laid: LaidPrefix,
-    stacks: lane.Int32Array,
-    begin: int,
-    mismatches: int,
-    tail_nodes: int,
-) -> tuple[int, int, int]:
-    """Solve the exact tails of prefixes from number ``begin`` on, until a board misses at most so many edges.
-
-    ``stacks``: their cursors, int32 (prefixes, cut). Returns the number of the prefix whose board is in ``laid.found``,
-    or that of all prefixes; how many tails were searched; and their placements.
-    """
-    candidates, cut = plan.prefix.tables.candidates, plan.prefix.cut
-    tails, placements = 0, 0
-    for number in range(begin, len(stacks)):
-        gain = 0
-        for depth in range(cut):
-            gain += candidates[stacks[number, depth] - 1] >> packed.GAIN_SHIFT
-        allowed = mismatches - breaks_spent(gain)
-        if allowed < 0:
-            continue
-        for piece in range(len(laid.used)):
-            laid.used[piece] = 0
-        for depth in range(cut):
-            candidate = candidates[stacks[number, depth] - 1]
-            at = plan.prefix.depths[np.uint64(depth) * DEPTH_WORDS + POSITION]
-            laid.found[depth] = oriented_piece(candidate)
-            laid.used[candidate & packed.PIECE_MASK] = 1
-            laid.right[at] = (candidate >> packed.RIGHT_SHIFT) & packed.RIGHT_MASK
-            laid.down[at] = (candidate >> packed.DOWN_SHIFT) & packed.DOWN_MASK
-        missed, nodes = solve_tail(plan.tail, work, laid.used, laid.right, laid.down, allowed, tail_nodes)
-        tails, placements = tails + 1, placements + nodes
-        if missed >= 0:
-            for i in range(len(laid.found) - cut):
-                laid.found[cut + i] = work.found[i]
-            return number, tails, placements
-    return len(stacks), tails, placements
 
 
 class CardSearch:
@@ -138,18 +85,15 @@ class CardSearch:
 
     def take(self, constructor: Constructor) -> None:
         """Take the tree of a restart that has reached exact tails, from where it stands now, and launch."""
-        self.schedule, self._puzzle, self._launches = constructor.schedule, constructor.puzzle_in_view, 0
-        self._plan, self._tail = constructor.plan, constructor.arrays.tail
+        self.schedule, self._plan, self._launches = constructor.schedule, constructor.plan, 0
+        self._tails = Tails(constructor.puzzle_in_view, self.schedule.order, self.schedule.cut)
         lanes, cut, first = self.card.lanes, self._plan.prefix.cut, length_of_prefixes(constructor)
         self._prefix_plan = self._plan.prefix._replace(endgame_start=first)
         self._prefix = prefix_before(constructor, first)
-        used, right, down = self._prefix.used, self._prefix.right, self._prefix.down
-        found = np.zeros(self.puzzle.cells, dtype=np.int32)
-        self._laid = LaidPrefix(np.zeros_like(used), np.zeros_like(right), np.zeros_like(down), found)
         plan = lane.lane_plan(
             self._plan.prefix, first, lanes=lanes, slots=SLOTS, turns=self.turns, prefix_nodes=PREFIX_NODES
         )
-        state = lane.lane_state(self.puzzle.cells, len(right), first, cut, lanes=lanes, slots=SLOTS)
+        state = lane.lane_state(self.puzzle.cells, len(self._prefix.right), first, cut, lanes=lanes, slots=SLOTS)
         self._queue = state.queue.reshape(SLOTS, first, lanes)
         self._no_more = False
         scalars = state.scalars.reshape(lane.SCALARS, lanes)
@@ -209,17 +153,15 @@ class CardSearch:
     def _finished(self, stacks: IntArray, mismatches: int) -> Iterator[Board]:
         """The boards of prefixes at the cut whose exact tails have few enough mismatches."""
         assert self.schedule is not None
-        stacks, number = np.ascontiguousarray(stacks), -1
-        while number < len(stacks):
-            number, tails, nodes = finish(
-                self._plan, self._tail, self._laid, stacks, number + 1, mismatches, self.params.tail_nodes
-            )
-            self.prefixes += tails
-            self.tail_nodes += nodes
-            if number < len(stacks):
-                placed = np.empty(self.puzzle.cells, dtype=np.int32)
-                placed[self.schedule.order] = self._laid.found
-                yield board_from_view(Board(placed, self._puzzle.width, self._puzzle.height), self.schedule.view)
+        laid = self._plan.prefix.tables.candidates[stacks - 1]
+        paths = ((laid & packed.PIECE_MASK) * 4 + (laid >> packed.ROTATION_SHIFT & 3)).astype(np.int16)
+        while len(paths):
+            done = self._tails.search(paths, mismatches, NO_LIMIT, self.params.tail_nodes)
+            paths = paths[done.prefixes :]
+            self.prefixes += done.tails
+            self.tail_nodes += done.nodes
+            if done.board is not None:
+                yield board_from_view(done.board, self.schedule.view)
 
 
 def length_of_prefixes(constructor: Constructor) -> int:

@@ -25,18 +25,11 @@ MIN_COST = 100_000.0  # node equivalents that a call of an operator is taken to 
 
 
 class Chooser(Saved):
-    """The records of all operators, and the choice among them.
+    """The records of all operators, each float64 (operators,), and the choice among them.
 
-    Each may cost the share ``floor`` of the search though it gains nothing.
-
-    Attributes
-    ----------
-    gained, paid : float64 (operators,)
-        New boards, and their cost in prices; old ones are forgotten.
-    cost, calls, new, later : float64 (operators,)
-        Node equivalents, calls, new boards, and how many of these the construction found later, in all.
-    on : bool (operators,)
-        False for an operator that was switched off because it failed.
+    ``gained``, ``paid``: new boards, and their cost in prices; old ones are forgotten. ``cost``, ``calls``, ``new``,
+    ``later``: node equivalents, calls, new boards, and how many of these the construction found later, in all. ``on``:
+    False for an operator that failed. Each may cost the share ``floor`` of the search though it gains nothing.
     """
 
     SAVED = ("gained", "paid", "cost", "calls", "new", "later", "on")
@@ -49,11 +42,7 @@ class Chooser(Saved):
         self.on = np.ones(count, dtype=bool)
 
     def values(self, main: int | None) -> npt.NDArray[np.float64]:
-        """Value of each operator, float64 (operators,); 1 for ``main``.
-
-        A part of the standard deviation is taken off the boards gained, as a gain may be luck; less for an operator
-        that leaves proofs.
-        """
+        """Value of each operator; 1 for ``main``. Some of the standard deviation is taken off: a gain may be luck."""
         others = np.arange(len(self.gained)) != (-1 if main is None else main)
         rate = (self.gained[others].sum() + PRIOR_ALL) / (self.paid[others].sum() + PRIOR_ALL_PRICES)
         rate = rate if main is None else min(rate, MAX_PRIOR)

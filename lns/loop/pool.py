@@ -49,9 +49,6 @@ class Member:
         self.board, self.score, self.done = found.board, found.score, {}
 
 
-# -- operators ---------------------------------------------------------------------------------------------------------
-
-
 class Freed(NamedTuple):
     """A board and the cells of it that are freed."""
 
@@ -105,9 +102,6 @@ Neighbourhood = Callable[[Puzzle, Member], Iterator[tuple[int, ...]]]
 """The regions of a board that are worth freeing, the most promising first."""
 
 
-# -- the pool ----------------------------------------------------------------------------------------------------------
-
-
 def digest(placements: IntArray, key: int = 0) -> int:
     """A number of 62 bits for placements; ``key`` tells apart questions about the same ones."""
     found = blake2b(placements.tobytes(), digest_size=8, key=key.to_bytes(8, "little"))
@@ -147,15 +141,9 @@ class Pool:
     ) -> tuple[int | None, bool]:
         """Add a board that an operator found; it takes the place of ``parent``, the member that it was made from.
 
-        If there is no room, the worst of the other members leaves. ``operator``: its number, or ELSEWHERE.
-
-        Returns
-        -------
-        first : int or None
-            None for a new board; else the number of the operator that found it first.
-        is_gain : bool
-            Whether it is a new board, and the first one of its family with this score: boards come in groups that
-            differ in a few pieces.
+        If there is no room, the worst of the other members leaves. ``operator``: its number, or ELSEWHERE. Returns
+        (None for a new board, else the operator that found it first; whether it is new, and the first one of its family
+        with this score, since boards come in groups that differ in a few pieces).
         """
         key = digest(found.board.placements)
         first = self._known.get(key)
@@ -229,8 +217,6 @@ class Pool:
             return False
         _remember(self._searched, key, 0)
         return True
-
-    # -- state ---------------------------------------------------------------------------------------------------------
 
     def state(self, operators: tuple[str, ...]) -> State:
         """Everything above as flat arrays, one row a member; ``operators`` name the columns of what is done."""

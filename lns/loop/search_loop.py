@@ -16,32 +16,12 @@ class SearchLoop(Loop, Saved):
     Budgets are nodes, not seconds: the same seed and the same number of steps give the same boards, and a loop restored
     from a state continues exactly as the one that it was taken from. Every board that it returns is verified.
 
-    Parameters
-    ----------
-    puzzle, params
-        Puzzle of the boards, and parameters of all components.
-    operators : sequence of Operator
-        The first one that makes whole boards makes the first board.
-    random : uint64 array (4,)
-        Random state of the loop.
-    island : int
-        Number of this island; the first one has a start board in its pool.
-    keeps_half : bool
-        Whether at least half of the cells of the start board stay as they are.
-
-    Attributes
-    ----------
-    best, best_score : Board or None, int
-        Best full legal board so far, and its score; -1 before the first.
-    origin : str
-        The part that made it, or "elsewhere" for an injected one; "" before the first board, and after `restore`.
-    boards : int
-        Boards found so far.
+    The first one of ``operators`` that makes whole boards makes the first board. ``keeps_half``: at least half of the
+    cells of the start board stay as they are. ``best_score`` is -1 before the first board; ``origin`` is the part that
+    made the best one, "elsewhere" for an injected one, and "" after `restore`.
     """
 
     SAVED = ("best_score", "boards", "starts_from_board", "random")
-
-    # -- boards ------------------------------------------------------------------------------------------------------
 
     def pop_boards(self) -> list[FoundBoard]:
         """The boards found since the last call, in the order of discovery; injected boards are not among them."""
@@ -70,8 +50,6 @@ class SearchLoop(Loop, Saved):
         done = sum((operator.statistics for operator in self.operators), Statistics())
         new, later, failures = self.chooser.counts(self.names)
         return replace(done, boards=self.boards, new_boards=new, found_later=later, failures=done.failures | failures)
-
-    # -- state: everything above, as flat arrays ---------------------------------------------------------------------
 
     def state(self) -> State:
         """Everything that a new loop needs to continue this search."""

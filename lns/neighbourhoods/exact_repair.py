@@ -18,17 +18,8 @@ from lns.exact.region.options import RegionOptions
 from lns.exact.region.resolve import RegionResult, resolve
 from lns.instances.board import EMPTY, Board
 from lns.instances.puzzle import Puzzle
-from lns.loop.pool import (
-    Found,
-    Freed,
-    Member,
-    Neighbourhood,
-    Operator,
-    Pool,
-    Repaired,
-    members_of_rows,
-    members_to_rows,
-)
+from lns.loop import pool as pools
+from lns.loop.pool import Found, Freed, Member, Neighbourhood, Operator, Pool, Repaired
 from lns.neighbourhoods.regions import Cells, windows
 from lns.params import NeighbourhoodsParams
 
@@ -47,14 +38,8 @@ PROVEN = -1  # instead of the number of tries
 class RegionOperator(Operator):
     """Frees the regions of one neighbourhood, one after the other, and re-solves them exactly for one edge more.
 
-    Parameters
-    ----------
-    name, puzzle, neighbourhood
-        Name in the table of operators, puzzle of the boards, and what lists the regions of a member.
-    nodes : int
-        Most placements in fixed orders of one region, fewer early in a run; ColorPairs gets as many as cost the same.
-    moves : bool
-        Whether a refill as good as the board may take its place, so that the next regions see another board.
+    ``nodes``: most placements in fixed orders of one region, fewer early in a run; ColorPairs gets as many as cost the
+    same. ``moves``: a refill as good as the board may take its place, so that the next regions see another board.
     """
 
     proves = True
@@ -100,7 +85,9 @@ class RegionOperator(Operator):
             return Repaired([Found(board, origin, member.order)], cost)
         if not self.moves or rng.random() >= SIDEWAYS:
             return Repaired([], cost)
-        result = self._refill(member, freed)
+        placed = member.board.placements.copy()  # the first refill that the search finds with the same score
+        placed[list(freed.cells)] = EMPTY
+        result = self._resolve(Board(placed, self.puzzle.width, self.puzzle.height), freed, member.score, "static")
         more = node_equivalents.region(result.nodes)
         self.cost[0] += more
         is_other = result.score >= score and result.board.placed == board.placed and result.board != board
@@ -109,12 +96,6 @@ class RegionOperator(Operator):
     def _resolve(self, board: Board, freed: Freed, target: int, order: str) -> RegionResult:
         nodes = node_equivalents.region_nodes(freed.nodes or self.nodes, order)
         return resolve(self.puzzle, board, freed.cells, target=target, nodes=nodes, options=RegionOptions(order=order))
-
-    def _refill(self, member: Member, freed: Freed) -> RegionResult:
-        """The first refill that the search finds with the score of the board."""
-        placed = member.board.placements.copy()
-        placed[list(freed.cells)] = EMPTY
-        return self._resolve(Board(placed, self.puzzle.width, self.puzzle.height), freed, member.score, "static")
 
     def _next_order(self) -> str:
         """The order in which the next region is searched."""
@@ -208,13 +189,13 @@ class Certificate(Operator):
 
     def state(self) -> State:
         return super().state() | {
-            "members": members_to_rows(self._members, self.puzzle.cells),
+            "members": pools.members_to_rows(self._members, self.puzzle.cells),
             "tries": np.array(self._tries, dtype=np.int64),
         }
 
     def restore(self, state: State) -> None:
         super().restore(state)
         self._begin()
-        for member in members_of_rows(self.puzzle, state["members"]):
+        for member in pools.members_of_rows(self.puzzle, state["members"]):
             self._add(member)
         self._tries = state["tries"].tolist()

@@ -1,8 +1,7 @@
 """Operators that are functions from a board to a move: those of users, and the built-in ones.
 
-The built-in ones are small: an assignment, exchanges that keep the score, and a short tabu walk. Alone they seldom gain
-anything on a good board. They lead from one board to others as good, on which the damage lies elsewhere and the
-re-solves have new regions to work on. `Suffix` is large, and so is `Regrow`, which is no function.
+The small ones are an assignment, exchanges that keep the score, and a short tabu walk. They lead from one board to
+others as good, on which the re-solves have new regions to work on. `Suffix` is large, and so is `Regrow`, no function.
 """
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ class MoveOperator(Operator):
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
         member = freed.member
         assert member is not None
-        move = self._call(member.board, rng, freed.nodes or self.nodes)
+        move = self.function(self.puzzle, member.board, rng, freed.nodes or self.nodes)
         self.nodes_spent += int(move.nodes)
         cost = int(move.nodes) * node_equivalents.REGION_NODE
         found = Found(move.board, self.name, member.order, move.score)
@@ -101,36 +100,29 @@ class MoveOperator(Operator):
             return Repaired([found], cost)
         return Repaired([], cost, found if move.board != member.board else None)
 
-    def _call(self, board: Board, rng: np.random.Generator, nodes: int) -> Move:
-        return self.function(self.puzzle, board, rng, nodes)
 
-
-class OwnOperator(MoveOperator):
-    """An operator of a user: InputError if a call returns no move, reports too many nodes, or does not end.
+def guarded(function: OperatorFunction, nodes: int) -> OperatorFunction:
+    """The function of a user, with an InputError if a call returns no move, reports too many nodes, or does not end.
 
     The function may have an attribute ``call_seconds``, after which a call is ended, in place of `CALL_SECONDS`. The
     loop verifies the boards of all operators.
     """
+    seconds = float(getattr(function, "call_seconds", CALL_SECONDS))
 
-    def __init__(self, name: str, puzzle: Puzzle, function: OperatorFunction, nodes: int) -> None:
-        super().__init__(name, puzzle, function, nodes)
-        self.seconds = float(getattr(function, "call_seconds", CALL_SECONDS))
-
-    def _call(self, board: Board, rng: np.random.Generator, nodes: int) -> Move:
+    def call(puzzle: Puzzle, board: Board, rng: np.random.Generator, budget: int) -> Move:
         try:
-            with _ended_after(self.seconds):
-                move: object = super()._call(board, rng, nodes)
+            with _ended_after(seconds):
+                move = function(puzzle, board, rng, budget)
         except _CallOver:
-            raise InputError(f"a call did not end within {self.seconds:g} s (its call_seconds)") from None
-        if not isinstance(move, Move) or not isinstance(move.board, Board) or not _is_count(move.nodes):
+            raise InputError(f"a call did not end within {seconds:g} s (its call_seconds)") from None
+        is_move = isinstance(move, Move) and isinstance(move.board, Board) and isinstance(move.nodes, int | np.integer)
+        if not is_move or not 0 <= move.nodes < 2**40:
             raise InputError(f"it returned {type(move).__name__}; expected Move(board, score, nodes)")
-        if move.nodes > OVERRUN * self.nodes:
-            raise InputError(f"it took {move.nodes} nodes; expected about {self.nodes} at most")
+        if move.nodes > OVERRUN * nodes:
+            raise InputError(f"it took {move.nodes} nodes; expected about {nodes} at most")
         return move
 
-
-def _is_count(nodes: object) -> bool:
-    return isinstance(nodes, int | np.integer) and 0 <= int(nodes) < 2**40
+    return call
 
 
 class _CallOver(BaseException):
@@ -171,9 +163,6 @@ def _raise_in(thread: int, error: type[BaseException] | None) -> None:
     """Raise an error in a thread at its next bytecode; None takes back one that was not raised yet."""
     raised = ctypes.py_object() if error is None else ctypes.py_object(error)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
-
-
-# -- the built-in ones -------------------------------------------------------------------------------------------------
 
 
 def mismatched_pairs(puzzle: Puzzle, board: Board) -> IntArray:
@@ -300,7 +289,7 @@ class Suffix:
         share = float(rng.uniform(*KEPT))
         view = self._view(puzzle, board, share, mirrored=bool(rng.integers(2)))
         seen_puzzle, seen_board = puzzle_in_view(puzzle, view), board_in_view(board, view)
-        order, cut = _order(seen_puzzle, self.construct), beam_tail_cut(puzzle, self.beam)
+        order, cut = cell_order(seen_puzzle, self.construct), beam_tail_cut(puzzle, self.beam)
         kept = seen_board.placements[order[: min(round(share * puzzle.cells), cut)]]
         paths, made = self._grow(seen_puzzle, order, kept, cut, nodes, rng)
         found, spent = self._finish(Tails(seen_puzzle, order, cut), paths, score, max(nodes - made, nodes // 4))
@@ -339,25 +328,17 @@ class Suffix:
         def mismatches(view: View) -> int:
             seen_puzzle, seen_board = puzzle_in_view(puzzle, view), board_in_view(board, view)
             prefix = np.zeros(puzzle.cells, dtype=bool)
-            prefix[_order(seen_puzzle, self.construct)[: round(share * puzzle.cells)]] = True
+            prefix[cell_order(seen_puzzle, self.construct)[: round(share * puzzle.cells)]] = True
             return int(prefix[mismatched_pairs(seen_puzzle, seen_board)].all(axis=1).sum())
 
         return min((View(turns, mirrored) for turns in range(4)), key=mismatches)
 
 
 @lru_cache(maxsize=16)
-def _order(puzzle: Puzzle, construct: ConstructParams) -> IntArray:
-    return cell_order(puzzle, construct)
-
-
-@lru_cache(maxsize=16)
 def _tables(puzzle: Puzzle, construct: ConstructParams, cut: int) -> CandidateTables:
     rim, inner = construct.border_colours, construct.inner_colours
     favoured = favoured_colours(puzzle, rim, inner) if construct.quota_scale else ()
-    return beam_tables(puzzle, _order(puzzle, construct), cut, favoured, random_state(0, 0))
-
-
-# -- a half constructed anew -------------------------------------------------------------------------------------------
+    return beam_tables(puzzle, cell_order(puzzle, construct), cut, favoured, random_state(0, 0))
 
 
 class Regrow(Operator):

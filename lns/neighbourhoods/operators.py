@@ -26,17 +26,9 @@ from lns.instances.text import quoted
 from lns.loop.construction import Beam, Construction, Fill
 from lns.loop.pool import Operator
 from lns.neighbourhoods import OPERATORS
+from lns.neighbourhoods import move as moves
 from lns.neighbourhoods.exact_repair import Certificate, RegionOperator
-from lns.neighbourhoods.move import (
-    MoveOperator,
-    OperatorFunction,
-    OwnOperator,
-    Regrow,
-    Suffix,
-    assign,
-    exchange,
-    perturb,
-)
+from lns.neighbourhoods.move import MoveOperator, OperatorFunction
 from lns.neighbourhoods.regions import Regions
 from lns.orientation import Orientation
 from lns.params import Params
@@ -104,7 +96,7 @@ MAKERS: dict[str, Make] = {
     "fill": lambda i: Fill(i.puzzle, i.orientation),
     "tabu": lambda i: Tabu(i.puzzle, i.params.tabu, i.seed, i.stream(2), from_pool=i.constructs),
     "certificate": lambda i: Certificate(i.puzzle, i.params.neighbourhoods),
-    "regrow": lambda i: Regrow(i.puzzle, i.params),
+    "regrow": lambda i: moves.Regrow(i.puzzle, i.params),
 }
 """How each operator is made that frees whole boards or proves, by name."""
 TABLE: dict[str, tuple[Make, str]] = {
@@ -117,10 +109,10 @@ TABLE: dict[str, tuple[Make, str]] = {
     "comb": (_region("comb", "combs"), "combs"),
     "path": (_region("path", "paths"), "paths"),
     "donors": (_region("donors", "donors"), "donors"),
-    "suffix": (lambda i: _function("suffix", Suffix(i.params.construct, i.params.beam))(i), ""),
-    "assign": (_function("assign", assign), ""),
-    "exchange": (_function("exchange", exchange), ""),
-    "perturb": (_function("perturb", perturb), ""),
+    "suffix": (lambda i: _function("suffix", moves.Suffix(i.params.construct, i.params.beam))(i), ""),
+    "assign": (_function("assign", moves.assign), ""),
+    "exchange": (_function("exchange", moves.exchange), ""),
+    "perturb": (_function("perturb", moves.perturb), ""),
 }
 """How each operator is made that changes a board, and the parameter of `NeighbourhoodsParams` that switches it on."""
 
@@ -128,16 +120,10 @@ TABLE: dict[str, tuple[Make, str]] = {
 def operators_of(engine: str, puzzle: Puzzle, params: Params, names: Sequence[str] | None = None) -> tuple[str, ...]:
     """Names of the operators of an engine, in the order of the loop.
 
-    Parameters
-    ----------
-    engine : str
-        "auto" and "gpu": all; "lns": all but the construction; "polish": those that change a board; else the operator
-        of this name, and one that makes a first board.
-    puzzle, params
-        By rules that the construction cannot take (`lns.construct.REFUSED`) a greedy fill and tabu search take the
-        place of construction and beams.
-    names : sequence of str, optional
-        The operators of "lns" that change boards; by default all that are known in this process.
+    "auto" and "gpu": all; "lns": all but the construction; "polish": those that change a board; else the operator of
+    this name, and one that makes a first board. By rules that the construction cannot take (`lns.construct.REFUSED`) a
+    greedy fill and tabu search take the place of construction and beams. ``names``: the operators of "lns" that change
+    boards; by default all that are known in this process.
     """
     sizes = params.neighbourhoods
     refused = refused_rules(puzzle)
@@ -174,7 +160,7 @@ def _maker(name: str) -> Make:
     if name.startswith("last-"):
         return _region(name, "last", size=int(name.removeprefix("last-")))
     function = _function_of(name)
-    return lambda i: OwnOperator(name, i.puzzle, function, i.params.neighbourhoods.nodes)
+    return lambda i: _function(name, moves.guarded(function, i.params.neighbourhoods.nodes))(i)
 
 
 @checked

@@ -5,20 +5,19 @@ cell; ``best_matches[piece, cell]`` is its maximum over the legal rotations. Pla
 that show one of its colours. ``swap_matches`` holds the matches of two cells with their pieces exchanged, so a few
 vector operations on a row decide whether a swap of that cell can be the best move; only then are its swaps examined.
 
-References
-----------
-Glover 1989 (tabu search with aspiration); Battiti & Tecchiolli 1994 (reactive tenure); Schaus & Deville 2008, section 3
-(the swap-and-rotate neighbourhood).
+After Glover 1989 (tabu search with aspiration), Battiti & Tecchiolli 1994 (reactive tenure), and Schaus & Deville 2008,
+section 3 (the swap-and-rotate neighbourhood).
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from lns.exact.kernels.jit import inline_kernel, kernel
+from lns.instances.puzzle import BoolArray, IntArray
 from lns.rng import random_below
 
 ILLEGAL = -30  # added to the matches of a rotation that a cell does not allow, such as one with grey inside; twice
@@ -26,41 +25,44 @@ ILLEGAL = -30  # added to the matches of a rotation that a cell does not allow, 
 BLOCK = 256  # length of the rows of swap_matches is a multiple of it, so that vector instructions have no remainder
 NO_CELL: Any = np.int64(-1)  # a number of numpy: the kernels are not compiled anew for this constant
 NO_ROTATION: Any = np.int64(0)  # likewise
-NO_SWAP = np.int8(-100)  # swap_matches of two cells that may not exchange their pieces
+NO_SWAP = np.int8(-100)  # swap_matches of two cells that may not exchange their pieces, or are neighbours
+Int8Array = npt.NDArray[np.int8]
+Int64Array = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
 
 
 class TabuProblem(NamedTuple):
     """The puzzle as flat arrays. n: cells, and pieces. A group: cells that may exchange their pieces."""
 
     edge_colours: npt.NDArray[np.int16]  # int16 (4n, 4): colours of each oriented piece by side
-    neighbour: npt.NDArray[np.int32]  # int32 (n, 4): neighbour of each cell by side; n: none
-    pattern: npt.NDArray[np.int32]  # int32 (n,): pattern of grey sides of each cell
-    legal: npt.NDArray[np.bool_]  # bool (patterns, 4n): which oriented pieces a cell of a pattern allows
-    group_cells: npt.NDArray[np.int32]  # int32 (m,): cells that may change, group after group; m: their number
-    group_first: npt.NDArray[np.int32]  # int32 (m,): position at which the group of each position begins
-    group_end: npt.NDArray[np.int32]  # int32 (m,): position at which it ends
-    group_position: npt.NDArray[np.int32]  # int32 (n,): position of each cell in group_cells; -1: fixed
-    pieces_showing: npt.NDArray[np.int32]  # int32 (16n,): oriented pieces by (side, colour)
-    showing_start: npt.NDArray[np.int32]  # int32 (4*colour_count + 1,): first entry of side*colour_count + colour
-    zobrist: npt.NDArray[np.uint64]  # uint64 (n, 4n): random numbers whose xor is the hash of a board
+    neighbour: IntArray  # int32 (n, 4): neighbour of each cell by side; n: none
+    pattern: IntArray  # int32 (n,): pattern of grey sides of each cell
+    legal: BoolArray  # bool (patterns, 4n): which oriented pieces a cell of a pattern allows
+    group_cells: IntArray  # int32 (m,): cells that may change, group after group; m: their number
+    group_first: IntArray  # int32 (m,): position at which the group of each position begins
+    group_end: IntArray  # int32 (m,): position at which it ends
+    group_position: IntArray  # int32 (n,): position of each cell in group_cells; -1: fixed
+    pieces_showing: IntArray  # int32 (16n,): oriented pieces by (side, colour)
+    showing_start: IntArray  # int32 (4*colour_count + 1,): first entry of side*colour_count + colour
+    zobrist: Words  # uint64 (n, 4n): random numbers whose xor is the hash of a board
     colour_count: int  # number of colours, grey included
 
 
 class TabuState(NamedTuple):
     """State of a walk. b: m rounded up to a multiple of BLOCK."""
 
-    placed: npt.NDArray[np.int32]  # int32 (n,): oriented piece of each cell
-    matches: npt.NDArray[np.int8]  # int8 (n, 4n): by cell and oriented piece
-    best_matches: npt.NDArray[np.int8]  # int8 (n, n): by piece and cell, over the rotations
-    piece_position: npt.NDArray[np.int32]  # int32 (n,): position in group_cells of the cell of each piece; -1: clue
-    current_matches: npt.NDArray[np.int8]  # int8 (b,): matches of each position
-    swap_matches: npt.NDArray[np.int8]  # int8 (b, b): by two positions, the lower first; NO_SWAP also for neighbours
-    tabu_until: npt.NDArray[np.int64]  # int64 (n, n): by cell and piece, step until which the piece may not return
-    visited_step: npt.NDArray[np.int64]  # int64 (2^k,): step at which a board of this hash was last visited; -1: never
-    visited_hash: npt.NDArray[np.uint64]  # uint64 (2^k,): its whole hash
-    scalars: npt.NDArray[np.int64]  # int64 (7,): see the indexes below
-    best_placed: npt.NDArray[np.int32]  # int32 (n,): best board of the walk; of equal ones the last
-    random: npt.NDArray[np.uint64]  # uint64 (4,): xoshiro256** state
+    placed: Annotated[IntArray, "n", -1]  # oriented piece of each cell
+    matches: Annotated[Int8Array, ("n", "4n")]  # by cell and oriented piece
+    best_matches: Annotated[Int8Array, ("n", "n")]  # by piece and cell, over the rotations
+    piece_position: Annotated[IntArray, "n", -1]  # position in group_cells of the cell of each piece; -1: clue
+    current_matches: Annotated[Int8Array, "b"]  # matches of each position
+    swap_matches: Annotated[Int8Array, ("b", "b"), int(NO_SWAP)]  # by two positions, the lower first
+    tabu_until: Annotated[Int64Array, ("n", "n")]  # by cell and piece, step until which it may not return
+    visited_step: Annotated[Int64Array, "2^k", -1]  # step at which a board of this hash was last visited; -1: never
+    visited_hash: Annotated[Words, "2^k"]  # its whole hash
+    scalars: Annotated[Int64Array, 7]  # see the indexes below
+    best_placed: Annotated[IntArray, "n", -1]  # best board of the walk; of equal ones the last
+    random: Words  # uint64 (4,): xoshiro256** state
 
 
 # score, best score, step, tenure * TENURE_UNIT, step of its last change, moves evaluated, hash of the board

@@ -7,10 +7,10 @@ import numpy as np
 from lns import node_equivalents
 from lns.assignment import with_rim
 from lns.engine import State, Statistics, component, joined, saved_board
+from lns.exact.kernels import allocate
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.layout import Sides
-from lns.instances.puzzle import Puzzle
+from lns.instances.puzzle import BoolArray, IntArray, Puzzle
 from lns.loop.pool import WHOLE_BOARD, Found, Freed, Operator, Pool, Repaired
 from lns.params import TabuParams
 from lns.rng import RandomState, generator, random_state
@@ -32,7 +32,7 @@ def tabu_problem(puzzle: Puzzle) -> TabuProblem:
             neighbour[cell, side] = other
     patterns: dict[tuple[int | None, ...], int] = {}
     pattern = [patterns.setdefault(puzzle.required_sides(cell), len(patterns)) for cell in range(cells)]
-    groups = _groups(puzzle)
+    groups = _groups(puzzle).values()
     group_cells = np.array([cell for group in groups for cell in group], dtype=np.int32)
     sizes = np.array([len(group) for group in groups], dtype=np.int32)
     ends = np.cumsum(sizes, dtype=np.int32)
@@ -57,24 +57,25 @@ def tabu_problem(puzzle: Puzzle) -> TabuProblem:
     )
 
 
-def _groups(puzzle: Puzzle) -> list[list[int]]:
+def _groups(puzzle: Puzzle) -> dict[int, list[int]]:
     """Cells that may exchange their pieces: those of the same kind (corner, border, inner), apart from clues and holes.
 
-    If pieces may not be turned, cells of one kind have the same grey sides; else, up to rotation. On a rim of an
-    ordinary colour not every piece of a group fits each of its cells.
+    On a rim of an ordinary colour not every piece of a group fits each of its cells.
     """
     pinned = {clue.cell for clue in puzzle.fixed}
+    kinds = _kinds(puzzle, np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)])).tolist()
     groups: dict[int, list[int]] = {}
-    for cell in range(puzzle.cells):
+    for cell, kind in enumerate(kinds):
         if cell not in pinned:
-            groups.setdefault(_grey_pattern(puzzle, puzzle.grey_sides(cell)), []).append(cell)
-    return list(groups.values())
+            groups.setdefault(kind, []).append(cell)
+    return groups
 
 
-def _grey_pattern(puzzle: Puzzle, grey: Sides) -> int:
-    """Number of a pattern of grey sides; if pieces may be turned, rotations of a pattern have the same number."""
-    turns = range(4) if puzzle.turns else (0,)
-    return min(sum(grey[(side + turn) % 4] << side for side in range(4)) for turn in turns)
+def _kinds(puzzle: Puzzle, grey: BoolArray) -> IntArray:
+    """Numbers for the grey sides, bool (n, 4), of cells or pieces; if pieces may be turned, one for all rotations."""
+    turned = [np.roll(grey, turn, axis=1) @ (1, 2, 4, 8) for turn in range(4 if puzzle.turns else 1)]
+    kinds: IntArray = np.min(turned, axis=0).astype(np.int32)
+    return kinds
 
 
 def random_board(puzzle: Puzzle, rng: np.random.Generator) -> Board:
@@ -86,9 +87,9 @@ def random_board(puzzle: Puzzle, rng: np.random.Generator) -> Board:
     if puzzle.rim:
         placed = with_rim(puzzle, placed, rng.permutation(np.flatnonzero(free)).astype(np.int32))
         free[placed[placed >= 0] >> 2] = False
-    patterns = np.array([_grey_pattern(puzzle, tuple(sides)) for sides in (puzzle.pieces == 0).tolist()])
-    for cells in _groups(puzzle):
-        pieces = np.flatnonzero(free & (patterns == _grey_pattern(puzzle, puzzle.grey_sides(cells[0]))))
+    kinds = _kinds(puzzle, puzzle.pieces == 0)
+    for kind, cells in _groups(puzzle).items():
+        pieces = np.flatnonzero(free & (kinds == kind))
         rng.shuffle(pieces)
         for cell, piece in zip((cell for cell in cells if placed[cell] < 0), pieces, strict=True):
             placed[cell] = piece * 4 + rng.choice(np.flatnonzero(puzzle.fits(cell)[piece * 4 : piece * 4 + 4]))
@@ -96,16 +97,10 @@ def random_board(puzzle: Puzzle, rng: np.random.Generator) -> Board:
 
 
 class TabuSearch:
-    """A tabu walk on one puzzle.
+    """A tabu walk on one puzzle of at most `MAX_CELLS` cells; InputError for a larger one.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        Puzzle of at most 1024 cells; InputError for a larger one.
-    random : uint64 array (4,)
-        Random state, which the walk advances.
-    tenure : int
-        Steps for which a move may not be undone, at the start of a walk.
+    ``random``: uint64 (4,), which the walk advances; ``tenure``: steps for which a move may not be undone, at the start
+    of a walk.
     """
 
     def __init__(self, puzzle: Puzzle, random: RandomState, tenure: int = 12) -> None:
@@ -115,20 +110,8 @@ class TabuSearch:
         self.puzzle, self.random, self.tenure = puzzle, random, tenure
         self.problem = tabu_problem(puzzle)
         positions = -(-len(self.problem.group_cells) // kernel.BLOCK) * kernel.BLOCK
-        self.state = TabuState(
-            placed=np.full(cells, -1, dtype=np.int32),
-            matches=np.zeros((cells, 4 * cells), dtype=np.int8),
-            best_matches=np.zeros((cells, cells), dtype=np.int8),
-            piece_position=np.full(cells, -1, dtype=np.int32),
-            current_matches=np.zeros(positions, dtype=np.int8),
-            swap_matches=np.full((positions, positions), kernel.NO_SWAP, dtype=np.int8),
-            tabu_until=np.zeros((cells, cells), dtype=np.int64),
-            visited_step=np.full(VISITED_SLOTS, -1, dtype=np.int64),
-            visited_hash=np.zeros(VISITED_SLOTS, dtype=np.uint64),
-            scalars=np.zeros(7, dtype=np.int64),
-            best_placed=np.zeros(cells, dtype=np.int32),
-            random=random,
-        )
+        sizes = {"n": cells, "4n": 4 * cells, "b": positions, "2^k": VISITED_SLOTS}
+        self.state = allocate(TabuState, sizes, random=random)
         self.state.scalars[TENURE] = tenure * kernel.TENURE_UNIT
 
     def start(self, board: Board | None = None) -> None:
@@ -136,7 +119,7 @@ class TabuSearch:
         if board is None:
             board = random_board(self.puzzle, generator(self.random))
         self.state.scalars[[TENURE, CHANGED]] = self.tenure * kernel.TENURE_UNIT, self.state.scalars[STEP]
-        kernel.reset(self.problem, self.state, board.placements.copy())  # not read-only, as in `restart_from_best`
+        kernel.reset(self.problem, self.state, board.placements.copy())  # not read-only
 
     def run(self, steps: int, target: int | None = None) -> None:
         """Make ``steps`` moves; fewer if the best score reaches ``target`` (default: a perfect board)."""
@@ -145,10 +128,6 @@ class TabuSearch:
     def kick(self, swaps: int) -> None:
         """Exchange up to ``swaps`` random pairs."""
         kernel.kick(self.problem, self.state, swaps)
-
-    def restart_from_best(self) -> None:
-        """Return to the best board of the walk, of equal ones the last; the tenure stays."""
-        kernel.reset(self.problem, self.state, self.state.best_placed.copy())
 
     @property
     def best(self) -> Board:
@@ -171,14 +150,10 @@ class Tabu(Operator):
 
     After ``patience`` moves for each cell of the board without a new best, a walk is kicked: it continues from its last
     best board with a few random exchanges. After ``kicks`` kicks without a new best the next walk begins: at a random
-    board, or at one of the pool.
+    board, or at one of the pool (iterated local search: Lourenço, Martin & Stützle 2003).
 
     ``seed`` and ``island`` together give the random numbers. With ``from_pool`` all walks begin at boards of the pool,
     and end soon; else only one that was given and is better than all that was found is walked from.
-
-    References
-    ----------
-    Lourenço, Martin & Stützle 2003 (iterated local search).
     """
 
     name, makes_boards = "tabu", True
@@ -217,7 +192,7 @@ class Tabu(Operator):
             self.kicks += 1
             self.idle_from = self.tabu.steps_made
             if self.kicks <= self.most_kicks:
-                self.tabu.restart_from_best()
+                kernel.reset(self.tabu.problem, self.tabu.state, self.tabu.state.best_placed.copy())
                 self.tabu.kick(self.params.kick)
                 improved = self._improved()
         boards = [Found(self.tabu.best, self.name)] if improved and self.walk_best >= wanted else []

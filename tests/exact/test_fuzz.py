@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 
 from lns.exact.region.options import ORDERS, RegionOptions
-from lns.exact.region.region_search import RegionSearch
 from lns.exact.region.resolve import resolve
-from lns.exact.region.searches import DynamicSearch, LagrangianSearch, Search
 from lns.exact.region.windows import rows
 from lns.instances.board import Board
 from lns.instances.piece_set import normalise_clue_pieces
@@ -64,31 +62,6 @@ def test_the_questions_cover_every_rule_and_option() -> None:
     assert sum(normalise_clue_pieces(w.puzzle, w.board) != w.board for w in windows) > 50
     assert sum(bool(verify(w.puzzle, w.board).violations) for w in windows) > 10
     assert sum(resolve(w.puzzle, w.board, w.cells).improved for w in windows[:200]) > 30
-
-
-def test_the_questions_reach_what_only_long_searches_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The dynamic order after the static one, cyclic spend curves, and prices after some nodes."""
-    reached: Counter[str] = Counter()
-
-    def counted(name: str, function: object) -> object:
-        def call(*args: object, **kwargs: object) -> object:
-            reached[name] += 1
-            return function(*args, **kwargs)  # type: ignore[operator]
-
-        return call
-
-    monkeypatch.setattr(RegionSearch, "_probe", counted("probe", RegionSearch._probe))
-    start = Search.start
-
-    def start_counted(search: Search, r: int) -> None:
-        reached["cyclic"] += search.curves is not None
-        start(search, r)
-
-    monkeypatch.setattr(Search, "start", start_counted)
-    monkeypatch.setattr(LagrangianSearch, "set_prices", counted("prices", LagrangianSearch.set_prices))
-    monkeypatch.setattr(DynamicSearch, "copy", counted("probe of the dynamic order", DynamicSearch.copy))
-    assert fuzz_region.main(500, 30_000, 0.5) == 0
-    assert min(reached[name] for name in ("probe", "cyclic", "prices", "probe of the dynamic order")) > 8, reached
 
 
 def test_a_piece_that_may_not_be_turned_offers_the_pairs_of_all_its_sides() -> None:

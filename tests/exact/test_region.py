@@ -113,14 +113,6 @@ def test_an_illegal_board_is_never_proven_the_best() -> None:
     assert legal.proven and legal.legal and legal.score == puzzle.max_score
 
 
-def test_a_target_that_the_rest_of_the_board_excludes_is_refuted_at_once() -> None:
-    puzzle, board = planted(3, 8, 8, 6)
-    given = exchanged(board, [9, 49], [10, 50])
-    for order in ("static", "dynamic"):
-        result = resolve(puzzle, given, [49, 50], target=puzzle.max_score, options=RegionOptions(order), nodes=1000)
-        assert (result.status, result.nodes, result.board) == (RegionStatus.TARGET_REFUTED, 0, given)
-
-
 def test_the_result_does_not_depend_on_step_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     puzzle, shuffled, _ = shuffled_inside()
 

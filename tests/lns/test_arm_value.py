@@ -121,9 +121,9 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     ones = np.ones(PUZZLE.cells)
     monkeypatch.setattr(quota_bandit, "quota_profile", lambda *_: profile)
     forecast = ScheduleForecast(mismatches=BREAKS, unlock=np.zeros(0, dtype=np.int64), rate=1e-6)
-    monkeypatch.setattr(quota_bandit, "measure_children", lambda *given: ChildMeans(ones, ones / 5, given[2]))
-    monkeypatch.setattr(quota_bandit, "best_schedule", lambda *_: forecast)
-    monkeypatch.setattr(quota_bandit, "initial_forecast", lambda *_: forecast)
+    monkeypatch.setattr(quota_bandit.schedules, "measure_children", lambda *given: ChildMeans(ones, ones / 5, given[2]))
+    monkeypatch.setattr(quota_bandit.schedules, "best_schedule", lambda *_: forecast)
+    monkeypatch.setattr(quota_bandit.schedules, "initial_forecast", lambda *_: forecast)
 
 
 def finds_the_best_scale(seed: int, limit: int = 37) -> bool:

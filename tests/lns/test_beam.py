@@ -3,17 +3,13 @@
 import numpy as np
 import pytest
 
-from lns.construct.beam import BeamSearch, beam_tables
-from lns.construct.candidates import comb_order
 from lns.engines import make_engine
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
-from lns.instances.generate import like_e2
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from lns.loop.search_loop import SearchLoop
-from lns.params import BeamParams, Params, from_dict
-from lns.rng import random_state
+from lns.params import Params, from_dict
 from tests.instances.small_puzzles import planted
 from tests.lns.loop_parts import interrupted
 
@@ -48,28 +44,6 @@ def test_small_boards_of_any_shape_are_solved(width, height, colours, clues):
 )
 def test_a_narrow_beam_makes_good_boards(name, score):
     steps_to(engine_for(load_puzzle(name), 512), score, 300)
-
-
-def test_the_value_of_a_beam_prefix_is_favoured_half_edges_less_the_cost_of_breaks():
-    puzzle = like_e2(10, 10, seed=4).puzzle
-    order, favoured = comb_order(10, 10, 5, 5, 4), (1, 6)
-    random = random_state(1)
-    tables = beam_tables(puzzle, order, 80, favoured, random)
-    beam = BeamSearch(puzzle, order, 80, tables, BeamParams(width=300), random)
-    beam.run(10**9)
-    most = 0
-    assert beam.depth == 80 and (np.diff(beam.values) <= 0).all()
-    for path, values in zip(beam.paths(beam.prefix_count).tolist(), beam.values.tolist(), strict=True):
-        cells = dict(zip(order[:80].tolist(), path, strict=True))
-        breaks = sum(
-            puzzle.oriented[cells[cell], side] != puzzle.oriented[cells[cell + step], (side + 2) % 4]
-            for cell in cells
-            for side, step in ((1, 1), (2, 10))
-            if cell + step in cells and not puzzle.rim_sides(cell)[side]
-        )
-        assert values == np.isin(puzzle.pieces[[laid >> 2 for laid in path]], favoured).sum() - 16 * breaks
-        most = max(most, breaks)
-    assert most >= 3, "breaks were spent"
 
 
 def test_the_engine_resumes_bit_for_bit():

@@ -23,7 +23,7 @@ from lns.instances.verify import verify
 from lns.loop.construction import Construction, Fill
 from lns.loop.pool import WHOLE_BOARD, Found, Freed, Operator, Pool, Repaired
 from lns.loop.search_loop import SearchLoop
-from lns.neighbourhoods.move import Move, OperatorFunction, OwnOperator
+from lns.neighbourhoods.move import Move, MoveOperator, OperatorFunction, guarded
 from lns.neighbourhoods.operators import Island, make_operators, operators_of
 from lns.orientation import Orientation
 from lns.params import Params, from_dict
@@ -468,7 +468,8 @@ def test_an_operator_that_fails_is_named_and_switched_off_and_the_run_goes_on(
 ) -> None:
     puzzle = load_puzzle("like-e2-8x8")
     params = params_with(neighbourhoods={"floor": 0.1})
-    mine = [OwnOperator("mine", puzzle, function, params.neighbourhoods.nodes) for _ in range(2)]
+    nodes = params.neighbourhoods.nodes
+    mine = [MoveOperator("mine", puzzle, guarded(function, nodes), nodes) for _ in range(2)]
     search = loop_with(puzzle, mine[:1], params=params)
     with caplog.at_level(logging.WARNING, logger="lns"):
         steps(search, 40)

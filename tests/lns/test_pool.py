@@ -177,22 +177,6 @@ def test_old_gains_are_forgotten() -> None:
     assert chooser.new.tolist() == [20, 0] and chooser.calls.tolist() == [120, 0], "but counted"
 
 
-def test_nothing_is_learnt_while_the_price_of_a_board_is_unknown() -> None:
-    chooser = chooser_of(2)
-    before = chooser.values(None).tolist()
-    chooser.record(0, PRICE, 0.0, 1)
-    assert chooser.values(None).tolist() == before and chooser.new[0] == chooser.calls[0] == 1
-    assert chooser.cost.tolist() == [PRICE, 0.0], "but it has cost something"
-
-
-def test_of_two_that_gain_alike_the_one_that_proves_has_the_benefit_of_the_doubt() -> None:
-    chooser = chooser_of(2, proves=(1,))
-    assert chooser.values(None)[0] == chooser.values(None)[1], "nothing gained, nothing to doubt"
-    for number in (0, 1):
-        chooser.record(number, PRICE, PRICE, 1)
-    assert chooser.values(None)[1] > chooser.values(None)[0]
-
-
 def test_without_a_floor_what_is_worth_nothing_costs_nothing() -> None:
     chooser = chooser_of(2)
     chooser.record(1, 10 * PRICE, PRICE, 0)

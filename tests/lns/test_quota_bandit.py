@@ -7,7 +7,7 @@ import pytest
 
 from lns.construct.candidates import MAX_BREAKS, comb_order
 from lns.construct.constructor import Constructor
-from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MAX_FRONTIER_KEYS
+from lns.construct.kernel import KEY_SAMPLE_DIVISOR
 from lns.construct.quota_arm import MAX_KEYS, Keys, PrefixNovelty
 from lns.construct.quota_bandit import QuotaBandit
 from lns.construct.schedule import BreakSchedule
@@ -171,12 +171,3 @@ def test_clue_cells_do_not_decide_the_island_of_a_prefix():
     all_clued = plain.with_clues(clues_of(solution, range(25)))
     few_left = Constructor(all_clued, ConstructParams(), schedule, random_state(5), (1, 4))
     assert few_left.plan.prefix.partition_depth == 0
-
-
-def test_no_more_keys_are_left_than_there_is_room_for():
-    puzzle, schedule = small_tree()
-    built = Constructor(puzzle, ConstructParams(), schedule, random_state(5))
-    built.prefix.frontier_keys[0] = MAX_FRONTIER_KEYS - 2
-    search_all(built)
-    assert built.prefix.frontier_keys[0] == MAX_FRONTIER_KEYS == len(built.frontier_keys)
-    assert built.prefix.frontier_keys[-2:].all()

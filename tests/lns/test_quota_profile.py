@@ -99,7 +99,7 @@ def test_the_thresholds_of_the_quota_profile_are_optimal():
 def test_a_quota_rises_until_its_end_and_some_prefixes_satisfy_it():
     puzzle = like_e2(16, 16, seed=5).puzzle
     favoured, order = favoured_colours(puzzle, 1, 2), cell_order(puzzle, ConstructParams())
-    asked = quota_profile(puzzle, order, favoured, 160)
+    asked = quota_profile(puzzle, tuple(order.tolist()), favoured, 160)
     quota = Quota(favoured, asked, 0.95)
     floor, total = quota.floor(256), int(np.isin(puzzle.pieces, favoured).sum())
     assert list(asked) == sorted(asked)
@@ -114,7 +114,7 @@ def test_a_quota_rises_until_its_end_and_some_prefixes_satisfy_it():
 @pytest.mark.parametrize("puzzle", [like_e2(24, 24, 5, 10, seed=2).puzzle, uniform(16, 16, 2, seed=3).puzzle])
 def test_large_boards_and_those_of_few_colours_have_a_profile(puzzle):
     favoured, cut = favoured_colours(puzzle, 1, 2), quota_end(puzzle.cells)
-    asked = quota_profile(puzzle, cell_order(puzzle, ConstructParams()), favoured, cut)
+    asked = quota_profile(puzzle, tuple(cell_order(puzzle, ConstructParams()).tolist()), favoured, cut)
     assert list(asked) == sorted(asked) and 0 < asked[-1] <= np.isin(puzzle.pieces, favoured).sum()
 
 
@@ -135,4 +135,5 @@ def test_clues_that_no_prefix_passes_are_left_out():
     assert (
         count_children(clued, order, favoured, 22).reached < 22 == count_children(puzzle, order, favoured, 22).reached
     )
-    assert quota_profile(clued, order, favoured, 22) == quota_profile(puzzle, order, favoured, 22)
+    cells = tuple(order.tolist())
+    assert quota_profile(clued, cells, favoured, 22) == quota_profile(puzzle, cells, favoured, 22)
