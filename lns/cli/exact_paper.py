@@ -124,7 +124,8 @@ def paper(args: argparse.Namespace) -> int:
         raise InputError(f"{args.paper} has no run with these options; expected some of {known}")
 
     if args.show:
-        rows, left = comparison.finished_rows(paper.runs(plan), args.output)
+        left: list[PlannedRun] = []
+        rows = list(comparison.run_experiment(paper.runs(plan), args.output, missing=left))
         after, status = f"\n\n{_missing([(run.instance, run.solver) for run in left])}", out.DONE
         if others := len(comparison.read_rows(args.output)) - len(rows):
             after += f"\n{count_of(others, 'row')} of {args.output} not shown: expected the options of their runs"
