@@ -31,22 +31,9 @@ _MODULES = (  # in which a name is looked for, those that import little first
 )  # fmt: skip
 
 __all__ = [
-    "Answer",
-    "Heuristic",
-    "Options",
-    "Outcome",
-    "RegionOptions",
-    "RegionResult",
-    "Request",
-    "SolveStatus",
-    "all_solvers",
-    "corner_variants",
-    "count",
-    "register_solver",
-    "resolve",
-    "solve",
-    "solve_request",
-]
+    "Answer", "Heuristic", "Options", "Outcome", "RegionOptions", "RegionResult", "Request", "SolveStatus",
+    "all_solvers", "corner_variants", "count", "register_solver", "resolve", "solve", "solve_request",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lns.exact.driver import CountedSearch, explored_share
-from lns.exact.execution import Check, Request, unlimited
+from lns.exact.execution import Request, check_time
+from lns.exact.kernels import arrays
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.exact.piece_classes import allowed_placements, distinct_count
 from lns.instances.board import Board
@@ -141,23 +142,15 @@ class Blocks(CountedSearch):
     Duplicate pieces are distinct (see `lns.exact.piece_classes`).
 
     Blocks have ``size`` x ``size`` pieces, 1 or 2. ``order`` has the places in the order in which they are filled, by
-    default row by row. With ``all_four`` the equal rotations of symmetric pieces are distinct too. ``check`` is called
-    while the blocks are listed. Their number by class of places is ``by_class``.
+    default row by row. With ``all_four`` the equal rotations of symmetric pieces are distinct too. The number of blocks
+    by class of places is ``by_class``.
 
     Raises InputError if a side of the board is odd and ``size`` is 2, or there are more than `MAX_BLOCKS` blocks.
     """
 
     COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
 
-    def __init__(
-        self,
-        puzzle: Puzzle,
-        size: int = 2,
-        order: Sequence[int] = (),
-        *,
-        all_four: bool = False,
-        check: Check = unlimited,
-    ) -> None:
+    def __init__(self, puzzle: Puzzle, size: int = 2, order: Sequence[int] = (), *, all_four: bool = False) -> None:
         if puzzle.width % size or puzzle.height % size:
             raise InputError(
                 f"2x2 grouping of a board of {puzzle.width} x {puzzle.height}; expected even width and height"
@@ -165,15 +158,12 @@ class Blocks(CountedSearch):
         self.puzzle, self.size = puzzle, size
         places = puzzle.cells // size**2
         self._order = order or range(places)
-        self.tables, self.by_class = _tables(puzzle, size, self._order, all_four, check)
+        self.tables, self.by_class = _tables(puzzle, size, self._order, all_four)
         self.state = BlockState(
-            placed=np.zeros(places, dtype=np.int64),
-            next_try=np.zeros(places, dtype=np.int64),
-            end_try=np.zeros(places, dtype=np.int64),
             used=np.zeros(puzzle.cells, dtype=np.bool_),
             per_level=np.zeros(places + 1, dtype=np.int64),
-            first=np.zeros(places, dtype=np.int64),
             counters=np.zeros(COUNTERS, dtype=np.int64),
+            **arrays(np.int64, places, "placed", "next_try", "end_try", "first"),
         )
         self.counters = self.state.counters
         self.counters[[DESCENDING, NODES]] = 1
@@ -191,7 +181,6 @@ class Blocks(CountedSearch):
         return {"blocks": float(len(self.tables.oriented)), "deepest": float(deepest)}
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
-        """Go on for ``budget`` placements, or to the end, or to the next solution when ``stop_at_first``."""
         scan(self.tables, self.state, budget, stop_at_first)
 
     def distinct(self, solutions: int) -> int:
@@ -206,9 +195,9 @@ class Blocks(CountedSearch):
         return Board(placements, self.puzzle.width, self.puzzle.height)
 
 
-def new_search(puzzle: Puzzle, request: Request, check: Check) -> Blocks:
+def new_search(puzzle: Puzzle, request: Request) -> Blocks:
     """The search of the solver 'blocks': 2x2 grouping (Jolivet 2008, 2.3)."""
-    return Blocks(puzzle, check=check)
+    return Blocks(puzzle)
 
 
 def _cells(puzzle: Puzzle, size: int, place: int) -> list[int]:
@@ -218,7 +207,7 @@ def _cells(puzzle: Puzzle, size: int, place: int) -> list[int]:
 
 
 def _tables(
-    puzzle: Puzzle, size: int, order: Sequence[int], all_four: bool, check: Check
+    puzzle: Puzzle, size: int, order: Sequence[int], all_four: bool
 ) -> tuple[BlockTables, dict[PlaceClass, int]]:
     """The blocks, by class of places and known sides, and the number of blocks by class of places alone."""
     fixed_cells, width = {clue.cell for clue in puzzle.fixed}, puzzle.width // size
@@ -237,12 +226,12 @@ def _tables(
         cells = _cells(puzzle, size, place)
         place_class = tuple(map(puzzle.required_sides, cells)), tuple(cell for cell in cells if cell in fixed_cells)
         key = (*place_class, tuple(known))
-        check()
+        check_time()
         if key not in classes:
             classes[key] = len(classes)
             lists = [np.array(allowed_placements(puzzle, cell, all_four=all_four), dtype=np.int32) for cell in cells]
             most = MAX_BLOCKS - sum(len(group) for group, _ in groups)
-            groups.append((lists[0].reshape(-1, 1) if size == 1 else _two_by_two(puzzle, lists, most, check), known))
+            groups.append((lists[0].reshape(-1, 1) if size == 1 else _two_by_two(puzzle, lists, most), known))
             count[place_class] = len(groups[-1][0])
         class_of.append(classes[key])
     bounds = np.cumsum([0, *(len(group) for group, _ in groups)])
@@ -253,22 +242,22 @@ def _tables(
         own = slice(bounds[number], bounds[number + 1])
         for side in known:
             code[own] = code[own] * pairs + pair[own, side]
-        check()
+        check_time()
         by_code = np.argsort(code[own], kind="stable")
         for values in (code, oriented, pair):
             values[own] = values[own][by_code]
-        check()
+        check_time()
     places = np.array(class_of)
     return BlockTables(oriented, pair, code, bounds[places], bounds[places + 1], earlier, pairs), count
 
 
-def _two_by_two(puzzle: Puzzle, lists: list[Ints], most: int, check: Check) -> Ints:
+def _two_by_two(puzzle: Puzzle, lists: list[Ints], most: int) -> Ints:
     """All 2x2 blocks from the oriented pieces allowed on their four cells, row by row; at most ``most``."""
     quads, colours = puzzle.oriented.astype(np.int64), puzzle.colours + 1
     first, right, below, last = lists
     found = [np.zeros((0, 4), dtype=np.int32)]
     for pieces in np.array_split(first, len(first) // 64 + 1):
-        check()
+        check_time()
         blocks = _beside(pieces.reshape(-1, 1), quads[pieces, 1], right, quads[right, 3])
         blocks = _beside(blocks, quads[blocks[:, 0], 2], below, quads[below, 0])
         both = quads[blocks[:, 1], 2] * colours + quads[blocks[:, 2], 1]

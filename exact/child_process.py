@@ -8,7 +8,6 @@ received so far. A child that crashes raises an error; a crash is never taken fo
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import math
 import os
@@ -20,12 +19,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from lns.instances.errors import InputError
 
@@ -46,6 +46,7 @@ class ExitReason(StrEnum):
     TIME = "time limit"
     MEMORY = "memory limit"
     INTERRUPTED = "interrupted"
+    ENOUGH = "ended by its receiver"
 
 
 @dataclass(frozen=True)
@@ -60,50 +61,38 @@ class ProcessResult:
 def run_in_process(
     task: Callable[..., None],
     *arguments: Any,
-    receive: Callable[[Any], None],
+    receive: Callable[[Any], object],
     seconds: float | None = None,
     memory: int | None = None,
     processor: bool = False,
-    prepare: Callable[[], None] | str | None = None,
+    prepare: str = "",
 ) -> ProcessResult:
     """Call ``task(emit, *arguments)``, a function at the top level of a module, in a new process.
 
-    The task sends a message to the parent by calling ``emit(message)``. Messages and arguments are pickled.
+    The task sends a message by calling ``emit(message)``; ``receive`` is called with each in this process, and ends the
+    child by returning True. Messages and arguments are pickled.
 
-    Parameters
-    ----------
-    receive : callable
-        Called with each message, in this process.
-    seconds : float, optional
-        Limit on wall-clock time from the start of the task on, when its module is imported and ``prepare`` has
-        returned; with ``processor``, on the child's processor time from then on, rounded up to whole seconds.
-    memory : int, optional
-        Limit on the child's address space in bytes, set at the start of the task: a library that gets no memory while
-        it is loaded may hang. A child that dies under it is taken to have reached it.
-    processor : bool, optional
-        Whether ``seconds`` limits processor time.
-    prepare : callable or str, optional
-        What the task needs before the limits begin: a module that the child imports, by name, or a function at the top
-        level of one that it calls.
+    ``seconds`` limits wall-clock time from the start of the task on, when its module and the module ``prepare`` are
+    imported; with ``processor`` it limits the child's processor time, rounded up to whole seconds. ``memory`` limits
+    the child's address space in bytes, also from the start of the task on: a library that gets no memory while it is
+    loaded may hang. A child that dies under it is taken to have reached it.
 
-    Returns
-    -------
-    ProcessResult
-
-    Raises
-    ------
-    InputError
-        If the task raised one.
-    ChildProcessError
-        If the task raised another exception, or the child crashed or was killed; the result is then unknown.
+    Raises InputError if the task raised one, and ChildProcessError if it raised another exception, or the child crashed
+    or was killed; the result is then unknown.
     """
     read_end, write_end = os.pipe()
     environment = os.environ | _ONE_THREAD | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    with tempfile.TemporaryFile() as errors, Connection(read_end, writable=False) as inbox:
-        started: float | None = None
+    started: float | None = None
+    with (
+        tempfile.TemporaryFile() as request,
+        tempfile.TemporaryFile() as errors,
+        Connection(read_end, writable=False) as inbox,
+    ):
+        pickle.dump((prepare, task, arguments, memory, seconds if processor else None), request)
+        request.seek(0)
         child = subprocess.Popen(
             [sys.executable, "-c", _SERVE, str(write_end), str(os.getpid())],
-            stdin=subprocess.PIPE,
+            stdin=request,
             stdout=subprocess.DEVNULL,  # some libraries print
             stderr=errors,
             pass_fds=(write_end,),
@@ -112,10 +101,6 @@ def run_in_process(
         )
         os.close(write_end)
         try:
-            assert child.stdin is not None
-            with contextlib.suppress(BrokenPipeError), child.stdin as request:
-                limit = seconds if processor else None
-                request.write(pickle.dumps((_name(prepare), _name(task), arguments, memory, limit)))
             if not inbox.poll(_SILENT_SECONDS):
                 log.info(
                     "the search has not begun: what it needs is being loaded, the first time also compiled; no time "
@@ -135,20 +120,14 @@ def run_in_process(
         if reason is None and memory is not None:
             reason = ExitReason.MEMORY  # many libraries crash when they get no memory
         if reason is None:
-            errors.seek(0)
-            raise _crash(task, child.returncode, errors.read().decode(errors="replace"))
+            code, last = child.returncode, _last_line(errors)
+            how = f"status {code}" if code >= 0 else f"signal {-code} ({signal.Signals(-code).name})"
+            raise ChildProcessError(f"the process of {task.__module__} ended with {how}{last}; its result is unknown")
     return ProcessResult(reason, 0.0 if started is None else time.perf_counter() - started, peak)
 
 
-def _name(function: Callable[..., None] | str | None) -> tuple[str, str] | None:
-    """Module and name of a function; a module alone has no name."""
-    if isinstance(function, str):
-        return function, ""
-    return None if function is None else (function.__module__, function.__qualname__)
-
-
 def _listen(
-    inbox: Connection, pid: int, receive: Callable[[Any], None], deadline: float | None
+    inbox: Connection, pid: int, receive: Callable[[Any], object], deadline: float | None
 ) -> tuple[ExitReason | None, int]:
     """Pass messages on until the child ends or its time is over.
 
@@ -161,7 +140,8 @@ def _listen(
             os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # keep its own exit status: the caller kills it next
             return None, 0
         if kind == "message":
-            receive(content)
+            if receive(content):
+                return ExitReason.ENOUGH, peak_bytes(pid)
         elif kind == "bad input":
             raise InputError(content)
         elif kind == "error":
@@ -171,12 +151,11 @@ def _listen(
     return ExitReason.TIME, peak_bytes(pid)
 
 
-def _crash(task: Callable[..., None], returncode: int, errors: str) -> Exception:
-    """The error for a child that crashed, with its exit status and the last line of its stderr."""
-    reason = f"signal {-returncode} ({signal.Signals(-returncode).name})" if returncode < 0 else f"status {returncode}"
-    lines = errors.strip().splitlines()
-    detail = f" ({lines[-1]})" if lines else ""
-    return ChildProcessError(f"the process of {task.__module__} ended with {reason}{detail}; its result is unknown")
+def _last_line(errors: IO[bytes]) -> str:
+    """The last line of a file in brackets; empty if it has none."""
+    errors.seek(0)
+    lines = errors.read().decode(errors="replace").strip().splitlines()
+    return f" ({lines[-1]})" if lines else ""
 
 
 def serve() -> None:
@@ -186,14 +165,11 @@ def serve() -> None:
     """
     outbox = Connection(int(sys.argv[1]), readable=False)
     die_with_parent(int(sys.argv[2]))
-    first, (module, name), arguments, memory, processor_seconds = pickle.load(sys.stdin.buffer)
+    prepare, task, arguments, memory, processor_seconds = pickle.load(sys.stdin.buffer)
     final: tuple[str, Any]
     try:
-        task = getattr(import_module(module), name)
-        if first is not None:
-            prepared = import_module(first[0])
-            if first[1]:
-                getattr(prepared, first[1])()
+        if prepare:
+            import_module(prepare)
         if memory is not None:
             _limit_memory(memory)
         if processor_seconds is not None:
@@ -207,16 +183,16 @@ def serve() -> None:
     except InputError as error:
         final = "bad input", str(error)
     except Exception as error:
-        final = "error", f"{type(error).__name__} in {module}: {error}"
+        final = "error", f"{type(error).__name__} in {task.__module__}: {error}"
     outbox.send(final)
     os._exit(0)  # some libraries crash while they are unloaded
 
 
 def _limit_memory(memory: int) -> None:
     """Limit the address space of this process, whose libraries are loaded. Raises InputError if they take it all."""
-    with contextlib.suppress(ImportError):  # numba loads it late, and OpenBLAS hangs if it gets no memory
+    with suppress(ImportError):  # numba loads it late, and OpenBLAS hangs if it gets no memory
         import_module("scipy.linalg.cython_blas")
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         if taken >= memory:
             raise InputError(
@@ -245,7 +221,7 @@ def yield_to_all() -> None:
     Linux shares time among sessions first, so that ``os.nice`` counts only within one.
     """
     die_with_parent()
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         os.nice(19)
         Path("/proc/self/autogroup").write_text("19")
 
@@ -255,7 +231,7 @@ def peak_bytes(pid: int) -> int:
 
     ``getrusage`` would include the parent's memory before exec.
     """
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024

@@ -18,8 +18,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from lns.exact.child_process import Emit, ExitReason, ProcessResult, run_in_process
-from lns.exact.execution import Request
+from lns.exact.child_process import Emit
+from lns.exact.execution import Request, solve_in_child
 from lns.exact.kernels.cache import is_compiled
 from lns.exact.outcome import Outcome, SolveStatus
 from lns.exact.registry import find_solver
@@ -53,10 +53,6 @@ class ComparisonRow:
     def is_finished(self) -> bool:
         """Whether the search was complete within its limits."""
         return self.status in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE)
-
-
-Finished = dict[tuple[str, str, str], ComparisonRow]
-"""Rows by instance, solver and question."""
 
 
 def question_of(request: Request, puzzle: Puzzle) -> str:
@@ -93,60 +89,44 @@ class PlannedRun:
     make: Callable[[], ComparisonRow]
     limit: str = ""
 
-    @property
-    def cut_question(self) -> str:
-        """The question of a row whose search was cut at ``limit``."""
-        return f"{self.question}; {self.limit}" if self.limit else self.question
-
-    def row_in(self, finished: Finished) -> ComparisonRow | None:
-        """The row that replaces the run; None if there is none."""
-        whole = finished.get((self.instance, self.solver, self.question))
-        return whole or finished.get((self.instance, self.solver, self.cut_question))
-
 
 Runs = Generator[PlannedRun, Any, None]
 """Runs in the order in which they are made. It is sent the row of each, on which the next ones may depend."""
 
 
-def run_experiment(runs: Runs, output: Path | None, *, with_place: bool = True) -> Iterator[ComparisonRow]:
+def run_experiment(
+    runs: Runs, output: Path | None, *, with_place: bool = True, missing: list[PlannedRun] | None = None
+) -> Iterator[ComparisonRow]:
     """Execute the runs that a CSV file does not hold yet, append a row for each, and yield the rows of all, in order.
 
-    A row of the file ``output`` that answers a run replaces it (`PlannedRun.row_in`). New rows note when and where they
-    were measured if ``with_place``. Raises InputError or OSError if the file holds something else, or nothing can be
-    added to it; before the first run where possible.
+    A row of the file ``output`` that answers a run replaces it (see `PlannedRun`). New rows note when and where they
+    were measured if ``with_place``. With ``missing`` no run is made: those that the file lacks are appended to it.
+    Raises InputError or OSError if the file holds something else, or nothing can be added to it; before the first run
+    where possible.
     """
     finished, row = read_rows(output), None
-    if output is not None:
+    if output is not None and missing is None:
         check_appendable(output)
     with suppress(StopIteration):
         while True:
             run = runs.send(row)
-            row = run.row_in(finished)
+            cut_question = f"{run.question}; {run.limit}" if run.limit else run.question
+            known = (finished.get((run.instance, run.solver, each)) for each in (run.question, cut_question))
+            row = next(filter(None, known), None)
+            if row is None and missing is not None:
+                missing.append(run)
+                continue
             if row is None:
                 row = run.make()
-                question = run.cut_question if row.status == SolveStatus.BUDGET_SPENT else run.question
+                question = cut_question if row.status == SolveStatus.BUDGET_SPENT else run.question
                 row = replace(row, question=question, note=row.note or (measured() if with_place else ""))
                 if output is not None:
                     append_row(output, asdict(row))
             yield row
 
 
-def finished_rows(runs: Runs, output: Path) -> tuple[list[ComparisonRow], list[PlannedRun]]:
-    """The rows of planned runs that a CSV file holds, and the runs that it lacks and that are worth making."""
-    finished, row = read_rows(output), None
-    found, missing = list[ComparisonRow](), list[PlannedRun]()
-    with suppress(StopIteration):
-        while True:
-            run = runs.send(row)
-            if row := run.row_in(finished):
-                found.append(row)
-            else:
-                missing.append(run)
-    return found, missing
-
-
-def read_rows(path: Path | None) -> Finished:
-    """The rows of a CSV file; none if it does not exist or is empty.
+def read_rows(path: Path | None) -> dict[tuple[str, str, str], ComparisonRow]:
+    """The rows of a CSV file by instance, solver and question; none if it does not exist or is empty.
 
     Raises InputError if its folder does not exist, it has other columns, or a line is no row.
     """
@@ -154,17 +134,18 @@ def read_rows(path: Path | None) -> Finished:
         raise InputError("there is no such directory", path.parent)
     if path is None or not path.exists() or path.stat().st_size == 0:
         return {}
-    columns, line, rows = [field.name for field in fields(ComparisonRow)], 1, list[ComparisonRow]()
-    convert: list[Any] = [{"int": int, "float": float, "str": str}[str(field.type)] for field in fields(ComparisonRow)]
+    types: dict[str, Any] = {"int": int, "float": float, "str": str}
+    columns = {field.name: types[str(field.type)] for field in fields(ComparisonRow)}
+    rows, line = list[ComparisonRow](), 1
     try:
         with path.open(newline="", encoding="utf-8") as file:
             reader = csv.reader(file)
-            if next(reader, None) != columns:
+            if next(reader, None) != [*columns]:
                 expected = f"({', '.join(columns)}); expected a new file or one that this version has written"
                 raise InputError(f"other columns than expected {expected}", path, line)
             for values in filter(None, reader):
                 line = reader.line_num
-                rows.append(ComparisonRow(*(of(value) for of, value in zip(convert, values, strict=True))))
+                rows.append(ComparisonRow(*(of(value) for of, value in zip(columns.values(), values, strict=True))))
     except InputError:
         raise
     except (ValueError, csv.Error):
@@ -185,9 +166,8 @@ def append_row(path: Path, row: Mapping[str, object]) -> None:
         size = file.seek(0, os.SEEK_END)
         if size == 0:
             writer.writeheader()
-        else:
-            file.seek(size - 1)
-            text.write("" if file.read() == b"\n" else "\n")
+        elif file.seek(size - 1) and file.read() != b"\n":
+            text.write("\n")
         writer.writerow(row)
         data = text.getvalue().encode()
         try:
@@ -247,16 +227,7 @@ def compare(
 def run_solver(instance: str, puzzle: Puzzle, solver: str, request: Request) -> ComparisonRow:
     """The row of one solver on one instance, in a child process; a refusal or a crash is a row too."""
     _compile(solver)
-    limit = None if request.seconds is None else request.seconds + SPARE_SECONDS
-    try:
-        ended, outcome = _in_child(puzzle, solver, request, limit, request.memory)
-    except (InputError, ChildProcessError) as error:
-        return refusal(instance, solver, error)
-    megabytes = ended.peak_bytes / 1e6
-    if outcome is None:
-        status = str(SolveStatus.BUDGET_SPENT)
-        return ComparisonRow(instance, solver, status, 0, -1, ended.seconds, megabytes, note=ended.reason)
-    return outcome_row(instance, solver, outcome, megabytes)
+    return row_of(instance, solver, lambda: solve_in_child(_solve, puzzle, request, solver, spare=SPARE_SECONDS))
 
 
 @cache
@@ -264,37 +235,30 @@ def _compile(solver: str) -> None:
     """Run a solver that may have to be compiled on four pieces, so that no row has the time or memory of that."""
     entry = find_solver(solver)
     if entry.extra is not None or (entry.kernel_module is not None and not is_compiled(entry.kernel_module)):
-        with suppress(InputError, ChildProcessError):  # which the run itself reports
-            _in_child(uniform(2, 2).puzzle, solver, Request(), SPARE_SECONDS)
+        row_of("", solver, lambda: solve_in_child(_solve, uniform(2, 2).puzzle, Request(seconds=SPARE_SECONDS), solver))
 
 
-def _in_child(
-    puzzle: Puzzle, solver: str, request: Request, seconds: float | None, memory: int | None = None
-) -> tuple[ProcessResult, Outcome | None]:
-    """How a child that runs a solver ended, and its outcome if there is one. Raises KeyboardInterrupt after Ctrl-C."""
-    outcomes: list[Outcome] = []
-    ended = run_in_process(_solve, puzzle, solver, request, receive=outcomes.append, seconds=seconds, memory=memory)
-    if ended.reason is ExitReason.INTERRUPTED:
-        raise KeyboardInterrupt
-    return ended, outcomes[0] if outcomes else None
-
-
-def _solve(emit: Emit, puzzle: Puzzle, solver: str, request: Request) -> None:
+def _solve(emit: Emit, puzzle: Puzzle, request: Request, solver: str) -> None:
     """The task of the child process."""
     emit(solve_request(puzzle, request, solver))
 
 
-def refusal(instance: str, solver: str, error: Exception) -> ComparisonRow:
-    """The row of a solver that refuses an instance or fails on it."""
-    return ComparisonRow(instance, solver, "refused" if isinstance(error, InputError) else "failed", note=str(error))
+def row_of(instance: str, solver: str, solve: Callable[[], Outcome]) -> ComparisonRow:
+    """The row of an outcome, of a solver that refuses the instance, or of one that fails on it.
 
-
-def outcome_row(instance: str, solver: str, outcome: Outcome, megabytes: float = -1.0) -> ComparisonRow:
-    """The row of an outcome. ``megabytes``: peak of the process that called the solver, where that is known."""
-    nodes = -1 if outcome.nodes is None else outcome.nodes
-    peak = max(megabytes, outcome.details.get("peak_megabytes", -1.0))
-    figures = (str(outcome.status), outcome.solutions, nodes, outcome.seconds, peak)
-    return ComparisonRow(instance, solver, *figures, size_of(outcome.details))
+    Raises KeyboardInterrupt after Ctrl-C.
+    """
+    try:
+        outcome = solve()
+    except (InputError, ChildProcessError) as error:
+        status = "refused" if isinstance(error, InputError) else "failed"
+        return ComparisonRow(instance, solver, status, note=str(error))
+    if outcome.status is SolveStatus.INTERRUPTED:
+        raise KeyboardInterrupt
+    details, nodes = outcome.details, -1 if outcome.nodes is None else outcome.nodes
+    figures = (str(outcome.status), outcome.solutions, nodes, outcome.seconds, details.get("peak_megabytes", -1.0))
+    size = size_of(details)
+    return ComparisonRow(instance, solver, *figures, size, "memory limit" * ("memory_spent" in details and not size))
 
 
 def size_of(details: dict[str, float]) -> str:

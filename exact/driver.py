@@ -90,25 +90,13 @@ class CountedSearch(PausedSearch):
 
 @dataclass(frozen=True)
 class Progress:
-    """The state of a search between two steps.
+    """The state of a search between two steps."""
 
-    Parameters
-    ----------
-    nodes, solutions : int
-        Counts so far.
-    seconds : float
-        Time so far.
-    explored : float
-        Share of the tree that is searched, 0 to 1, as if sibling subtrees had equal sizes: a rough estimate.
-    building : bool
-        The model is still being built.
-    """
-
-    nodes: int
+    nodes: int  # so far, as the solutions and seconds
     solutions: int
     seconds: float
-    explored: float
-    building: bool = False
+    explored: float  # share of the tree, 0 to 1, as if sibling subtrees had equal sizes: a rough estimate
+    building: bool = False  # the model is still being built
 
 
 ProgressCallback = Callable[[Progress], None]

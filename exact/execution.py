@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -18,9 +19,6 @@ from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
 
 Item = TypeVar("Item")
-Check = Callable[[], None]
-"""Called between the steps of a long job; raises an exception to end it, such as `BuildingEnded`."""
-
 REPORT_SECONDS = 0.2
 """Least time between two messages of a child that finds many boards."""
 
@@ -86,17 +84,6 @@ class BuildingEnded(Exception):
     """The time of a request ended while a model was built."""
 
 
-def unlimited() -> None:
-    """The `Check` of a job without a limit."""
-
-
-def each_after(check: Check, items: Iterable[Item]) -> Iterator[Item]:
-    """The items of a long job, ``check`` called before each."""
-    for item in items:
-        check()
-        yield item
-
-
 class Clock:
     """The time of a request, from the first `check` while its model is built to the end of the search.
 
@@ -132,14 +119,36 @@ class Clock:
             request.on_progress(Progress(0, 0, seconds, 0.0, building=True))
 
 
-def build_and_run(make: Callable[[Check], PausedSearch], request: Request) -> Outcome:
-    """Make a search, whose building counts as time of the request, and run it."""
+_building: ContextVar[Clock | None] = ContextVar("clock of the request whose model is built", default=None)
+
+
+def check_time() -> None:
+    """`Clock.check` of the request whose model is being built, if it is built for one.
+
+    What builds a model calls it so often that the time of a request holds.
+    """
+    if (clock := _building.get()) is not None:
+        clock.check()
+
+
+def timed(items: Iterable[Item]) -> Iterator[Item]:
+    """The items of a long job, `check_time` called before each."""
+    for item in items:
+        check_time()
+        yield item
+
+
+def build_and_run(make: Callable[[], PausedSearch | Outcome], request: Request) -> Outcome:
+    """Make a search, whose building counts as time of the request, and run it; an outcome is returned as it is."""
     clock = Clock(request)
+    token = _building.set(clock)
     try:
-        search = make(clock.check)
+        made = make()
     except BuildingEnded:
         return Outcome(SolveStatus.BUDGET_SPENT, 0, 0, clock.seconds, details={"model_unfinished": 1.0})
-    return run_search(search, request, clock)
+    finally:
+        _building.reset(token)
+    return made if isinstance(made, Outcome) else run_search(made, request, clock)
 
 
 def run_search(search: PausedSearch, request: Request, clock: Clock | None = None) -> Outcome:
@@ -148,22 +157,35 @@ def run_search(search: PausedSearch, request: Request, clock: Clock | None = Non
     The search may have been advanced before. ``clock`` is that of the model which was built for it; by default the time
     begins now. Ctrl-C ends the search with status 'interrupted'.
     """
-    clock = clock or Clock(request)
-    listed: Any = search if request.on_solution is None else _Listed(search, request.on_solution)
-    clock.leave_out(lambda: listed.advance(0, True))  # compiles, or loads machine code
+    clock, told, first = clock or Clock(request), 0, None  # the solutions that were passed on, and the first of them
+
+    def advance(budget: int) -> None:
+        nonlocal told, first
+        end = search.nodes + budget
+        while True:
+            search.advance(end - search.nodes, request.on_solution is not None or not request.count_all)
+            if request.on_solution is None:
+                return
+            if (board := search.first_board()) is not None:
+                told, first = told + 1, first or board
+                search.reset_solutions()
+                request.on_solution(board)
+            if search.exhausted or search.nodes >= end:
+                return
+
+    clock.leave_out(lambda: advance(0))  # compiles, or loads machine code
     limit = None if request.nodes is None else search.nodes + request.nodes
     sizer, status = StepSizer(search.first_step), SolveStatus.BUDGET_SPENT
     try:
         while True:
             before, started = search.nodes, clock.seconds
-            step = sizer.step if limit is None else min(sizer.step, limit - before)
-            listed.advance(step, not request.count_all)
-            spent = clock.seconds
-            if search.exhausted or (listed.solutions and not request.count_all):
-                status = SolveStatus.SOLVED if listed.solutions else SolveStatus.INFEASIBLE
+            advance(sizer.step if limit is None else min(sizer.step, limit - before))
+            spent, solutions = clock.seconds, told + search.solutions
+            if search.exhausted or (solutions and not request.count_all):
+                status = SolveStatus.SOLVED if solutions else SolveStatus.INFEASIBLE
                 break
             if request.on_progress is not None:
-                request.on_progress(Progress(search.nodes, listed.solutions, spent, search.explored))
+                request.on_progress(Progress(search.nodes, solutions, spent, search.explored))
             is_over = request.seconds is not None and spent >= request.seconds
             if is_over or (limit is not None and search.nodes >= limit):
                 break
@@ -171,34 +193,8 @@ def run_search(search: PausedSearch, request: Request, clock: Clock | None = Non
             sizer.update(search.nodes - before, spent - started, left)
     except KeyboardInterrupt:
         status, spent = SolveStatus.INTERRUPTED, clock.seconds
-    figures = (status, search.distinct(listed.solutions), search.nodes, spent, listed.first_board(), search.details)
-    return Outcome(*figures, answered_by=search.answered_by)
-
-
-class _Listed:
-    """A search that passes on every solution as it is found."""
-
-    def __init__(self, search: PausedSearch, on_solution: Callable[[Board], None]) -> None:
-        self._search, self._on_solution = search, on_solution
-        self.solutions = 0
-        self._first: Board | None = None
-
-    def first_board(self) -> Board | None:
-        return self._first
-
-    def advance(self, budget: int, stop_at_first: bool) -> None:
-        """Go on for ``budget`` nodes or to the end, from solution to solution."""
-        search = self._search
-        limit = search.nodes + budget
-        while True:
-            search.advance(limit - search.nodes, True)
-            if (board := search.first_board()) is not None:
-                self.solutions += 1
-                self._first = self._first or board
-                search.reset_solutions()
-                self._on_solution(board)
-            if search.exhausted or search.nodes >= limit:
-                return
+    solutions, board = search.distinct(told + search.solutions), first or search.first_board()
+    return Outcome(status, solutions, search.nodes, spent, board, search.details, answered_by=search.answered_by)
 
 
 # -- in a child process -----------------------------------------------------------------------------------------------
@@ -258,16 +254,18 @@ def send_boards(board: Board) -> None:
 
 def solve_in_child(
     task: Callable[..., None],
-    puzzle: Puzzle,
+    puzzle: Any,
     request: Request,
     *arguments: Any,
-    prepare: Callable[[], None] | str | None = None,
+    prepare: str = "",
+    spare: float = 0.0,
 ) -> Outcome:
     """Run ``task(emit, puzzle, request, *arguments)`` in a child process within the limits of ``request``.
 
     The limits are of model and search: the start of Python, imports and compilation do not count. The task sends its
     `Outcome` so far now and then (see `Reporter`), and the last one is the answer. Only a child that finished may have
-    the status 'infeasible'. ``prepare``, and errors, as in `run_in_process`.
+    the status 'infeasible'. ``prepare``, and errors, as in `run_in_process`; ``spare``: seconds beyond the limit, where
+    the task keeps it itself.
     """
     last = Outcome(SolveStatus.BUDGET_SPENT, 0, None, 0.0)
 
@@ -279,15 +277,17 @@ def solve_in_child(
             request.on_solution(message)
 
     asked = replace(request, on_progress=None, on_solution=None if request.on_solution is None else send_boards)
-    limits: dict[str, Any] = {"seconds": request.seconds, "memory": request.memory, "processor": request.processor_time}
-    ended = run_in_process(task, puzzle, asked, *arguments, receive=receive, prepare=prepare, **limits)
+    ended = run_in_process(
+        task, puzzle, asked, *arguments, receive=receive, prepare=prepare, memory=request.memory,
+        seconds=None if request.seconds is None else request.seconds + spare, processor=request.processor_time,
+    )  # fmt: skip
     status, seconds, details = last.status, last.seconds, dict(last.details)
     if ended.reason is ExitReason.INTERRUPTED:
         status = SolveStatus.INTERRUPTED
     elif ended.reason is not ExitReason.FINISHED and (request.count_all or not last.solutions):
         status = SolveStatus.BUDGET_SPENT
     if ended.peak_bytes:
-        details["peak_megabytes"] = ended.peak_bytes / 1e6
+        details["peak_megabytes"] = max(details.get("peak_megabytes", 0.0), ended.peak_bytes / 1e6)
     if ended.reason is ExitReason.MEMORY:
         details["memory_spent"] = 1.0
     if request.processor_time:

@@ -85,32 +85,16 @@ def read_boards(path: Path, puzzle: Puzzle) -> list[tuple[int, Board]]:
 # -- regions ----------------------------------------------------------------------------------------------------------
 
 
-def windows(puzzle: Puzzle, board: Board, shape: str) -> list[tuple[int, list[int]]]:
-    """All windows of a shape, HxW, with the number of mismatches that each holds or touches.
-
-    Raises InputError if the shape is not HxW or does not fit the board.
-    """
-    match = re.fullmatch(r"([0-9]{1,3})x([0-9]{1,3})", shape)
-    height, width = (int(match[1]), int(match[2])) if match else (0, 0)
-    if not (0 < height <= puzzle.height and 0 < width <= puzzle.width):
-        raise InputError(
-            f"unknown shape '{shape}'; expected HxW on a board of {puzzle.height}x{puzzle.width}, touched, around or "
-            "scatteredN"
-        )
-    pairs = np.array(verify(puzzle, board).mismatches, dtype=np.int64).reshape(-1, 2)
-    places = product(range(puzzle.height - height + 1), range(puzzle.width - width + 1))
-    found = [window(puzzle, height, width, row, column) for row, column in places]
-    return [(int(np.isin(pairs, cells).any(axis=1).sum()), cells) for cells in found]
-
-
 def regions_of(puzzle: Puzzle, board: Board, shape: str, share: float | None, number: int) -> list[list[int]]:
     """The regions of a shape on a board, as lists of cells.
 
     "touched": the cells that touch a mismatch; "around": these and their neighbours, as `lns improve
     --around-mismatches`; "scatteredN": N random cells, half of them at a mismatch, with the seed ``number``. HxW: the
-    window that holds or touches the most mismatches, or those with at least a ``share`` of all.
+    window that holds or touches the most mismatches, or those with at least a ``share`` of all. Raises InputError for
+    another shape, or one that does not fit the board.
     """
-    touched = sorted({cell for pair in verify(puzzle, board).mismatches for cell in pair})
+    mismatches = verify(puzzle, board).mismatches
+    touched = sorted({cell for pair in mismatches for cell in pair})
     if shape in ("touched", "around"):
         return [touched if shape == "touched" else around_mismatches(puzzle, board)] if touched else []
     if match := re.fullmatch(r"scattered([0-9]+)", shape):
@@ -120,10 +104,21 @@ def regions_of(puzzle: Puzzle, board: Board, shape: str, share: float | None, nu
         chosen = rng.permutation(touched)[: count // 2].tolist()
         rest = [cell for cell in range(puzzle.cells) if cell not in touched]
         return [[*chosen, *rng.permutation(rest)[: count - len(chosen)].tolist()]]
-    found, total = windows(puzzle, board, shape), len(verify(puzzle, board).mismatches)
+    match = re.fullmatch(r"([0-9]{1,3})x([0-9]{1,3})", shape)
+    height, width = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not (0 < height <= puzzle.height and 0 < width <= puzzle.width):
+        raise InputError(
+            f"unknown shape '{shape}'; expected HxW on a board of {puzzle.height}x{puzzle.width}, touched, around or "
+            "scatteredN"
+        )
+    places = product(range(puzzle.height - height + 1), range(puzzle.width - width + 1))
+    windows = [window(puzzle, height, width, row, column) for row, column in places]
+    pairs = np.array(mismatches, dtype=np.int64).reshape(-1, 2)
+    held = [int(np.isin(pairs, cells).any(axis=1).sum()) for cells in windows]
     if share is None:
-        return [max(found, key=lambda held_and_cells: held_and_cells[0])[1]]
-    return [cells for held, cells in found if share == 0 or (total and held >= share * total)]
+        return [windows[int(np.argmax(held))]]
+    least = share * len(mismatches)
+    return [cells for cells, inside in zip(windows, held, strict=True) if share == 0 or (least and inside >= least)]
 
 
 _RegionRun = tuple[str, int, PlannedRun]  # shape, published score of the board, and the search by an order
@@ -246,18 +241,15 @@ def placements_per_second(puzzle: Puzzle, nodes: int) -> float:
 # -- the command line -------------------------------------------------------------------------------------------------
 
 
-def _positive(text: str) -> float:
-    value = float(text)
+def _positive(text: str, kind: Callable[[str], float] = float) -> float:
+    value = kind(text)
     if not value > 0:
         raise ArgumentTypeError(f"{text} is not possible; expected more than 0")
     return value
 
 
 def _counting(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise ArgumentTypeError(f"{text} is not possible; expected 1 or more")
-    return value
+    return int(_positive(text, int))
 
 
 _PUZZLE = {"--puzzle": {"metavar": "INSTANCE", "required": True, "help": "the puzzle of the boards"}}

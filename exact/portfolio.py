@@ -12,7 +12,7 @@ import logging
 from typing import NamedTuple
 
 from lns.exact.driver import PausedSearch
-from lns.exact.execution import Check, Request, unlimited
+from lns.exact.execution import Request
 from lns.exact.kernels.cache import is_compiled
 from lns.exact.piece_classes import assignments_per_board
 from lns.exact.registry import SOLVERS
@@ -38,14 +38,8 @@ ENTRANTS = (Entrant("rowscan", 0, 64), Entrant("colorpairs", 100_000_000, 8), En
 class Portfolio(PausedSearch):
     """Several paused searches of one puzzle that take turns. Nodes are those of all, each counted as its solver does.
 
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The puzzle to be filled.
-    request : Request
-        Options of ColorPairs. With ``on_solution`` only the first search takes part, as each would find every solution.
-    entrants : sequence of Entrant
-        The searches, in the order in which they join. Those that refuse the puzzle take no part.
+    They join in the order of ``entrants``. Those that refuse the puzzle take no part; with ``on_solution`` only the
+    first takes part, as each would find every solution.
     """
 
     def __init__(self, puzzle: Puzzle, request: Request, entrants: tuple[Entrant, ...] = ENTRANTS) -> None:
@@ -66,7 +60,7 @@ class Portfolio(PausedSearch):
                 log.info(
                     "compiling %s, once for this installation: about half a minute of an idle core", entrant.solver
                 )
-            self.searches.append((entrant, solver.new_search(self._puzzle, self._request, unlimited)))
+            self.searches.append((entrant, solver.make(self._puzzle, self._request)))
 
     @property
     def nodes(self) -> int:
@@ -115,8 +109,3 @@ class Portfolio(PausedSearch):
             if search.exhausted or (stop_at_first and search.solutions):
                 return
         self._join()
-
-
-def new_search(puzzle: Puzzle, request: Request, check: Check) -> Portfolio:
-    """The search of 'auto'; those that join it build their models within its turns."""
-    return Portfolio(puzzle, request)

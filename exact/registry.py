@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -18,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from lns.instances.arguments import checked
 from lns.instances.errors import InputError
+from lns.instances.text import unknown
 
 if TYPE_CHECKING:
-    from lns.exact.driver import PausedSearch
-    from lns.exact.execution import Check, Request
+    from lns.exact.execution import Request
     from lns.exact.outcome import Outcome
     from lns.instances.puzzle import Puzzle
 
@@ -32,37 +31,29 @@ UNCHECKED = "mates", "rim", "copies"
 
 @dataclass(frozen=True)
 class SolverEntry:
-    """A solver and what is said about it. It is a function or a search, 'module:name' imported at the first call."""
+    """A solver and what is said about it."""
 
     description: str  # the method in one line
     source: str  # paper and section, or the package
-    function: Callable[..., Outcome] | str = ""  # (puzzle, request) -> Outcome
-    arguments: tuple[Any, ...] = ()  # passed to the function or search before the puzzle
+    function: Callable[..., Any] | str  # (*arguments, puzzle, request) -> Outcome or PausedSearch; or 'module:name'
+    arguments: tuple[Any, ...] = ()
     extra: str | None = None  # the optional package that it needs, see `lns.exact.optional_deps`
     can_count: bool = True  # whether it can search for all solutions
     kernel_module: str | None = None  # that it compiles at the first call
     refuses: tuple[str, ...] = ("copies",)  # what it cannot take of `Puzzle.rules`
-    search: str = ""  # (puzzle, request, check) -> PausedSearch
+
+    def make(self, puzzle: Puzzle, request: Request) -> Any:
+        """What the function returns."""
+        function = self.function
+        if isinstance(function, str):
+            module, name = function.split(":")
+            function = getattr(import_module(module), name)
+        return function(*self.arguments, puzzle, request)
 
     def __call__(self, puzzle: Puzzle, request: Request) -> Outcome:
-        if not self.search:
-            function = _load(self.function) if isinstance(self.function, str) else self.function
-            return function(*self.arguments, puzzle, request)
         from lns.exact.execution import build_and_run
 
-        return build_and_run(partial(self.new_search, puzzle, request), request)
-
-    def new_search(self, puzzle: Puzzle, request: Request, check: Check) -> PausedSearch:
-        """The search of a solver that has one; ``check`` is called while its model is built."""
-        search: PausedSearch = _load(self.search)(*self.arguments, puzzle, request, check)
-        return search
-
-
-def _load(path: str) -> Callable[..., Any]:
-    """What 'module:name' names."""
-    module, name = path.split(":")
-    loaded: Callable[..., Any] = getattr(import_module(module), name)
-    return loaded
+        return build_and_run(partial(self.make, puzzle, request), request)
 
 
 @checked
@@ -126,9 +117,7 @@ def find_solver(name: str) -> SolverEntry:
         return SOLVERS[name]
     known = all_solvers()
     if name not in known:
-        near = get_close_matches(name, known, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(known)
-        raise InputError(f"unknown solver '{name}': {hint}")
+        raise InputError(unknown("solver", name, known))
     return known[name]
 
 
@@ -150,9 +139,8 @@ def _plugins() -> dict[str, SolverEntry]:
         package = "an installed package" if point.dist is None else point.dist.name
         if point.name in SOLVERS or point.name in plugins:
             raise InputError(f"{package} offers a solver '{point.name}', which exists already; expected another name")
-        plugins[point.name] = SolverEntry(
-            f"{point.value}, of {package}", package, _call_plugin, (point,), refuses=UNCHECKED
-        )
+        about, call = f"{point.value}, of {package}", partial(_call_plugin, point)
+        plugins[point.name] = SolverEntry(about, package, call, refuses=UNCHECKED)
     return plugins
 
 
@@ -166,9 +154,7 @@ def _call_plugin(point: EntryPoint, puzzle: Puzzle, request: Request) -> Outcome
         raise InputError(
             f"solver '{point.name}' cannot be loaded from {point.value} ({type(error).__name__}: {error})"
         ) from error
-    if not callable(function):
-        raise InputError(f"solver '{point.name}': {point.value} is not a function")
-    answer = function(puzzle, request)
+    answer = function(puzzle, request) if callable(function) else function
     if not isinstance(answer, Outcome):
         raise InputError(f"solver '{point.name}' returned {type(answer).__name__}; expected lns.exact.Outcome")
     return answer
@@ -185,11 +171,11 @@ def _sat(encoding: str, description: str, source: str, restricted: bool = False)
 
 
 def _search(
-    module: str, description: str, source: str, *arguments: Any, kernel_module: str = "", **fields: Any
+    search: str, description: str, source: str, *arguments: Any, refuses: tuple[str, ...] = (), kernels: str = ""
 ) -> SolverEntry:
-    """A solver whose paused search the function ``new_search`` of a module makes."""
-    kernels, search = kernel_module or module, f"{module}:new_search"
-    return SolverEntry(description, source, arguments=arguments, kernel_module=kernels, search=search, **fields)
+    """A paused search, 'module:name', and the module with its kernels if that is another one."""
+    kernel_module = kernels or search.partition(":")[0]
+    return SolverEntry(description, source, search, arguments, kernel_module=kernel_module, refuses=refuses)
 
 
 def _sls(rule: str, description: str) -> dict[str, SolverEntry]:
@@ -205,8 +191,7 @@ def _sls(rule: str, description: str) -> dict[str, SolverEntry]:
 
 
 def _cover(code: str, description: str, source: str) -> SolverEntry:
-    return _search("lns.exact.cover.search", description, source, code, kernel_module="lns.exact.cover.kernel",
-                   refuses=())  # fmt: skip
+    return _search(f"{_COVER}.search:new_search", description, source, code, kernels=f"{_COVER}.kernel")
 
 
 def _cp(model: str, description: str) -> SolverEntry:
@@ -214,19 +199,21 @@ def _cp(model: str, description: str) -> SolverEntry:
     return SolverEntry(description, f"{BENOIST}, 2.2", "lns.exact.cp:run_classic", (model,), "cp")
 
 
+_COVER = "lns.exact.cover"
 SOLVERS: dict[str, SolverEntry] = {
-    "auto": _search("lns.exact.portfolio", "row scan, ColorPairs and exact cover take turns; the first to end answers",
-                    "lns", kernel_module="lns.exact.rowscan", refuses=()),
-    "colorpairs": _search("lns.exact.solvers", "pairs of colours, preemption, backjumping", BENOIST,
-                          kernel_module="lns.exact.colorpairs.kernel"),
-    "rowscan": _search("lns.exact.rowscan", "plain depth first, row by row, tables of what fits",
-                       f"{BENOIST}, 6; {JOLIVET}, 2.1", refuses=()),
+    "auto": _search("lns.exact.portfolio:Portfolio", "row scan, ColorPairs and exact cover take turns; the first to "
+                    "end answers", "lns", kernels="lns.exact.rowscan"),
+    "colorpairs": _search("lns.exact.solvers:new_search", "pairs of colours, preemption, backjumping", BENOIST,
+                          refuses=("copies",), kernels="lns.exact.colorpairs.kernel"),
+    "rowscan": _search("lns.exact.rowscan:new_search", "plain depth first, row by row, tables of what fits",
+                       f"{BENOIST}, 6; {JOLIVET}, 2.1"),
     "dlx": _cover("unary", "exact cover, k items an edge", f"{JOLIVET}, 2.2"),
     "dlx:binary": _cover("binary", "exact cover, about log2 k items an edge", f"{JOLIVET}, 2.2"),
     "xcc": SolverEntry("exact cover with colours, by xcover (reports no nodes)", KNUTH,
-                       "lns.exact.cover.search:run_xcover", extra="cover"),
+                       f"{_COVER}.search:run_xcover", extra="cover"),
     "xcc:counted": _cover("colours", "exact cover with colours, nodes counted", KNUTH),
-    "blocks": _search("lns.exact.blocks", "all 2x2 blocks, then row by row; even sides only", f"{JOLIVET}, 2.3"),
+    "blocks": _search("lns.exact.blocks:new_search", "all 2x2 blocks, then row by row; even sides only",
+                      f"{JOLIVET}, 2.3", refuses=("copies",)),
     "cp": SolverEntry("AllDifferent and tables, by OR-tools CP-SAT", f"{BENOIST}, 2.2 and 6", "lns.exact.cp:run_cp",
                       extra="cp"),
     "cp:element": _cp("element", "an Element for each side of a cell, disequalities"),

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lns.exact.driver import CountedSearch, explored_share
-from lns.exact.execution import Check, Request
+from lns.exact.execution import Request
 from lns.exact.kernels.jit import kernel
 from lns.exact.piece_classes import PieceClasses, merge_duplicates
 from lns.instances.board import Board
@@ -200,7 +200,6 @@ class RowScan(CountedSearch):
 
     @property
     def explored(self) -> float:
-        """Share of the tree that is searched, as if sibling subtrees had equal sizes (used pieces count too)."""
         return 1.0 if self.exhausted else explored_share(self._open_path())
 
     def _open_path(self) -> Iterator[tuple[int, int]]:
@@ -218,19 +217,17 @@ class RowScan(CountedSearch):
         return {"deepest": float(self.state.counters[DEEPEST] + (self.solutions > 0))}
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
-        """Go on for ``budget`` placements, or to the end, or to the next solution when ``stop_at_first``."""
         if not self.exhausted:
             tables = self.tables
             scan(tables.candidates, tables.starts, tables.bases, self.puzzle.width, self.state, budget, stop_at_first)
 
     def first_board(self) -> Board | None:
-        """The first solution found, None before there is one."""
         if self.solutions == 0:
             return None
         chosen = self.state.first
         return self.tables.classes.board((((chosen & 0x1FFF) - 1) * 4 + (chosen >> 13 & 3)).astype(np.int64).tolist())
 
 
-def new_search(puzzle: Puzzle, request: Request, check: Check) -> RowScan:
+def new_search(puzzle: Puzzle, request: Request) -> RowScan:
     """The search of the solver 'rowscan'; it has no options."""
     return RowScan(puzzle)

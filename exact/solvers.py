@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from lns.exact.driver import PausedSearch, Progress
-from lns.exact.execution import Check, Request
+from lns.exact.execution import Request
 from lns.exact.outcome import Outcome, SolveStatus, require_solution
 from lns.exact.piece_classes import assignments_per_board
 from lns.exact.registry import solver_for
@@ -136,7 +136,7 @@ def _left(request: Request, before: Outcome) -> Request:
     )
 
 
-def new_search(puzzle: Puzzle, request: Request, check: Check) -> PausedSearch:
+def new_search(puzzle: Puzzle, request: Request) -> PausedSearch:
     """The search of the solver 'colorpairs' (Benoist & Bourreau 2008) with ``request.options``."""
     from lns.exact.colorpairs.kernel import ColorPairs  # its kernels take a while to import
 

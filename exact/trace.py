@@ -7,7 +7,7 @@ and assigns (`lns.exact.sat.steps`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -50,11 +50,10 @@ class Trace:
     status: SolveStatus  # how the search ended within these steps; BUDGET_SPENT if it would go on
 
 
-def trace(puzzle: Puzzle, solver: str = "colorpairs", *, steps: int = 5000, stop_at_first: bool = True) -> Trace:
-    """Search a puzzle and record each node, or each step of a SAT solver, at most ``steps`` of them.
+def trace(puzzle: Puzzle, solver: str = "colorpairs", *, steps: int = 5000) -> Trace:
+    """Search for the first solution and record each node, or each step of a SAT solver, at most ``steps`` of them.
 
-    With ``stop_at_first`` the first solution ends it, as it always ends a SAT solver. Raises InputError if the solver
-    is none of `TRACED` or cannot take the puzzle, or for more than `MAX_STEPS`.
+    Raises InputError if the solver is none of `TRACED` or cannot take the puzzle, or for more than `MAX_STEPS`.
     """
     if solver not in TRACED:
         raise InputError(f"solver '{solver}' cannot be watched step by step; expected one of {', '.join(TRACED)}")
@@ -66,12 +65,10 @@ def trace(puzzle: Puzzle, solver: str = "colorpairs", *, steps: int = 5000, stop
     recorded: list[Step] = []
     for step in TREE_SEARCHES[solver](puzzle):
         recorded.append(step)
-        if stop_at_first and step.outcome == SOLUTION:
-            return Trace(solver, tuple(recorded), SolveStatus.SOLVED)
-        if len(recorded) == steps:
-            return Trace(solver, tuple(recorded), SolveStatus.BUDGET_SPENT)
-    is_solved = any(step.outcome == SOLUTION for step in recorded)
-    return Trace(solver, tuple(recorded), SolveStatus.SOLVED if is_solved else SolveStatus.INFEASIBLE)
+        if step.outcome == SOLUTION or len(recorded) == steps:
+            status = SolveStatus.SOLVED if step.outcome == SOLUTION else SolveStatus.BUDGET_SPENT
+            return Trace(solver, tuple(recorded), status)
+    return Trace(solver, tuple(recorded), SolveStatus.INFEASIBLE)
 
 
 def _colorpairs(puzzle: Puzzle) -> Iterator[Step]:
@@ -83,14 +80,12 @@ def _colorpairs(puzzle: Puzzle) -> Iterator[Step]:
         depth = int(counters[pairs.DEPTH])
         cell, value = int(state.frame_cell[depth]), int(state.values[state.frame_next[depth]])
         piece_class, turn = search._class_of_piece[value >> 2], value & 3
-        solutions, before = search.solutions, counters.copy()
+        before = counters.copy()
         search.advance(1, False)
         after = 0 if search.exhausted else int(counters[pairs.DEPTH])
-        if search.solutions > solutions:
-            outcome, why = SOLUTION, ""
-        else:
-            stands = counters[pairs.DEEPEST] > depth and after > depth
-            outcome, why = (PLACED if stands else REFUSED), _pairs_reason(search, before, depth, after)
+        stands = counters[pairs.DEEPEST] > depth and after > depth
+        outcome = SOLUTION if search.solutions else PLACED if stands else REFUSED
+        why = "" if search.solutions else _pairs_reason(search, before, depth, after)
         member, own_turn = search.classes.members[piece_class][0]
         yield Step(depth, cell, member * 4 + (own_turn + turn) % 4, outcome, after, why)
 
@@ -116,21 +111,17 @@ def _pairs_reason(search: ColorPairs, before: np.ndarray, depth: int, after: int
 
 def _rowscan(puzzle: Puzzle) -> Iterator[Step]:
     """The nodes of the row scan."""
-    search = RowScan(puzzle)
-    counters, width = search.counters, puzzle.width
-    depth = 0
+    search, depth = RowScan(puzzle), 0
     while True:
-        nodes, solutions = search.nodes, search.solutions
+        nodes = search.nodes
         search.advance(1, False)
         if search.nodes == nodes:
             break
-        after, is_solved = int(counters[scans.DEPTH]), search.solutions > solutions
+        after, is_solved = int(search.counters[scans.DEPTH]), search.solutions > 0
         at = after if is_solved else after - 1
-        chosen = search.state.chosen[at + width] if not is_solved else search.state.first[at]
-        if is_solved and search.solutions > 1:
-            chosen = search.tables.candidates[int(search.state.next_index[at]) - 1]
-        member, turn = search.tables.classes.members[(int(chosen) & 0x1FFF) - 1][0]
-        oriented = member * 4 + (turn + (int(chosen) >> 13 & 3)) % 4
+        chosen = int(search.state.first[at] if is_solved else search.state.chosen[at + puzzle.width])
+        member, turn = search.tables.classes.members[(chosen & 0x1FFF) - 1][0]
+        oriented = member * 4 + (turn + (chosen >> 13 & 3)) % 4
         taken = depth - at
         why = f"{taken} taken back: no piece fitted {puzzle.cell_label(depth)}" if taken > 0 else ""
         yield Step(at, at, oriented, SOLUTION if is_solved else PLACED, after, why)
@@ -138,24 +129,21 @@ def _rowscan(puzzle: Puzzle) -> Iterator[Step]:
 
 
 def _dlx(puzzle: Puzzle) -> Iterator[Step]:
-    """The nodes of exact cover by dancing cells."""
-    search = Cover(puzzle)
-    counters, model = search.counters, search.model
-    last: Step | None = None
+    """The nodes of exact cover by dancing cells; a solution is seen only after its last node."""
+    search, last = Cover(puzzle), None
     while not search.exhausted:
-        nodes, solutions = search.nodes, search.solutions
+        nodes = search.nodes
         search.advance(1, False)
-        if search.solutions > solutions and last is not None:
-            last = Step(last.depth, last.cell, last.oriented, SOLUTION, int(counters[covers.LEVEL]))
         if last is not None:
-            yield last
-            last = None
-        if search.nodes == nodes:
-            continue
-        at, option, placed = covers.last_choice(search.state)
-        why = "" if placed else "some cell or piece has no option left"
-        cell, oriented = int(model.cell[option]), int(model.oriented[option])
-        last = Step(at, cell, oriented, PLACED if placed else REFUSED, int(counters[covers.LEVEL]), why)
+            is_solved = search.solutions > 0
+            yield replace(last, outcome=SOLUTION, depth_after=int(search.counters[covers.LEVEL])) if is_solved else last
+        last = None
+        if search.nodes > nodes:
+            at, option, placed = covers.last_choice(search.state)
+            why = "" if placed else "some cell or piece has no option left"
+            cell, oriented = int(search.model.cell[option]), int(search.model.oriented[option])
+            outcome, after = PLACED if placed else REFUSED, int(search.counters[covers.LEVEL])
+            last = Step(at, cell, oriented, outcome, after, why)
     if last is not None:
         yield last
 

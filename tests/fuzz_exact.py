@@ -1,6 +1,6 @@
 """Counts of random puzzles against brute force: ``python -m tests.fuzz_exact [QUESTIONS [SEED]]``.
 
-A question is a puzzle under random rules (`of_any_rules`) and a solver: ColorPairs with random options, the row scan,
+A question is a puzzle under random rules (`small_puzzle`) and a solver: ColorPairs with random options, the row scan,
 and each of the others that takes the puzzle. Then its pieces get copies, and the solvers that take them are asked.
 """
 
@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -18,32 +18,16 @@ import numpy as np
 from lns.exact.colorpairs.options import Heuristic, Options
 from lns.exact.piece_classes import assignments_per_board
 from lns.exact.solvers import count
-from lns.instances.errors import InputError
 from lns.instances.pairing import pairing
 from lns.instances.puzzle import Puzzle
 from tests.exact.brute import TooMany, count_solutions, rotated_copies_once
 from tests.exact.counting import Counts, counts_of, proven
-from tests.instances.small_puzzles import of_any_rules, rules_of, with_copies
+from tests.exact.puzzles import FEW, MOST, small_puzzle
+from tests.instances.small_puzzles import rules_of, with_copies
 
-MOST = 20_000  # placements of brute force; puzzles that need more are left out
 TINY = 9  # cells; on larger puzzles only the first solvers count
-FEW = 200  # solutions, or ways to swap identical pieces in one; most solvers find each alone
 OPTIONS = 6  # random options of ColorPairs for each puzzle
 SWITCHES = [field.name for field in fields(Options) if field.name != "heuristic"]
-
-
-def random_puzzle(seed: int) -> Puzzle:
-    """A puzzle of at most 20 cells under random rules; a third has one side in another colour."""
-    rng = np.random.default_rng(seed)
-    puzzle, _ = of_any_rules(seed, most=20, unusual=0.3)
-    inner = np.argwhere(puzzle.pieces > 0)
-    if rng.random() < 0.3 and len(inner):
-        pieces = puzzle.pieces.copy()
-        row, side = inner[int(rng.integers(len(inner)))]
-        pieces[row, side] = int(rng.integers(1, max(9, puzzle.colours + 1)))
-        with suppress(InputError):  # two clues side by side that do not match now, or one without the rim's colour
-            puzzle = replace(puzzle, pieces=pieces)
-    return puzzle
 
 
 def others(puzzle: Puzzle, solutions: int) -> Counts:
@@ -58,7 +42,7 @@ def others(puzzle: Puzzle, solutions: int) -> Counts:
 def questions(seed: int) -> Iterator[tuple[Puzzle, str, Callable[[], int], int]]:
     """Without end: a puzzle, what is asked, the count to be checked, and that of brute force."""
     while True:
-        rng, puzzle = np.random.default_rng([seed, 1]), random_puzzle(seed)
+        rng, puzzle = np.random.default_rng([seed, 1]), small_puzzle(seed)
         try:
             expected = count_solutions(puzzle, MOST)
         except TooMany:

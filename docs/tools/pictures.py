@@ -14,7 +14,7 @@ import numpy as np
 from docs.tools import charts
 from lns.construct.schedule import BreakSchedule, cell_order, quota_end, tail_cut
 from lns.engines import make_engine
-from lns.exact.compare import finished_rows
+from lns.exact.compare import run_experiment
 from lns.exact.paper import outcome
 from lns.exact.region.resolve import resolve, warm_up
 from lns.exact.region.windows import rows
@@ -230,7 +230,8 @@ def colorpairs() -> str:
 
 def _outcome(name: str) -> str:
     """A picture of the rows that `lns exact paper outcome` measured."""
-    rows, _ = finished_rows(outcome.runs(outcome.PLAN), Path(__file__).parent.parent / "papers/data/outcome.csv")
+    csv = Path(__file__).parent.parent / "papers/data/outcome.csv"
+    rows = list(run_experiment(outcome.runs(outcome.PLAN), csv, missing=[]))
     return outcome.PICTURES[name](rows)
 
 

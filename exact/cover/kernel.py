@@ -2,11 +2,8 @@
 
 The search is that of xcover's ``dancing_cells.py``, which counts no nodes; C2 to C9 are the steps of Knuth's Algorithm
 C. The options of an item are ``member[start[i]:start[i]+size[i]]``. Removing one swaps it behind the end, so restoring
-the sizes undoes all removals. The item of a kind of equal pieces stays until its last copy is placed.
-
-References
-----------
-A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III: the test of empty zones.
+the sizes undoes all removals. The item of a kind of equal pieces stays until its last copy is placed. The test of empty
+zones is that of Perrin & Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III.
 """
 
 from __future__ import annotations
@@ -16,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from lns.exact.kernels import arrays
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 
 NODES, SOLUTIONS, EXHAUSTED, LEVEL, DESCENDING, PRUNED, BRANCHES, DEEPEST, COUNTERS = range(9)
@@ -107,19 +105,17 @@ def new_state(problem: Problem, choices: int, need: Ints, *, rank: Ints | None =
         active_at=np.arange(items, dtype=np.int32),
         active_count=np.array([items], dtype=np.int32),
         need=need.copy(),
-        sizes=np.zeros((levels, items), dtype=np.int32),
-        actives=np.zeros(levels, dtype=np.int32),
-        chosen=np.full(levels, NOTHING, dtype=np.int32),
-        next_try=np.zeros(levels, dtype=np.int32),
-        end_try=np.zeros(levels, dtype=np.int32),
-        tries=np.zeros(levels * int(size.max(initial=1)), dtype=np.int32),
         rank=np.zeros(0, dtype=np.int32) if rank is None else rank,
         per_level=per_level,
-        first=np.zeros(choices, dtype=np.int32),
-        seen=np.zeros(cells, dtype=np.bool_),
-        waiting=np.zeros(cells, dtype=np.int32),
-        sums=np.zeros(cells + 1, dtype=np.bool_),
         counters=counters,
+        **arrays(np.int32, (levels, items), "sizes"),
+        **arrays(np.int32, levels, "actives", "next_try", "end_try"),
+        **arrays(np.int32, levels, "chosen", fill=NOTHING),
+        **arrays(np.int32, levels * int(size.max(initial=1)), "tries"),
+        **arrays(np.int32, choices, "first"),
+        **arrays(np.int32, cells, "waiting"),
+        **arrays(np.bool_, cells, "seen"),
+        **arrays(np.bool_, cells + 1, "sums"),
     )
 
 

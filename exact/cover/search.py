@@ -22,7 +22,7 @@ from lns.exact.child_process import Emit
 from lns.exact.cover import kernel
 from lns.exact.cover.kernel import CoverState, Problem
 from lns.exact.driver import CountedSearch, explored_share
-from lns.exact.execution import Check, Reporter, Request, solve_in_child, unlimited
+from lns.exact.execution import Reporter, Request, check_time, solve_in_child
 from lns.exact.optional_deps import require
 from lns.exact.outcome import Outcome
 from lns.exact.piece_classes import allowed_placements, distinct_count
@@ -71,7 +71,7 @@ class CoverModel:
 
 
 def _rows(
-    puzzle: Puzzle, covered: npt.NDArray[np.bool_], *, all_four: bool, check: Check, most: int
+    puzzle: Puzzle, covered: npt.NDArray[np.bool_], *, all_four: bool = False, most: int
 ) -> list[tuple[IntArray, npt.NDArray[np.intp]]]:
     """The placements of each cell, and its sides with an inner edge. Raises InputError for more nodes than ``most``."""
     lengths = covered.sum(axis=2)
@@ -79,7 +79,7 @@ def _rows(
     known: dict[object, IntArray] = {}  # allowed placements by what they depend on
     cells, nodes = list[tuple[IntArray, npt.NDArray[np.intp]]](), 0
     for cell in range(puzzle.cells):
-        check()
+        check_time()
         key = puzzle.required_sides(cell), cell if cell in fixed else -1
         if key not in known:
             known[key] = np.array(allowed_placements(puzzle, cell, all_four=all_four), dtype=np.int32)
@@ -94,16 +94,14 @@ def _rows(
     return cells
 
 
-def build(
-    puzzle: Puzzle, code: str, *, all_four: bool = False, check: Check = unlimited, most: int = MAX_NODES
-) -> CoverModel:
+def build(puzzle: Puzzle, code: str, *, all_four: bool = False, most: int = MAX_NODES) -> CoverModel:
     """The exact cover problem of a puzzle, in one of the `CODES`.
 
-    ``all_four`` includes the rotations of symmetric pieces that look equal; ``check`` is called for each cell. Raises
-    InputError if the matrix has more nodes than ``most``; that is known before it is made.
+    ``all_four`` includes the rotations of symmetric pieces that look equal. Raises InputError if the matrix has more
+    nodes than ``most``; that is known before it is made.
     """
     numbers, covered = _codes(puzzle, code)
-    per_edge, cells = covered.shape[2], _rows(puzzle, covered, all_four=all_four, check=check, most=most)
+    per_edge, cells = covered.shape[2], _rows(puzzle, covered, all_four=all_four, most=most)
     numbered = puzzle.limits < puzzle.cells if puzzle.copies else np.zeros(puzzle.cells, dtype=np.bool_)
     first_cell = 0 if puzzle.copies else puzzle.cells
     first_edge, kinds = first_cell + puzzle.cells, first_cell + puzzle.cells + puzzle.max_score * per_edge
@@ -116,7 +114,7 @@ def build(
     none, order = np.zeros(0, dtype=np.int32), (1, 2, 0) if puzzle.copies else (0, 1, 2)
     item, colour, length, places = [none], [none], [none], [none]
     for cell, (pieces, inner) in enumerate(cells):
-        check()
+        check_time()
         shown = puzzle.oriented[pieces][:, inner]
         around = np.where(covered[inner, shown], edge[cell, inner, None] + np.arange(per_edge), -1)  # -1: not covered
         covers = [piece_item[pieces >> 2, None], np.full((len(pieces), 1), first_cell + cell)]
@@ -163,14 +161,12 @@ class PausedCover(CountedSearch):
 
     @property
     def explored(self) -> float:
-        """Share of the tree that is searched, as if sibling subtrees had equal sizes."""
         levels = int(self.counters[kernel.LEVEL] + 1 - self.counters[kernel.DESCENDING])  # without one not entered yet
         following, end = self.state.next_try[:levels].tolist(), self.state.end_try[:levels].tolist()
         begin = [0, *end]
         return explored_share((following[at] - begin[at] - 1, end[at] - begin[at]) for at in range(levels))
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
-        """Go on for ``budget`` nodes, or to the end, or to the next solution when ``stop_at_first``."""
         kernel.advance(self.state, self.problem, budget, stop_at_first)
 
 
@@ -180,17 +176,15 @@ class Cover(PausedCover):
     The arguments are those of `build`, which raises InputError if the matrix is too large.
     """
 
-    def __init__(
-        self, puzzle: Puzzle, code: str = "unary", *, all_four: bool = False, check: Check = unlimited
-    ) -> None:
-        check()
-        self.model = model = build(puzzle, code, all_four=all_four, check=check)
-        check()
+    def __init__(self, puzzle: Puzzle, code: str = "unary", *, all_four: bool = False) -> None:
+        check_time()
+        self.model = model = build(puzzle, code, all_four=all_four)
+        check_time()
         kinds = model.items - len(model.copies)
         problem = kernel.make_problem(model.begin, model.item, model.items, colour=model.colour, kinds=kinds)
-        check()
+        check_time()
         super().__init__(problem, kernel.new_state(problem, puzzle.cells, model.need, root=1))
-        check()
+        check_time()
 
     @property
     def details(self) -> dict[str, float]:
@@ -205,9 +199,9 @@ class Cover(PausedCover):
         return self.model.board(self.state.first) if self.solutions else None
 
 
-def new_search(code: str, puzzle: Puzzle, request: Request, check: Check) -> Cover:
+def new_search(code: str, puzzle: Puzzle, request: Request) -> Cover:
     """The search of 'dlx', 'dlx:binary' and 'xcc:counted'; nodes as in Jolivet 2008, where the root is one."""
-    return Cover(puzzle, code, check=check)
+    return Cover(puzzle, code)
 
 
 def run_xcover(puzzle: Puzzle, request: Request) -> Outcome:
@@ -219,8 +213,6 @@ def run_xcover(puzzle: Puzzle, request: Request) -> Outcome:
     require("cover", "the solver xcc")
     if request.nodes is not None:
         raise InputError("xcover reports no nodes; expected a budget of time, or the solver xcc:counted")
-    colours = _codes(puzzle, "colours")[1]
-    _rows(puzzle, colours, all_four=False, check=unlimited, most=MAX_NODES_XCOVER)  # refuses before a child is started
     return solve_in_child(cover_by_library, puzzle, request, prepare="xcover")
 
 

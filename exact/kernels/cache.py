@@ -21,9 +21,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
-from itertools import takewhile
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numba
 from numba.core import config
@@ -142,35 +141,28 @@ class KernelCache(FunctionCache):
 def cache_directory(module: str) -> Path | None:
     """The directory with the machine code of a module's kernels, by its dotted name.
 
-    It is named by `source_key`, in `checkout_cache`. If a place before that cannot be written and has machine code of
-    an earlier run, it is the directory there. None if there is neither.
+    It is named by `source_key`, in `cache_base`. If a place before that cannot be written and has machine code of an
+    earlier run, it is the directory there. None if there is neither.
     """
-    key, base = source_key(module), checkout_cache()
-    edited = Path(sys.modules[module].__file__ or "").stat().st_mtime
-    try:
-        for candidate in takewhile(lambda place: place != cache_base(), _candidates()):
-            directory = candidate / _checkout_key() / key
+    key, edited = source_key(module), Path(sys.modules[module].__file__ or "").stat().st_mtime
+    with suppress(OSError):
+        for place in _places():
+            directory = _of_checkout(place) / key
+            if place == cache_base():
+                directory.mkdir(parents=True, exist_ok=True)
+                return directory
             if any(index.stat().st_mtime >= edited for index in directory.rglob("*.nbi")):  # numba takes no older one
                 return directory
-        if base is not None:
-            (base / key).mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return None
-    return None if base is None else base / key
+    return None
 
 
-def checkout_cache() -> Path | None:
-    """The directory, which may not exist yet, of what this checkout compiles; None if there is no `cache_base`.
+def _of_checkout(place: Path) -> Path:
+    """The directory, which may not exist yet, of what this checkout compiles.
 
     Numba finds machine code by the path of its source, so two checkouts cannot share it.
     """
-    base = cache_base()
-    return None if base is None else base / _checkout_key()
-
-
-def _checkout_key() -> str:
     key = f"{numba.__version__} {sys.version_info[:2]} bounds={_numba_config.BOUNDSCHECK} {ROOT}"
-    return hashlib.sha256(key.encode()).hexdigest()[:16]
+    return place / hashlib.sha256(key.encode()).hexdigest()[:16]
 
 
 @cache
@@ -181,22 +173,22 @@ def cache_base() -> Path | None:
     of this user in ``$TMPDIR`` (by default ``/tmp``) that can be written. None if there is none, or if other users can
     write the last: then every process compiles for itself what is not compiled yet.
     """
-    for candidate in _candidates():
+    for place in _places():
         with suppress(OSError):
-            candidate.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if candidate.name == "lns" or _is_private(candidate):
-                with tempfile.TemporaryFile(dir=candidate):
-                    return candidate
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if place.name == "lns" or _is_private(place):
+                with tempfile.TemporaryFile(dir=place):
+                    return place
     return None
 
 
-def _candidates() -> list[Path]:
+def _places() -> list[Path]:
     """Where machine code may be, see `cache_base`; the directories need not exist."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 (Path.expanduser may raise)
     folders = [os.environ.get("NUMBA_CACHE_DIR", ""), home]
-    candidates = [Path(folder) / "lns" for folder in folders if folder and folder[0] != "~"]  # a user without a home
+    places = [Path(folder) / "lns" for folder in folders if folder and folder[0] != "~"]  # a user without a home
     shared = Path(os.environ.get("TMPDIR") or "/tmp") / f"lns-cache-{os.getuid()}"
-    return [*candidates, shared] if not os.path.lexists(shared) or _is_private(shared) else candidates
+    return [*places, shared] if not os.path.lexists(shared) or _is_private(shared) else places
 
 
 def _is_private(directory: Path) -> bool:
@@ -210,11 +202,9 @@ def is_compiled(module: str) -> bool:
 
     It is not on the first run after an install or an edit, also if that run was stopped before the end.
     """
-    kernels = [each for each in vars(import_module(module)).values() if getattr(each, "__module__", "") == module]
-    caches = [each._cache for each in kernels if hasattr(each, "_cache")]
-    return cache_directory(module) is not None and all(
-        each.is_saved for each in caches if isinstance(each, KernelCache)
-    )
+    kernels = (each for each in vars(import_module(module)).values() if getattr(each, "__module__", "") == module)
+    caches = [each._cache for each in kernels if isinstance(getattr(each, "_cache", None), KernelCache)]
+    return cache_directory(module) is not None and all(each.is_saved for each in caches)
 
 
 def saved_kernels() -> int:
@@ -222,8 +212,8 @@ def saved_kernels() -> int:
 
     It grows while a process of this checkout compiles.
     """
-    base = checkout_cache()
-    folders = () if base is None else os.walk(base)
+    base = cache_base()
+    folders = () if base is None else os.walk(_of_checkout(base))
     return sum(name.endswith(".nbi") for _, _, names in folders for name in names)
 
 
@@ -233,7 +223,7 @@ def saved_kernels() -> int:
 @cache
 def source_key(module: str) -> str:
     """16 hexadecimal digits that change whenever the machine code of a module, by its dotted name, may change."""
-    waiting = [(module, name) for name in _source(module).kernels()]
+    waiting = [(module, name) for name in kernels_of(module) or ()]
     visited: set[tuple[str, str]] = set()
     definitions: set[tuple[str, str]] = set()
     while waiting:
@@ -257,42 +247,39 @@ def source_key(module: str) -> str:
 
 
 def kernels_of(module: str) -> list[str] | None:
-    """Names of the kernels of a module, by its dotted name; None if it is no module of this project."""
-    return None if _path_of(module) is None else _source(module).kernels()
+    """Names of the kernels of a module, by its dotted name; None if it is no module of this project.
+
+    They are the functions with a decorator of `lns.exact.kernels.jit`.
+    """
+    if _path_of(module) is None:
+        return None
+    source = _source(module)
+    imported = source.imported.items()
+    decorators = {name for name, targets in imported if any(f"{t}.".startswith(f"{_DECORATORS}.") for t in targets)}
+    defined = source.defined.items()
+    return [name for name, statements in defined if any(decorators & _names(each) for each in statements)]
 
 
-class _Source:
+class _Source(NamedTuple):
     """The top-level statements of a module by the names that they define, and the project's names that it imports."""
 
-    def __init__(self, text: bytes) -> None:
-        self.defined: dict[str, list[ast.stmt]] = {}
-        self.imported: dict[str, list[str]] = {}
-        for statement in ast.parse(text).body:
-            for name in _defines(statement):
-                self.defined.setdefault(name, []).append(statement)
-            for node in ast.walk(statement):
-                if isinstance(node, ast.Import | ast.ImportFrom):
-                    self._note_import(node)
-
-    def _note_import(self, node: ast.Import | ast.ImportFrom) -> None:
-        for alias in node.names:
-            target = f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
-            name = alias.asname or (alias.name if isinstance(node, ast.ImportFrom) else alias.name.split(".")[0])
-            if _path_of(target.split(".")[0]) is not None:
-                self.imported.setdefault(name, []).append(target)
-
-    def kernels(self) -> list[str]:
-        """Names of the functions that are decorated with a decorator of `lns.exact.kernels.jit`."""
-        imported = self.imported.items()
-        decorators = {name for name, targets in imported if any(f"{t}.".startswith(f"{_DECORATORS}.") for t in targets)}
-        defined = self.defined.items()
-        return [name for name, statements in defined if any(decorators & _names(each) for each in statements)]
+    defined: dict[str, list[ast.stmt]]
+    imported: dict[str, list[str]]
 
 
 @cache
 def _source(module: str) -> _Source:
-    path = _path_of(module)
-    return _Source(b"" if path is None else path.read_bytes())
+    path, source = _path_of(module), _Source({}, {})
+    for statement in ast.parse(b"" if path is None else path.read_bytes()).body:
+        for name in _defines(statement):
+            source.defined.setdefault(name, []).append(statement)
+        for node in ast.walk(statement):
+            for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
+                target = f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
+                name = alias.asname or (alias.name if isinstance(node, ast.ImportFrom) else alias.name.split(".")[0])
+                if _path_of(target.split(".")[0]) is not None:
+                    source.imported.setdefault(name, []).append(target)
+    return source
 
 
 def _defines(statement: ast.stmt) -> frozenset[str]:

@@ -32,17 +32,8 @@ def kernel(function: _Kernel) -> _Kernel:
 
     The machine code releases the GIL, divides by numpy's rules (``error_model="numpy"``) and uses no fastmath. It is
     compiled at the first call with each combination of argument types, or loaded from the directory that
-    `lns.exact.kernels.cache.cache_directory` gives.
-
-    Parameters
-    ----------
-    function : callable
-        A function at the top level of its module, which must import this decorator by name.
-
-    Returns
-    -------
-    callable
-        The compiled function; ``function`` itself if ``NUMBA_DISABLE_JIT=1`` is set.
+    `lns.exact.kernels.cache.cache_directory` gives. The function must be at the top level of its module, which must
+    import this decorator by name. With ``NUMBA_DISABLE_JIT=1`` it is returned as it is.
     """
     return _compile(function, {})
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from lns.exact.compare import ComparisonRow, Runs, run_experiment
 from lns.exact.execution import Request
-from lns.exact.paper.runs import NAN, Plan, Rows, crossed, mean_of, rounded, solver_run, times
+from lns.exact.paper.runs import NAN, Plan, crossed, grouped, mean_of, rounded, solver_run, times
 from lns.exact.sat.clauses import lines_of
 from lns.exact.sat.encodings import encode
 from lns.exact.text_table import aligned
@@ -32,24 +32,17 @@ ENCODINGS = ("half-3", "full-2", "half-2", "full-4")
 SAT_SOLVER = "kissat404"
 PROVERS = ("sat:half-3", "sat:half-2", "sat:full-2", "colorpairs")  # of the proofs that there is no solution
 
-# encoding -> size -> (thousands of variables, of clauses, % solved in 1000 s, mean seconds of those solved)
-PAPER: dict[str, dict[int, tuple[float, float, int, float | None]]] = {
-    "half-3": {5: (2.6, 15, 100, 0.03), 6: (5.2, 31, 100, 0.18), 7: (9.1, 57, 100, 1.39), 8: (15, 97, 100, 20.2),
-               9: (24, 154, 49, 380), 10: (35, 233, 0, None)},
-    "full-2": {5: (7.5, 23, 100, 0.00), 6: (15, 48, 100, 0.09), 7: (29, 90, 100, 1.04), 8: (49, 155, 100, 27.8),
-               9: (79, 250, 30, 425), 10: (120, 383, 0, None)},
-    "half-2": {5: (8, 28, 100, 0.00), 6: (17, 58, 100, 0.03), 7: (30, 107, 100, 0.54), 8: (51, 180, 100, 28.6),
-               9: (82, 286, 25, 530), 10: (124, 433, 0, None)},
-    "full-4": {5: (21, 64, 100, 0.34), 6: (80, 230, 100, 2.68), 7: (246, 736, 100, 47.4), 8: (672, 2010, 37, 497),
-               9: (1470, 4420, 0, None)},
+# encoding -> size -> (thousands of variables, of clauses, MB of the file, % solved in 1000 s, mean seconds of those)
+PAPER: dict[str, dict[int, tuple[float, float, float, int, float | None]]] = {
+    "half-3": {5: (2.6, 15, 0.2, 100, 0.03), 6: (5.2, 31, 0.5, 100, 0.18), 7: (9.1, 57, 1.0, 100, 1.39),
+               8: (15, 97, 1.7, 100, 20.2), 9: (24, 154, 2.7, 49, 380), 10: (35, 233, 4.5, 0, None)},
+    "full-2": {5: (7.5, 23, 0.3, 100, 0.00), 6: (15, 48, 0.8, 100, 0.09), 7: (29, 90, 1.8, 100, 1.04),
+               8: (49, 155, 3.8, 100, 27.8), 9: (79, 250, 7.6, 30, 425), 10: (120, 383, 14.0, 0, None)},
+    "half-2": {5: (8, 28, 0.4, 100, 0.00), 6: (17, 58, 0.9, 100, 0.03), 7: (30, 107, 1.7, 100, 0.54),
+               8: (51, 180, 3.1, 100, 28.6), 9: (82, 286, 5.0, 25, 530), 10: (124, 433, 7.8, 0, None)},
+    "full-4": {5: (21, 64, 0.7, 100, 0.34), 6: (80, 230, 3.5, 100, 2.68), 7: (246, 736, 12.0, 100, 47.4),
+               8: (672, 2010, 33.0, 37, 497), 9: (1470, 4420, 75.0, 0, None)},
 }  # fmt: skip
-# encoding -> megabytes of the formula as a file, sides 5 to 10
-PAPER_FILES = {
-    "half-3": (0.2, 0.5, 1.0, 1.7, 2.7, 4.5),
-    "full-2": (0.3, 0.8, 1.8, 3.8, 7.6, 14.0),
-    "half-2": (0.4, 0.9, 1.7, 3.1, 5.0, 7.8),
-    "full-4": (0.7, 3.5, 12.0, 33.0, 75.0),
-}
 
 PLAN = Plan((5, 6, 7), (*(f"sat:{name}" for name in ENCODINGS), "colorpairs", "rowscan"), per_size=5, seconds=20.0)
 FULL = replace(PLAN, sizes=(5, 6, 7, 8, 9, 10), per_size=100, seconds=1000.0)
@@ -70,7 +63,7 @@ OfSize = dict[tuple[str, int], list[ComparisonRow]]
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
     """The text of tables 4 to 7 with the paper's figures in the last columns, of the spread, and of the best."""
-    by_class = Rows(rows)
+    by_class = grouped(rows)
     of = {(solver, n): by_class[f"balanced-torus-{n}x{n}-c{n}", solver] for solver in plan.solvers for n in plan.sizes}
     lines = [["method", "size", "puzzles", "solved %", "min s", "mean s", "max s", "variables", "clauses", "file MB",
               "peak MB", "paper: %", "mean s", "variables", "clauses", "file MB"]]  # fmt: skip
@@ -95,8 +88,7 @@ def _line(solver: str, n: int, chosen: Sequence[ComparisonRow]) -> list[str]:
     peak = max((row.megabytes for row in chosen if row.megabytes > 0), default=NAN)
     printed = ["-"] * 5
     if (known := PAPER.get(encoding, {}).get(n)) is not None:
-        variables, clauses, share, mean = known
-        file = dict(enumerate(PAPER_FILES[encoding], 5)).get(n, "-")
+        variables, clauses, file, share, mean = known
         printed = [str(share), "-" if mean is None else str(mean), f"{variables}k", f"{clauses}k", str(file)]
     return [
         *(solver, f"{n}x{n}", str(len(chosen)), f"{100 * len(seconds) / len(chosen):.0f}"),
@@ -163,7 +155,7 @@ def proofs_text(sides: Sequence[int], per_size: int, seconds: float, output: Pat
     puzzles = [balanced_torus(side, side, seed).puzzle for side in sides for seed in range(1, per_size + 1)]
     swapped = [(f"swapped-{puzzle.name}", with_swapped_sides(puzzle)) for puzzle in puzzles]
     planned = (solver_run(name, puzzle, prover, request) for name, puzzle in swapped for prover in PROVERS)
-    by_class = Rows(run_experiment(planned, output))
+    by_class = grouped(run_experiment(planned, output))
 
     def entry(side: int, prover: str) -> str:
         chosen = by_class[f"swapped-balanced-torus-{side}x{side}-c{side}", prover]

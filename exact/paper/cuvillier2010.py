@@ -16,7 +16,7 @@ from itertools import product
 
 from lns.exact.compare import ComparisonRow, Runs
 from lns.exact.execution import Request
-from lns.exact.paper.runs import Plan, Rows, crossed, mean_of, rounded, solver_run, times, uniform_classes
+from lns.exact.paper.runs import Plan, crossed, grouped, mean_of, rounded, solver_run, times, uniform_classes
 from lns.exact.text_table import aligned
 
 PROGRAM = "minisat"
@@ -80,7 +80,7 @@ def runs(plan: Plan) -> Runs:
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
     """The text of a table for each method, the paper's figures in brackets, and a table of decisions and steps."""
-    by_class = Rows(rows)
+    by_class = grouped(rows)
     parts = [
         f"Cuvillier & Szymkowiak 2010, chapter 4: {plan.per_size} puzzles for each class, "
         f"at most {plan.seconds:.0f} s of processor time each"

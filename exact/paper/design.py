@@ -83,18 +83,15 @@ def path(name: str, width: int, height: int) -> list[int]:
     grid = np.arange(width * height).reshape(height, width)
     cells: list[int] = grid.ravel().tolist()
     if name == "snake":
-        grid[1::2] = grid[1::2, ::-1]
-        cells = grid.ravel().tolist()
-    elif name == "diagonals":
-        cells.sort(key=lambda cell: (sum(divmod(cell, width)), cell))
-    elif name == "spiral":
-        cells = _spiral(grid)
-    elif name == "rim first":
+        return [cell for row, line in enumerate(grid.tolist()) for cell in (line[::-1] if row % 2 else line)]
+    if name == "diagonals":
+        return sorted(cells, key=lambda cell: (sum(divmod(cell, width)), cell))
+    if name == "spiral":
+        return _spiral(grid)
+    if name == "rim first":
         rim = _spiral(grid)[: len(cells) - max(0, width - 2) * max(0, height - 2)]
-        cells = rim + [cell for cell in cells if cell not in rim]
-    elif name == "chessboard":
-        cells.sort(key=lambda cell: sum(divmod(cell, width)) % 2)
-    return cells
+        return rim + [cell for cell in cells if cell not in rim]
+    return cells if name == "rows" else sorted(cells, key=lambda cell: sum(divmod(cell, width)) % 2)
 
 
 def _spiral(grid: npt.NDArray[np.int64]) -> list[int]:
@@ -227,24 +224,19 @@ def improve(
     current: Design | None = None
     best: float | None = None
     joints = list(start) if start is not None else drawn()
-    for tried in range(trees):
-        if tried and current is None:
-            joints = drawn()
-        elif tried and current is not None:
-            joints = list(current.joints)
-            for _ in range(1 + random.below(3)):
-                joints[random.below(count)] = 1 + random.below(colours)
+    for _ in range(trees):
         most = None if goal == "hard" else nodes if current is None else current.solutions
         found = evaluate(width, height, joints, nodes, most)
-        if found is None:
-            continue
-        if current is None or value(found) >= value(current):
+        if found is not None and (current is None or value(found) >= value(current)):
             current = found
-        if best is None or value(found) > best:
+        if found is not None and (best is None or value(found) > best):
             best = value(found)
             yield found
             if goal == "single" and found.solutions == 1:
                 return
+        joints = drawn() if current is None else list(current.joints)
+        for _ in range(0 if current is None else 1 + random.below(3)):
+            joints[random.below(count)] = 1 + random.below(colours)
 
 
 def every_single(width: int, height: int, colours: int) -> tuple[int, Design | None]:

@@ -26,18 +26,8 @@ import numpy as np
 
 from lns.exact.blocks import count_inner_blocks
 from lns.exact.compare import ComparisonRow, PlannedRun, Runs
-from lns.exact.paper.design import (
-    CODES,
-    PATHS,
-    constraints,
-    distinct_pieces,
-    fewest_colours,
-    improve,
-    path,
-    random_puzzle,
-    tree,
-)
-from lns.exact.paper.runs import BUDGET_SPENT, NAN, Plan, Rows, crossed, mean_of, rounded
+from lns.exact.paper import design
+from lns.exact.paper.runs import BUDGET_SPENT, NAN, Plan, Rows, crossed, grouped, mean_of, rounded
 from lns.exact.text_table import aligned
 from lns.instances.formats import load_puzzle
 from lns.instances.generate import uniform
@@ -129,21 +119,23 @@ def runs(plan: Plan) -> Runs:
         for method in METHODS
         if method != "grouping" or side % 2 == 0
     ]
-    for (width, height), figures in TABLE_2.items():
-        if max(width, height) in plan.sizes:
-            known = [colours for colours, figure in zip(_COLOURS, figures, strict=True) if figure is not None]
-            wanted += [(width, height, colours, "dlx:binary") for colours in known if colours in plan.colours]
+    wanted += [
+        (*shape, colours, "dlx:binary")
+        for shape, figures in TABLE_2.items()
+        for colours, figure in zip(_COLOURS, figures, strict=True)
+        if max(shape) in plan.sizes and colours in plan.colours and figure is not None
+    ]
     wanted += [(side, side, colours, "zig-zag") for side, colours in _classes(plan, TABLE_3).values()]
     for width, height, colours, method in dict.fromkeys(wanted):
         side = max(width, height)
-        is_slow = side >= 8 and method in CODES and TABLE_1.get((side, colours), (None,))[0] is None
+        is_slow = side >= 8 and method in design.CODES and TABLE_1.get((side, colours), (None,))[0] is None
         for seed in plan.seeds[: plan.slow] if is_slow else plan.seeds:
             if method in plan.solvers:
                 question = "all solutions of the uniform puzzle"
                 yield _tree_run((width, height, colours, seed), method, question, plan.nodes)
     if "paths" in plan.solvers:
         for side, colours in PATH_CLASSES:
-            for name in PATHS if side in plan.sizes else ():
+            for name in design.PATHS if side in plan.sizes else ():
                 for seed in plan.seeds:
                     yield _tree_run((side, side, colours, seed), f"path:{name}", "all solutions", plan.nodes)
     if "hard" in plan.solvers:
@@ -152,7 +144,7 @@ def runs(plan: Plan) -> Runs:
     if "single" in plan.solvers:  # as many colours as the paper's bound, and one less
         for (width, height), bound in TABLE_4.items():
             for colours in (bound, bound - 1) if max(width, height) in plan.sizes else ():
-                if colours >= fewest_colours(width, height, symmetric=False):
+                if colours >= design.fewest_colours(width, height, symmetric=False):
                     what = f"single solution among {plan.trees} boards"
                     yield _search_run(plan, (width, height, colours), "single", what)
     if "eternity" in plan.solvers:
@@ -174,12 +166,12 @@ def _classes(plan: Plan, table: Mapping[tuple[int, int], object]) -> dict[str, t
 
 
 def _tree_run(shape: tuple[int, int, int, int], method: str, question: str, nodes: int) -> PlannedRun:
-    """A search of the whole tree of `random_puzzle` (``*shape``)."""
+    """A search of the whole tree of `lns.exact.paper.design.random_puzzle` (``*shape``)."""
     name = f"{_name(*shape[:3])}-s{shape[3]}"
 
     def make() -> ComparisonRow:
         limit = nodes - 1 if method.startswith("path:") else nodes  # the empty board is a node of a path
-        search, seconds = tree(random_puzzle(*shape), method, limit)
+        search, seconds = design.tree(design.random_puzzle(*shape), method, limit)
         status = "solved" if search.exhausted else BUDGET_SPENT
         return ComparisonRow(name, method, status, search.solutions, search.nodes, seconds)
 
@@ -192,7 +184,7 @@ def _search_run(plan: Plan, shape: tuple[int, int, int], goal: str, what: str) -
 
     def make() -> ComparisonRow:
         begun = time.process_time()
-        found = improve(*shape, goal, trees=plan.trees, nodes=plan.nodes, seed=plan.seed)
+        found = design.improve(*shape, goal, trees=plan.trees, nodes=plan.nodes, seed=plan.seed)
         best = next(iter(deque(found, maxlen=1)), None)
         seconds = time.process_time() - begun
         if best is None:
@@ -211,7 +203,7 @@ def _blocks_row() -> ComparisonRow:
 
 
 def _deepest(method: str, nodes: int) -> ComparisonRow:
-    search, seconds = tree(load_puzzle(ETERNITY), method, nodes)
+    search, seconds = design.tree(load_puzzle(ETERNITY), method, nodes)
     deepest = int(np.flatnonzero(search.state.per_level).max()) * (4 if method == "grouping" else 1)
     figures = search.solutions, search.nodes, seconds
     return ComparisonRow(ETERNITY, f"depth:{method}", BUDGET_SPENT, *figures, note=f"{deepest} pieces")
@@ -226,7 +218,7 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
     The three trees are searched by this function. They are left out if some of the planned rows are missing, as after
     Ctrl-C.
     """
-    by_class = Rows(rows)
+    by_class = grouped(rows)
     parts = [*_trees_text(by_class, plan), _conjecture(by_class)]
     if "paths" in plan.solvers:
         parts.append(_paths_text(by_class))
@@ -324,8 +316,8 @@ def _paths_text(by_class: Rows) -> str:
     puzzle = uniform(4, 4, 4, 1).puzzle
     classes = [f"{side}x{side}, {colours} colours" for side, colours in PATH_CLASSES]
     lines = [["path", "constraints by place on a 4x4 board", "sum", *classes]]
-    for name in PATHS:
-        counts = constraints(path(name, 4, 4), puzzle)
+    for name in design.PATHS:
+        counts = design.constraints(design.path(name, 4, 4), puzzle)
         lines.append([name, " ".join(map(str, counts)), str(sum(counts))])
         for side, colours in PATH_CLASSES:
             chosen = by_class[_name(side, side, colours), f"path:{name}"]
@@ -345,7 +337,7 @@ def _single_text(rows: Sequence[ComparisonRow]) -> str:
     def cell(height: int, width: int) -> str:
         if width < height or (shape := f"{width}x{height}") not in found:
             return ""
-        low = fewest_colours(width, height, symmetric=False)
+        low = design.fewest_colours(width, height, symmetric=False)
         return f"{low}..{min(found[shape], default='?')} ({TABLE_4[width, height]})"
 
     sides = {str(side): side for side in range(3, 11)}
@@ -357,13 +349,13 @@ def _bounds_text() -> str:
     """Table 5: numbers of distinct pieces, counted, beside the printed formula, and the lower bounds that follow."""
     lines = [["colours", "corner", "rim", "inner", "inner by the paper's formula", "inner, not symmetric"]]
     for c in range(1, 7):
-        corner, rim, inner, turning = distinct_pieces(c)
+        corner, rim, inner, turning = design.distinct_pieces(c)
         printed = c + 4 * comb(c, 2) + 6 * comb(c, 3) + 6 * comb(c, 4)
         lines.append(list(map(str, (c, corner, rim, inner, printed, turning))))
     bounds = [["side", "all pieces", "no symmetric ones", "paper"]]
     for side in range(3, 17):
         paper = next((bound for last, bound in TABLE_5.items() if side <= last), "-")
-        both = [fewest_colours(side, side, symmetric=symmetric) for symmetric in (True, False)]
+        both = [design.fewest_colours(side, side, symmetric=symmetric) for symmetric in (True, False)]
         bounds.append(list(map(str, (side, *both, paper))))
     return (
         "table 5: distinct pieces by colours, listed\n"
@@ -376,8 +368,8 @@ def _bounds_text() -> str:
 
 def _levels(plan: Plan) -> str:
     """The text of figure 6 d: nodes by level of the zig-zag for a hard, an easy small and an easy large 4x4 tree."""
-    puzzles = [random_puzzle(4, 4, colours, seed) for colours in (2, 4, 7) for seed in plan.seeds]
-    trees = [tree(puzzle, "zig-zag", plan.nodes)[0] for puzzle in puzzles]
+    puzzles = [design.random_puzzle(4, 4, colours, seed) for colours in (2, 4, 7) for seed in plan.seeds]
+    trees = [design.tree(puzzle, "zig-zag", plan.nodes)[0] for puzzle in puzzles]
     complete = [search for search in trees if search.exhausted]
     if not complete:
         return f"figure 6 d: no 4x4 tree ended within {plan.nodes:,} nodes"

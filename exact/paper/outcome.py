@@ -5,9 +5,9 @@ Sides 5 to 10 and 2 to 30 colours; the first solution, within a limit of process
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from io import StringIO
 from itertools import product
 from typing import Any
@@ -17,7 +17,7 @@ from lns.exact.compare import ComparisonRow, Runs
 from lns.exact.execution import Request
 from lns.exact.optional_deps import is_installed
 from lns.exact.paper import cuvillier2010
-from lns.exact.paper.runs import Plan, Rows, crossed, mean_of, rounded, solver_run, times, uniform_classes
+from lns.exact.paper.runs import Plan, crossed, grouped, mean_of, rounded, solver_run, times, uniform_classes
 from lns.exact.registry import SOLVERS
 from lns.exact.text_table import aligned
 
@@ -95,7 +95,7 @@ Scores = dict[tuple[int, int], list[Score]]
 def scores(rows: Sequence[ComparisonRow]) -> Scores:
     """The scores of a class, (side, colours), best first: most puzzles solved, then least time; classes in order."""
     found: Scores = {}
-    for (name, method), chosen in Rows(rows).items():
+    for (name, method), chosen in grouped(rows).items():
         board, colours = name.split("-c")
         solved = times(chosen)
         score = Score(method, len(solved), len(chosen), mean_of(solved) if solved else float("inf"))
@@ -163,7 +163,7 @@ def shade(seconds: float) -> str:
     return next((fill for limit, fill in _SHADES if seconds <= limit), _SLOWER)
 
 
-def fastest_picture(rows: Sequence[ComparisonRow]) -> str:
+def _draw_fastest(figure: Any, rows: Sequence[ComparisonRow]) -> None:
     """A map of the classes: the fastest method of each, with its mean seconds."""
     by_class = scores(rows)
 
@@ -173,64 +173,58 @@ def fastest_picture(rows: Sequence[ComparisonRow]) -> str:
             return (_EMPTY, "") if best is None else (_NONE, "none")
         return METHODS[best.method].colour, best.text.split(" ")[0]
 
-    with _svg((9.5, 4)) as (figure, text):
-        _map(figure.subplots(), by_class, cell, "Fastest method by side and colours, seconds")
-        names = dict.fromkeys(ranked[0].method for ranked in by_class.values() if ranked[0].solved)
-        _legend(figure, {name: METHODS[name].colour for name in names})
-    return text.getvalue()
+    figure.set_size_inches(9.5, 4)
+    _map(figure.subplots(), by_class, cell, "Fastest method by side and colours, seconds")
+    names = dict.fromkeys(ranked[0].method for ranked in by_class.values() if ranked[0].solved)
+    _legend(figure, {name: METHODS[name].colour for name in names})
 
 
-def methods_picture(rows: Sequence[ComparisonRow]) -> str:
+def _draw_methods(figure: Any, rows: Sequence[ComparisonRow]) -> None:
     """A small map for each method: its mean seconds by side and colours, grey where it solved nothing."""
     by_class = scores(rows)
     of_method = {(key, score.method): score for key, ranked in by_class.items() for score in ranked}
     names = [name for name in METHODS if any(row.solver == name for row in rows)]
-    with _svg((10, 1.9 * ((len(names) + 1) // 2) + 0.6)) as (figure, text):
-        for at, name in enumerate(names, 1):
+    lines = (len(names) + 1) // 2
+    figure.set_size_inches(10, 1.9 * lines + 0.6)
+    for at, name in enumerate(names, 1):
 
-            def cell(key: tuple[int, int], name: str = name) -> tuple[str, str]:
-                score = of_method.get((key, name))
-                if score is None or not score.solved:
-                    return (_EMPTY if score is None else _NONE), ""
-                return shade(score.seconds), "" if score.solved == score.tried else str(score.solved)
+        def cell(key: tuple[int, int], name: str = name) -> tuple[str, str]:
+            score = of_method.get((key, name))
+            if score is None or not score.solved:
+                return (_EMPTY if score is None else _NONE), ""
+            return shade(score.seconds), "" if score.solved == score.tried else str(score.solved)
 
-            axes = figure.add_subplot((len(names) + 1) // 2, 2, at)
-            _map(axes, by_class, cell, f"{name}: {METHODS[name].title}")
-        limits = {f"{limit:g} s at most": fill for limit, fill in _SHADES}
-        _legend(figure, limits | {"more": _SLOWER, "not solved": _NONE})
-    return text.getvalue()
+        _map(figure.add_subplot(lines, 2, at), by_class, cell, f"{name}: {METHODS[name].title}")
+    limits = {f"{limit:g} s at most": fill for limit, fill in _SHADES}
+    _legend(figure, limits | {"more": _SLOWER, "not solved": _NONE})
 
 
-def solved_picture(rows: Sequence[ComparisonRow]) -> str:
+def _draw_solved(figure: Any, rows: Sequence[ComparisonRow]) -> None:
     """A curve for each method: the puzzles that it solves within a time, on a logarithmic axis."""
-    with _svg((8, 4.5)) as (figure, text):
-        axes = figure.subplots()
-        for name, method in METHODS.items():
-            own = [row for row in rows if row.solver == name]
-            at = [1e-4, *(max(seconds, 1e-4) for seconds in sorted(times(own))), 10.0]
-            solved = [*range(len(at) - 1), len(at) - 2]
-            if own:
-                axes.step(at, solved, where="post", color=method.colour, label=f"{name} {len(at) - 2}")
-        axes.set(xscale="log", xlim=(1e-4, 10), xlabel="seconds of processor time", ylabel="puzzles solved")
-        axes.set_title("Puzzles solved within a time of each")
-        axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
-    return text.getvalue()
+    figure.set_size_inches(8, 4.5)
+    axes = figure.subplots()
+    for name, method in METHODS.items():
+        own = [row for row in rows if row.solver == name]
+        at = [1e-4, *(max(seconds, 1e-4) for seconds in sorted(times(own))), 10.0]
+        solved = [*range(len(at) - 1), len(at) - 2]
+        if own:
+            axes.step(at, solved, where="post", color=method.colour, label=f"{name} {len(at) - 2}")
+    axes.set(xscale="log", xlim=(1e-4, 10), xlabel="seconds of processor time", ylabel="puzzles solved")
+    axes.set_title("Puzzles solved within a time of each")
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
 
 
-@contextmanager
-def _svg(size: tuple[float, float]) -> Iterator[tuple[Any, StringIO]]:
-    """A figure of matplotlib to draw on, and the SVG element that it has become at the end."""
-    import matplotlib.pyplot as plt
+def _svg(draw: Callable[[Any, Sequence[ComparisonRow]], None], rows: Sequence[ComparisonRow]) -> str:
+    """The SVG element of what a function draws on a figure of matplotlib."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
 
-    text, drawn = StringIO(), StringIO()
-    with plt.rc_context({"svg.fonttype": "none", "svg.hashsalt": "lns", "font.size": 8, "axes.titlesize": 9}):
-        figure = plt.figure(figsize=size, layout="constrained")
-        try:
-            yield figure, text
-            figure.savefig(drawn, format="svg", metadata={"Date": None})
-        finally:
-            plt.close(figure)
-    text.write(drawn.getvalue()[drawn.getvalue().index("<svg") :])
+    text = StringIO()
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "lns", "font.size": 8, "axes.titlesize": 9}):
+        figure = Figure(layout="constrained")
+        draw(figure, rows)
+        figure.savefig(text, format="svg", metadata={"Date": None})
+    return text.getvalue()[text.getvalue().index("<svg") :]
 
 
 def _map(axes: Any, by_class: Scores, cell: Callable[[tuple[int, int]], tuple[str, str]], title: str) -> None:
@@ -260,8 +254,8 @@ def _legend(figure: Any, fills: dict[str, str]) -> None:
 
 
 PICTURES: dict[str, Callable[[Sequence[ComparisonRow]], str]] = {
-    "fastest": fastest_picture,
-    "methods": methods_picture,
-    "solved": solved_picture,
+    "fastest": partial(_svg, _draw_fastest),
+    "methods": partial(_svg, _draw_methods),
+    "solved": partial(_svg, _draw_solved),
 }
 """Name -> function of rows that draws an SVG document. They need matplotlib."""

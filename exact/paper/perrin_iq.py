@@ -22,7 +22,7 @@ from statistics import median
 
 from lns.exact.compare import ComparisonRow, PlannedRun, Runs
 from lns.exact.outcome import SolveStatus
-from lns.exact.paper.runs import BUDGET_SPENT, NAN, Plan, Rows, rounded
+from lns.exact.paper.runs import BUDGET_SPENT, NAN, Plan, Rows, grouped, rounded
 from lns.exact.polyominoes.grid import NO_WEIGHT, RACE, WEIGHTS, Grid, render
 from lns.exact.polyominoes.levels import TIERS, cut_grid, levels, random_level
 from lns.exact.polyominoes.search import fill, fill_by_library
@@ -104,8 +104,8 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
     return (
         f"Perrin & Beaujard: {plan.seconds:g} s for each run; median of the placements tested, and in brackets how many"
         " grids were not filled in time (report: one grid each)\n"
-        f"{_table(Rows(rows), plan, 'nodes')}\n\n"
-        f"median milliseconds\n{_table(Rows(rows), plan, 'seconds')}"
+        f"{_table(grouped(rows), plan, 'nodes')}\n\n"
+        f"median milliseconds\n{_table(grouped(rows), plan, 'seconds')}"
     )
 
 

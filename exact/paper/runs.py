@@ -8,12 +8,13 @@ some draw it. An instance is named CLASS-sSEED; tables have a line for each clas
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-from lns.exact.compare import ComparisonRow, PlannedRun, outcome_row, question_of, refusal
+from lns.exact.compare import ComparisonRow, PlannedRun, question_of, row_of
 from lns.exact.execution import Request
 from lns.exact.outcome import SolveStatus
 from lns.exact.solvers import solve_request
@@ -67,29 +68,24 @@ def solver_run(
     question = question or f"{question_of(request, puzzle)}; processor time"
 
     def make() -> ComparisonRow:
-        try:
-            outcome = solve_request(puzzle, replace(request, processor_time=True), solver)
-        except (InputError, ChildProcessError) as error:
-            if "not installed" in str(error):
-                raise
-            return refusal(instance, label, error)
-        if outcome.status is SolveStatus.INTERRUPTED:
-            raise KeyboardInterrupt
-        return outcome_row(instance, label, outcome)
+        row = row_of(instance, label, lambda: solve_request(puzzle, replace(request, processor_time=True), solver))
+        if "not installed" in row.note:
+            raise InputError(row.note)
+        return row
 
     return PlannedRun(instance, label, question, make)
 
 
-class Rows(dict[tuple[str, str], list[ComparisonRow]]):
-    """The rows of an experiment by class and solver; an empty list where there are none."""
+Rows = Mapping[tuple[str, str], list[ComparisonRow]]
+"""The rows of an experiment by class and solver; an empty list where there are none."""
 
-    def __init__(self, rows: Iterable[ComparisonRow]) -> None:
-        super().__init__()
-        for row in rows:
-            self.setdefault((class_of(row), row.solver), []).append(row)
 
-    def __missing__(self, key: tuple[str, str]) -> list[ComparisonRow]:
-        return []
+def grouped(rows: Iterable[ComparisonRow]) -> Rows:
+    """The rows by class and solver."""
+    found = defaultdict[tuple[str, str], list[ComparisonRow]](list)
+    for row in rows:
+        found[class_of(row), row.solver].append(row)
+    return found
 
 
 def class_of(row: ComparisonRow) -> str:

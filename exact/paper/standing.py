@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from lns.exact.compare import ComparisonRow
 from lns.exact.paper import bailleux2025, benoist2008, cuvillier2010, jolivet2008, perrin_iq
-from lns.exact.paper.runs import NAN, Rows, mean_of, rounded, times
+from lns.exact.paper.runs import NAN, Rows, grouped, mean_of, rounded, times
 from lns.exact.text_table import markdown
 
 _NAMED = 3  # classes that lack instances
@@ -33,7 +33,7 @@ def standing(rows: Mapping[str, Iterable[ComparisonRow]]) -> str:
         for row in sorted(rows.get(name, ()), key=lambda row: (row.is_finished, row.seconds)):
             best[row.instance, row.solver] = row
         tables: dict[str, list[Cell]] = {}
-        for cell in cells(Rows(best.values())):
+        for cell in cells(grouped(best.values())):
             tables.setdefault(cell.table, []).append(cell)
         lines += [[name, table, *_line(of_table)] for table, of_table in tables.items()]
     header = ["paper", "table", "classes", "instances", "largest class measured: the paper's, ours"]

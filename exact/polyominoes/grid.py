@@ -7,6 +7,7 @@ A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III: the wei
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -110,19 +111,14 @@ def check_weight(name: str) -> None:
 
 @dataclass(frozen=True)
 class Grid:
-    """A grid to be filled with polyominoes.
+    """A grid to be filled with polyominoes: its picture and its pieces.
 
-    Parameters
-    ----------
-    rows : tuple of str
-        The picture, one character for each cell: ``.`` (`FREE`) is to be filled, ``#`` (`BLOCKED`) is outside the
-        grid, any other character is covered by the piece of that name.
-    pieces : mapping of str to Shape
-        All pieces by their one-character names, including those already placed.
+    A cell of the picture is one character: ``.`` (`FREE`) is to be filled, ``#`` (`BLOCKED`) is outside the grid, any
+    other is covered by the piece of that name.
     """
 
     rows: tuple[str, ...]
-    pieces: Mapping[str, Shape]
+    pieces: Mapping[str, Shape]  # by their one-character names, including those already placed
 
     @cached_property
     def free(self) -> tuple[Cell, ...]:
@@ -175,49 +171,16 @@ def cells_of(rows: Sequence[str]) -> dict[str, list[Cell]]:
 
 # -- grids as text -----------------------------------------------------------------------------------------------------
 
-IQ_PUZZLER_PRO = (
-    "...........\n" * 5
-    + """
-NN..
-.NNN
-
-PPP
-PP.
-
-F..
-FFF
-.F.
-
-WW.
-.WW
-..W
-
-YYYY
-.Y..
-
-SS.
-.SS
-
-TTT
-.T.
-
-VVV
-V..
-V..
-
-LLLL
-L...
-
-UUU
-U.U
-
-JJJ
-J..
-
-CC
-C.
-"""
+_GAME = (
+    "NN..  PPP  F..  WW.  YYYY  SS.  TTT  VVV  LLLL  UUU  JJJ  CC",
+    ".NNN  PP.  FFF  .WW  .Y..  .SS  .T.  V..  L...  U.U  J..  C.",
+    "           .F.  ..W                  V..                    ",
 )
+_SPANS = [slice(*piece.span()) for piece in re.finditer(r"\S+", _GAME[0])]
+IQ_PUZZLER_PRO = "...........\n" * 5 + "".join(
+    "\n" + "\n".join(row[at] for row in _GAME).rstrip() + "\n" for at in _SPANS
+)
+"""The game as text: its grid and its pieces."""
 
 
 def load(path: str | Path) -> Grid:
@@ -231,23 +194,11 @@ def load(path: str | Path) -> Grid:
 
 
 def parse(text: str) -> Grid:
-    """Read a grid from text.
+    """Read a grid from text: its picture, then one of each piece, drawn with its own character; blank lines between.
 
-    Parameters
-    ----------
-    text : str
-        The picture of the grid (``.`` free, ``#`` outside the grid, any other character a piece already placed), then
-        the picture of each piece, drawn with its own character; blank lines between. Without pieces the grid has those
-        of IQ Puzzler Pro.
-
-    Returns
-    -------
-    Grid
-
-    Raises
-    ------
-    InputError
-        With the line, if the text is no such picture or the pieces do not cover the free cells exactly.
+    In the picture of the grid ``.`` is free, ``#`` outside the grid, and any other character a piece already placed.
+    Without pieces the grid has those of IQ Puzzler Pro. Raises InputError with the line, if the text is no such picture
+    or the pieces do not cover the free cells exactly.
     """
     blocks = _blocks(text)
     if not blocks:

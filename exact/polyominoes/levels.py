@@ -1,12 +1,8 @@
-"""Grids to be filled: random cuts into polyominoes, and levels of IQ Puzzler Pro (Perrin & Beaujard, VI).
+"""Grids to be filled: random cuts into polyominoes (Perrin & Beaujard, VI), and levels of IQ Puzzler Pro.
 
 A level is the game with some pieces placed, to be completed by the others. The shipped levels were made by
 `make_level`; they are not those of the game. Each has one filling. A tier is the number of pieces that are left to
 place.
-
-References
-----------
-A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", section VI: the cut.
 """
 
 from __future__ import annotations
@@ -52,36 +48,20 @@ _NAMES = string.ascii_uppercase + string.ascii_lowercase + string.digits + "".jo
 
 @dataclass(frozen=True)
 class CutLimits:
-    """Limits on the pieces of a cut.
+    """Limits on the pieces of a cut."""
 
-    Parameters
-    ----------
-    smallest, largest : int
-        Cells of a piece.
-    longest : int, optional
-        The longer side of a piece's bounding box, at most. Default: any.
-    thinnest : int
-        The shorter side of the bounding box, at least; 2 excludes bars.
-    distinct : bool
-        No two pieces are equal up to rotation and reflection.
-    """
-
-    smallest: int = MIN_CELLS
+    smallest: int = MIN_CELLS  # cells of a piece
     largest: int = 5
-    longest: int | None = None
-    thinnest: int = 1
-    distinct: bool = False
+    longest: int | None = None  # most cells along the longer side of its bounding box; None is any number
+    thinnest: int = 1  # least along the shorter side; 2 excludes bars
+    distinct: bool = False  # no two pieces are equal up to rotation and reflection
 
     def __post_init__(self) -> None:
-        if not 1 <= self.smallest <= self.largest:
-            raise InputError(
-                f"pieces of {self.smallest} to {self.largest} cells; expected the smaller number first, 1 or more"
-            )
+        wrong = f"pieces of {self.smallest} to {self.largest} cells" * (not 1 <= self.smallest <= self.largest)
         if self.longest is not None and not 1 <= self.thinnest <= self.longest:
-            raise InputError(
-                f"pieces at least {self.thinnest} and at most {self.longest} cells long; expected the smaller number "
-                "first, 1 or more"
-            )
+            wrong = wrong or f"pieces at least {self.thinnest} and at most {self.longest} cells long"
+        if wrong:
+            raise InputError(f"{wrong}; expected the smaller number first, 1 or more")
 
     def allow(self, piece: Sequence[Cell], used: Collection[Shape]) -> bool:
         """Whether a piece is within the limits; ``used``: the shapes of the other pieces."""

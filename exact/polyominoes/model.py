@@ -1,11 +1,6 @@
-"""A grid as an exact cover problem, its search, and the steps of the search.
+"""A grid as an exact cover problem, its search, and the steps of the search (Perrin & Beaujard, section III).
 
 An option is a position and orientation of a piece.
-
-References
-----------
-A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III: weights and empty zones; the
-recorded steps, branches and depth.
 """
 
 from __future__ import annotations
@@ -19,19 +14,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lns.exact.cover.kernel import (
-    BRANCHES,
-    DEEPEST,
-    LEVEL,
-    NOTHING,
-    PRUNED,
-    Problem,
-    last_choice,
-    make_problem,
-    new_state,
-)
+from lns.exact.cover import kernel
+from lns.exact.cover.kernel import Problem
 from lns.exact.cover.search import PausedCover
-from lns.exact.execution import Check, each_after, unlimited
+from lns.exact.execution import timed
 from lns.exact.polyominoes.grid import (
     WEIGHTS,
     Cell,
@@ -72,7 +58,7 @@ class Model:
         """The problem for the kernel."""
         sizes = np.array([len(shape) for shape in self.shapes], dtype=np.int32)
         fields = {"images": self.images, "beside": self.beside, "pieces": sizes, "kinds": self.cells}
-        return make_problem(self.begin, self.item, self.cells + len(self.shapes), **fields)
+        return kernel.make_problem(self.begin, self.item, self.cells + len(self.shapes), **fields)
 
     @property
     def copies(self) -> IntArray:
@@ -102,8 +88,8 @@ class Model:
         return filling
 
 
-def build_model(grid: Grid, *, reduced: bool = False, check: Check = unlimited) -> Model:
-    """Make the exact cover model of a grid; ``check`` is called between the shapes.
+def build_model(grid: Grid, *, reduced: bool = False) -> Model:
+    """Make the exact cover model of a grid.
 
     ``reduced`` breaks the symmetry of the free cells: of the positions of one piece that rotations and reflections of
     the free cells map onto each other, one is kept. Every filling is an image of one that remains.
@@ -118,7 +104,7 @@ def build_model(grid: Grid, *, reduced: bool = False, check: Check = unlimited) 
     for cell, number in numbers.items():
         place[cell] = number
     places: list[IntArray] = []
-    for shape in each_after(check, by_shape):
+    for shape in timed(by_shape):
         places.append(_places(shape, place))
         if sum(positions.size for positions in places) > MAX_NODES:
             raise InputError(f"the pieces have too many positions on this grid; expected at most {MAX_NODES:,} nodes")
@@ -173,19 +159,7 @@ def _representatives(places: IntArray, maps: list[list[int]]) -> tuple[IntArray,
 
 
 class FillingSearch(PausedCover):
-    """A search that can be paused, for `lns.exact.execution.run_search`.
-
-    Parameters
-    ----------
-    model : Model
-        The grid as an exact cover problem.
-    weight : str
-        A key of WEIGHTS: pieces of the largest weight are tried first. `NO_WEIGHT`: in the order of the grid's pieces.
-    zones : bool
-        Reject placements that leave a zone which no pieces can fill.
-    dead_ends : bool
-        Reject placements that leave a cell or a piece without a place. The search of the report does not.
-    """
+    """A paused search for fillings; the parameters are those of `lns.exact.polyominoes.search.fill`."""
 
     first_step = 5  # on large grids a node takes 10 ms
 
@@ -199,22 +173,22 @@ class FillingSearch(PausedCover):
         rank[np.argsort(-weights[kind], kind="stable")] = np.arange(model.options, dtype=np.int32)
         need = np.append(np.ones(model.cells, dtype=np.int32), model.copies)
         problem = model.problem._replace(zones=zones, dead_ends=dead_ends)
-        super().__init__(problem, new_state(problem, int(model.copies.sum()), need, rank=rank))
+        super().__init__(problem, kernel.new_state(problem, int(model.copies.sum()), need, rank=rank))
 
     @property
     def pruned(self) -> int:
         """Placements rejected by the test of zones."""
-        return int(self.counters[PRUNED])
+        return int(self.counters[kernel.PRUNED])
 
     @property
     def branches(self) -> int:
         """Placements after which the search went on, and its start."""
-        return int(self.counters[BRANCHES])
+        return int(self.counters[kernel.BRANCHES])
 
     @property
     def deepest(self) -> int:
         """Most pieces placed at one time."""
-        return int(self.counters[DEEPEST])
+        return int(self.counters[kernel.DEEPEST])
 
     @property
     def ended(self) -> FillingSearch | None:
@@ -264,12 +238,12 @@ class StepRecorder:
 
     def placed(self) -> list[tuple[str, tuple[Cell, ...]]]:
         """Name and cells of the pieces that are placed now."""
-        levels = range(int(self.search.counters[LEVEL]))
-        return [self._piece(level) for level in levels if self.search.state.chosen[level] != NOTHING]
+        levels = range(int(self.search.counters[kernel.LEVEL]))
+        return [self._piece(level) for level in levels if self.search.state.chosen[level] != kernel.NOTHING]
 
     def _last(self, zone: bool) -> Step:
         """The placement that was just tested; ``zone``: it was rejected by the test of zones."""
-        level, _, stays = last_choice(self.search.state)
+        level, _, stays = kernel.last_choice(self.search.state)
         rejected = StepOutcome.ZONE if zone else StepOutcome.NO_PLACE
         return Step(level, *self._piece(level), StepOutcome.STAYS if stays else rejected)
 

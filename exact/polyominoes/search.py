@@ -1,9 +1,7 @@
 """Find or count the fillings of a grid, by a search of this project or by the library xcover; fillings are verified.
 
-References
-----------
-A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", sections III (weights, empty zones) and VI (large grids, and
-the race of weights on several processes).
+Weights and empty zones are from section III of the report of Perrin & Beaujard (`lns.exact.polyominoes.grid`), large
+grids and the race of weights on several processes from section VI.
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import factorial, prod
@@ -20,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from lns.exact.child_process import Emit, ExitReason, run_in_process
+from lns.exact.child_process import Emit, run_in_process
 from lns.exact.cover.search import library_covers
 from lns.exact.driver import PausedSearch, Progress, ProgressCallback
-from lns.exact.execution import Check, Request, build_and_run, each_after
+from lns.exact.execution import Request, build_and_run, solve_in_child, timed
 from lns.exact.optional_deps import require
-from lns.exact.outcome import SolveStatus
+from lns.exact.outcome import Outcome, SolveStatus
 from lns.exact.polyominoes.grid import RACE, WEIGHTS, Grid
 from lns.exact.polyominoes.model import FillingSearch, build_model
 from lns.instances.errors import InputError
@@ -64,22 +61,18 @@ class WeightRace(PausedSearch):
 
     @property
     def nodes(self) -> int:
-        """Placements tested by all searches."""
         return sum(search.nodes for search in self.searches)
 
     @property
     def solutions(self) -> int:
-        """1 once a search has a filling, else 0."""
         return 0 if self.ended is None else self.ended.solutions
 
     @property
     def exhausted(self) -> bool:
-        """Whether the search that ended has searched its whole tree."""
         return self.ended is not None and self.ended.exhausted
 
     @property
     def explored(self) -> float:
-        """The largest share of its tree that one of the searches has done."""
         return max(search.explored for search in self.searches)
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
@@ -104,49 +97,28 @@ def fill(
     dead_ends: bool = True,
     **fields: Any,
 ) -> FillResult:
-    """Find the first filling of a grid, or count all.
+    """Find the first filling of a grid, or count all (Perrin & Beaujard, section III).
 
-    Parameters
-    ----------
-    grid : Grid
-        The grid, and the pieces that are not on it yet.
-    weight : str or sequence of str, optional
-        A key of WEIGHTS (which pieces are tried first), "none" for the order in which they are drawn, or "race" for all
-        weights in turn; a sequence of weights races them. Default: the race, or "descender" when counting.
-    zones : bool
-        Reject placements that leave a zone which no pieces can fill.
-    dead_ends : bool
-        Reject placements that leave a cell or a piece without a place. The search of the report does not, and tests
-        more placements.
-    **fields
-        ``count_all``, ``nodes`` (placements tested), ``seconds``, ``on_progress`` and ``processor_time`` of
-        `lns.exact.execution.Request`. Symmetric images of a filling are searched once and counted each.
+    ``weight`` is a key of WEIGHTS (which pieces are tried first), "none" for the order in which they are drawn, or
+    "race" for all weights in turn; a sequence of weights races them. The default is the race, or "descender" when
+    counting. ``zones``: reject placements that leave a zone which no pieces can fill. ``dead_ends``: reject those that
+    leave a cell or a piece without a place; the search of the report does not, and tests more placements.
 
-    Returns
-    -------
-    FillResult
+    ``fields`` are ``count_all``, ``nodes`` (placements tested), ``seconds``, ``on_progress`` and ``processor_time`` of
+    `lns.exact.execution.Request`. Symmetric images of a filling are searched once and counted each.
 
-    Raises
-    ------
-    InputError
-        If the weight is unknown, if a race is to count all, or if the grid is too large.
-
-    References
-    ----------
-    A. Perrin and T. Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III.
+    Raises InputError if the weight is unknown, if a race is to count all, or if the grid is too large.
     """
     request = Request(**fields)
     weight = weight or (COUNTING_WEIGHT if request.count_all else RACE)
     weights = [*WEIGHTS] if weight == RACE else [weight] if isinstance(weight, str) else weight
     if request.count_all and len(weights) > 1:
         raise InputError("a race ends at the first filling; expected one weight to count all")
-    options, searches = 0, list[FillingSearch]()
+    searches: list[FillingSearch] = []
 
-    def begin(check: Check) -> PausedSearch:
-        nonlocal options, searches
-        model = build_model(grid, reduced=request.count_all, check=check)
-        options, parts = model.options, {"zones": zones, "dead_ends": dead_ends}
-        searches = [FillingSearch(model, name, **parts) for name in each_after(check, weights)]
+    def begin() -> PausedSearch:
+        model = build_model(grid, reduced=request.count_all)
+        searches.extend(FillingSearch(model, name, zones=zones, dead_ends=dead_ends) for name in timed(weights))
         return WeightRace(searches) if len(searches) > 1 else searches[0]
 
     outcome = build_and_run(begin, request)
@@ -157,7 +129,7 @@ def fill(
         outcome.nodes,
         outcome.seconds,
         filling=None if ended is None else ended.first_filling(),
-        options=options,
+        options=searches[0].model.options if searches else 0,
         pruned=sum(search.pruned for search in searches),
         weight="" if ended is None else ended.weight,
         branches=sum(search.branches for search in searches),
@@ -184,34 +156,34 @@ def race(
     if workers < 1:
         raise InputError(f"{workers} workers; expected 1 or more")
     shares = [weights[at::workers] for at in range(min(workers, len(weights)))]
-    own_nodes = None if nodes is None else -(-nodes // len(shares))
+    own = {"zones": zones, "nodes": None if nodes is None else -(-nodes // len(shares)), "seconds": seconds}
     told: dict[int, Progress | FillResult] = {}  # the last message of each process
     over, began, interrupted = Event(), time.perf_counter(), False
 
     def search_share(at: int) -> None:
-        def receive(message: Progress | FillResult) -> None:
-            if over.is_set():
-                raise _RaceOverError
-            told[at] = message
-            if isinstance(message, FillResult) and _decides(message):
-                over.set()
+        def receive(message: Progress | FillResult) -> bool:
+            if not over.is_set():
+                told[at] = message
+                if _decides(message):
+                    over.set()
+            return over.is_set()
 
         try:
-            with suppress(_RaceOverError):
-                run_in_process(_search_share, grid, shares[at], zones, own_nodes, seconds, receive=receive)
+            run_in_process(_search_share, grid, shares[at], own, receive=receive)
         except Exception:
             over.set()
             raise
+
+    def nodes_told() -> int:
+        return sum(message.nodes or 0 for message in told.values())
 
     with ThreadPoolExecutor(len(shares)) as pool:
         searches = [pool.submit(search_share, at) for at in range(len(shares))]
         try:
             while not over.wait(_LOOK_SECONDS) and not all(search.done() for search in searches):
                 if on_progress is not None:
-                    now = list(told.values())
-                    explored = max((each.explored for each in now if isinstance(each, Progress)), default=0.0)
-                    tested = sum(each.nodes or 0 for each in now)
-                    on_progress(Progress(tested, 0, time.perf_counter() - began, explored))
+                    explored = (each.explored for each in [*told.values()] if isinstance(each, Progress))
+                    on_progress(Progress(nodes_told(), 0, time.perf_counter() - began, max(explored, default=0.0)))
         except KeyboardInterrupt:
             interrupted = True
         finally:
@@ -222,23 +194,16 @@ def race(
     results = (message for message in told.values() if isinstance(message, FillResult))
     best = max(results, key=lambda result: (_decides(result), result.deepest), default=spent)
     status = SolveStatus.INTERRUPTED if interrupted and not _decides(best) else best.status
-    tested = sum(message.nodes or 0 for message in told.values())
-    return replace(best, status=status, nodes=tested, seconds=time.perf_counter() - began)
+    return replace(best, status=status, nodes=nodes_told(), seconds=time.perf_counter() - began)
 
 
-class _RaceOverError(Exception):
-    """Another process has ended the race."""
-
-
-def _search_share(
-    emit: Emit, grid: Grid, weights: Sequence[str], zones: bool, nodes: int | None, seconds: float | None
-) -> None:
+def _search_share(emit: Emit, grid: Grid, weights: Sequence[str], own: dict[str, Any]) -> None:
     """The task of a process: sends its progress now and then, and its result."""
-    emit(fill(grid, weights, zones=zones, nodes=nodes, seconds=seconds, on_progress=emit))
+    emit(fill(grid, weights, **own, on_progress=emit))
 
 
-def _decides(result: FillResult) -> bool:
-    return result.status in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE)
+def _decides(message: Progress | FillResult) -> bool:
+    return isinstance(message, FillResult) and message.status in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE)
 
 
 def fill_by_library(grid: Grid, *, count_all: bool = False, seconds: float | None = None) -> FillResult:
@@ -248,41 +213,35 @@ def fill_by_library(grid: Grid, *, count_all: bool = False, seconds: float | Non
     ChildProcessError if it crashes.
     """
     require("cover", "the solver xcover")
+    first: list[Any] = []
     model = build_model(grid)
-    answers: list[tuple[int, list[int], bool, float]] = [(0, [], False, 0.0)]
-    ended = run_in_process(
-        _cover_by_library, grid, count_all, receive=answers.append, seconds=seconds, prepare="xcover"
-    )
-    count, first, exhausted, spent = answers[-1]
-    if ended.reason is ExitReason.INTERRUPTED:
-        status, spent = SolveStatus.INTERRUPTED, ended.seconds
-    elif exhausted or (count and not count_all):
-        status = SolveStatus.SOLVED if count else SolveStatus.INFEASIBLE
-    else:
-        status, spent = SolveStatus.BUDGET_SPENT, ended.seconds
-    filling = model.filling(np.array(first, dtype=np.int32)) if count else None
+    request = Request(count_all, seconds=seconds, on_solution=first.append)
+    found = solve_in_child(_cover_by_library, grid, request, prepare="xcover")
+    filling = model.filling(np.array(first[0], dtype=np.int32)) if first else None
     swapped = prod(map(factorial, model.copies.tolist()))
-    return FillResult(status, -(-count // swapped), None, spent, filling, model.options)
+    return FillResult(found.status, -(-found.solutions // swapped), None, found.seconds, filling, model.options)
 
 
-def _cover_by_library(emit: Emit, grid: Grid, count_all: bool) -> None:
-    """Task of the child process. Emits (fillings, options of the first one, ended, seconds); equal pieces differ."""
-    began = time.perf_counter()
-    model = build_model(grid)
+def _cover_by_library(emit: Emit, grid: Grid, request: Request) -> None:
+    """Task of the child process: sends the options of the first filling and outcomes, in which equal pieces differ."""
+    began, model, count = time.perf_counter(), build_model(grid), 0
     options, numbers = [], []
     for number, (first, last) in enumerate(pairwise(model.begin.tolist())):
         *cells, kind = model.item[first:last].tolist()
         for name in model.names[kind - model.cells]:
             options.append([*map(str, cells), f"piece {name}"])
             numbers.append(number)
+
+    def report(status: SolveStatus) -> None:
+        emit(Outcome(status, count, None, time.perf_counter() - began))
+
     items = [*map(str, range(model.cells)), *(f"piece {name}" for names in model.names for name in names)]
-    count, first_options = 0, list[int]()
     for chosen in library_covers(options, items, []) if items else ([],):  # a grid without free cells is filled
         count += 1
         if count == 1:
-            first_options = [numbers[option] for option in chosen]
-        if count.bit_count() == 1:  # at powers of two
-            emit((count, first_options, False, time.perf_counter() - began))
-        if not count_all:
+            emit([numbers[option] for option in chosen])
+        if not request.count_all:
             break
-    emit((count, first_options, count_all or not count, time.perf_counter() - began))
+        if count.bit_count() == 1:  # at powers of two
+            report(SolveStatus.BUDGET_SPENT)
+    report(SolveStatus.SOLVED if count else SolveStatus.INFEASIBLE)

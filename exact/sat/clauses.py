@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lns.exact.execution import Check, each_after, unlimited
+from lns.exact.execution import timed
 from lns.instances.errors import InputError
 
 Block = npt.NDArray[np.int32]
@@ -91,16 +91,14 @@ class Simplified(NamedTuple):
         return sorted([*own, *self.forced.tolist()], key=abs)
 
 
-def simplify(
-    blocks: Iterable[Block], variables: int, check: Check = unlimited, *, propagate: bool = True
-) -> Simplified:
+def simplify(blocks: Iterable[Block], variables: int, *, propagate: bool = True) -> Simplified:
     """Apply unit propagation until nothing changes, and number the remaining variables anew.
 
     Clauses that are true and literals that are false are gone. The formula is returned as it is if ``propagate`` is
-    false, or if propagation finds a contradiction. ``check`` is called between the blocks.
+    false, or if propagation finds a contradiction.
     """
     value = np.zeros(variables + 1, dtype=np.int32)  # 1 true, -1 false, 0 free
-    whole = clauses = list(each_after(check, blocks))
+    whole = clauses = list(timed(blocks))
     while propagate:
         single = np.concatenate([value[:0], *(block[:, 0] for block in clauses if block.shape[1] == 1)])
         new = single[value[np.abs(single)] != np.sign(single)]
@@ -108,13 +106,13 @@ def simplify(
             clauses = [block for block in clauses if block.shape[1] != 1]
             break
         value[np.abs(new)] = np.sign(new)
-        clauses = [shorter for block in each_after(check, clauses) for shorter in _shorter(block, value)]
+        clauses = [shorter for block in timed(clauses) for shorter in _shorter(block, value)]
         if any(block.shape[1] == 0 for block in clauses):
-            return simplify(whole, variables, check, propagate=False)
+            return simplify(whole, variables, propagate=False)
     kept, forced = (np.flatnonzero(chosen).astype(np.int32) for chosen in (value == 0, value))
     if len(forced):
         number = np.cumsum(value == 0, dtype=np.int32) - 1  # variables count from 1
-        clauses = [number[np.abs(block)] * np.sign(block) for block in each_after(check, clauses)]
+        clauses = [number[np.abs(block)] * np.sign(block) for block in timed(clauses)]
     return Simplified(clauses, kept[1:], forced * value[forced])
 
 
@@ -150,18 +148,16 @@ def read_answer(text: str, source: str) -> list[int] | None:
         words = line.split()
         if not words or words[0] == "c":
             continue
-        verdict = " ".join(words[1:] if words[0] == "s" else words).upper()
-        if verdict in ("SAT", "SATISFIABLE"):
-            satisfiable = True
-        elif verdict in ("UNSAT", "UNSATISFIABLE"):
-            satisfiable = False
+        verdict = " ".join(words[words[0] == "s" :]).upper()
+        if verdict in ("SAT", "SATISFIABLE", "UNSAT", "UNSATISFIABLE"):
+            satisfiable = not verdict.startswith("UN")
+        elif words[0] in ("s", "INDET") or verdict == "UNKNOWN":
+            raise InputError(f"'{line.strip()}' is no answer; expected SATISFIABLE or UNSATISFIABLE", source, number)
         elif words[0] == "v" or re.fullmatch(r"-?[0-9]+", words[0]):
             for word in words[words[0] == "v" :]:
                 if not re.fullmatch(r"-?[0-9]{1,10}", word):
                     raise InputError(f"'{word}' in a line of values; expected a whole number", source, number)
                 literals.append(int(word))
-        elif words[0] in ("s", "INDET") or verdict == "UNKNOWN":
-            raise InputError(f"'{line.strip()}' is no answer; expected SATISFIABLE or UNSATISFIABLE", source, number)
     if not satisfiable:
         return None
     model = [literal for literal in literals if literal]

@@ -39,51 +39,26 @@ class Encoding(ABC):
 
     A board has one model or, because of auxiliary variables and duplicate pieces, several; `exclude` forbids all models
     of a board at once.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-        The puzzle whose solutions are the models.
-    name : str
-        Name of the encoding.
-
-    Attributes
-    ----------
-    source : str
-        Where it is published.
-    variables : int
-        Number of variables, which are numbered from 1.
-    deciding : int
-        Number of variables of pieces and orientations. They come first and determine all others.
-    placing : tuple of ndarray of int32
-        The variables that together say that a piece lies on a cell in a rotation; they broadcast to (cells, pieces, 4).
-    shown : ndarray of int32, shape (cells, 4, colours)
-        The variable of a colour at a side of a cell.
-    palette : list of int
-        The colours that occur, grey first.
-    colours : int
-        Number of these colours; the formula numbers them from 0 (grey) without gaps.
-    sides : ndarray of int32, shape (pieces, 4, 4)
-        Colour number by piece, rotation and side.
-    inner_edges : list of (int, int, int)
-        Inner edges as (cell, its side, neighbour), side RIGHT or DOWN.
-    pieces : int
-        Number of pieces, blanks of holes too.
     """
 
-    source: str
-    deciding: int
-    placing: tuple[Block, ...]
-    shown: Block
+    source: str  # where it is published
+    variables = 0  # their number; they are numbered from 1
+    deciding: int  # the first variables, which say pieces and orientations, and determine all others
+    placing: tuple[Block, ...]  # what together says where a piece lies, broadcast to (cells, pieces, 4 rotations)
+    shown: Block  # (cells, 4, colours): the variable of a colour at a side of a cell
+    palette: list[int]  # the colours that occur, grey first; the formula numbers them from 0 without gaps
+    sides: Block  # (pieces, 4, 4): number of the colour by piece, rotation and side
+    inner_edges: list[tuple[int, int, int]]  # (cell, its side, neighbour), the side being RIGHT or DOWN
+    pieces: int  # their number, blanks of holes too
 
     def __init__(self, puzzle: Puzzle, name: str) -> None:
         self.puzzle, self.name = puzzle, name
         self.palette = np.unique(np.append(puzzle.oriented, GREY)).tolist()
         self.colours = len(self.palette)
-        self.sides: Block = np.searchsorted(self.palette, puzzle.oriented).astype(np.int32).reshape(-1, 4, 4)
+        self.sides = np.searchsorted(self.palette, puzzle.oriented).astype(np.int32).reshape(-1, 4, 4)
         around = ((cell, side, other) for cell in range(puzzle.cells) for side, other in puzzle.neighbours(cell))
         self.inner_edges = [edge for edge in around if edge[1] in (RIGHT, DOWN)]
-        self.variables, self.pieces = 0, len(puzzle.pieces)
+        self.pieces = len(puzzle.pieces)
 
     def new_variables(self, *shape: int) -> Block:
         """Number more variables, consecutively in the order of an array."""
@@ -183,23 +158,13 @@ class Bailleux(Encoding):
     which are variables: HALF-3 has the clauses 'not P or not O or C' only, from which unit propagation deduces nothing
     about an edge before piece and rotation are known; HALF-2 also supports, so that it is arc consistent. That exactly
     one variable is true is written by Sinz's counters, or pair by pair (``pairwise``).
-
-    Attributes
-    ----------
-    piece, rotation : ndarray of int32, shape (cells, pieces) and (cells, 4)
-        Variables P and O by cell, unless ``merged``.
-    value : ndarray of int32, shape (cells, pieces, 4)
-        Variables Q by cell, if ``merged``.
-    edges : ndarray of int32, shape (cells, 4)
-        Number of the edge at each side of each cell, from 0, rim edges included.
-    colour : ndarray of int32, shape (edges, colours)
-        Variables C of all edges; the two cells of an inner edge share them. In FULL only `exclude` needs them; they
-        come behind all other variables.
     """
 
-    piece: Block
-    rotation: Block
-    value: Block
+    piece: Block  # (cells, pieces): variables P by cell, unless ``merged``
+    rotation: Block  # (cells, 4): variables O by cell, unless ``merged``
+    value: Block  # (cells, pieces, 4): variables Q by cell, if ``merged``
+    edges: Block  # (cells, 4): number of the edge at each side of a cell, from 0, rim edges included
+    colour: Block  # (edges, colours): variables C; in FULL only `exclude` needs them, and they come behind all others
 
     def __init__(self, puzzle: Puzzle, name: str, *, merged: bool, half: bool, pairwise: bool = False) -> None:
         super().__init__(puzzle, name)
@@ -210,7 +175,7 @@ class Bailleux(Encoding):
         cells, width, height = puzzle.cells, puzzle.width, puzzle.height
         row, column = np.divmod(np.arange(cells, dtype=np.int32), width)
         left, up = row * (width + 1) + column, height * (width + 1) + row * width + column
-        self.edges: Block = np.stack([up, left + 1, up + width, left], axis=1)
+        self.edges = np.stack([up, left + 1, up + width, left], axis=1)
         self._allowed = np.array([puzzle.fits(cell).reshape(-1, 4) for cell in range(cells)])
         if merged:
             self.value = self.new_variables(cells, self.pieces, 4)

@@ -17,7 +17,8 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from lns.exact.driver import PausedSearch
-from lns.exact.execution import Check, Request, build_and_run, each_after, unlimited
+from lns.exact.execution import Request, build_and_run, check_time, timed
+from lns.exact.kernels import arrays
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.exact.outcome import Outcome
 from lns.exact.piece_classes import allowed_placements
@@ -79,14 +80,14 @@ class Walk(NamedTuple):
     random: npt.NDArray[np.uint64]  # (2,): state of the random number generator
 
 
-def formula_of(blocks: Iterable[Block], variables: int, check: Check = unlimited) -> Formula:
-    """The formula of blocks of clauses (see `lns.exact.sat.clauses`); ``check`` is called between them."""
+def formula_of(blocks: Iterable[Block], variables: int) -> Formula:
+    """The formula of blocks of clauses (see `lns.exact.sat.clauses`)."""
     lengths, flat = [np.zeros(1, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
-    for block in each_after(check, blocks):
+    for block in timed(blocks):
         lengths.append(np.full(len(block), block.shape[1], dtype=np.int64))
         flat.append(np.where(block > 0, 2 * block - 2, -2 * block - 1).reshape(-1).astype(np.int32))
     begin, literal = np.cumsum(np.concatenate(lengths)), np.concatenate(flat)
-    check()
+    check_time()
     shape = len(begin) - 1, 2 * variables
     by_literal = csr_array((np.ones(len(literal), dtype=np.bool_), literal, begin), shape=shape).tocsc()
     return Formula(begin, literal, by_literal.indptr.astype(np.int64), by_literal.indices.astype(np.int32))
@@ -99,20 +100,14 @@ def random_walk(formula: Formula, seed: int) -> Walk:
     value = np.random.Generator(np.random.PCG64(source)).integers(0, 2, variables, dtype=np.uint8)
     walk = Walk(
         value=value,
-        true_count=np.zeros(clauses, dtype=np.int32),
-        critical=np.zeros(clauses, dtype=np.int32),
-        score=np.zeros(variables, dtype=np.int32),
+        kept=value.copy(),
         weight=np.ones(clauses),
         weighted=np.zeros(variables),
-        false_clauses=np.zeros(clauses, dtype=np.int32),
-        false_at=np.zeros(clauses, dtype=np.int32),
         last_flip=np.full(variables, -1, dtype=np.int64),
-        promising=np.zeros(variables, dtype=np.int32),
         is_promising=np.zeros(variables, dtype=np.bool_),
-        next_literal=np.zeros(clauses, dtype=np.int32),
-        picked=np.zeros(clauses, dtype=np.int64),
-        false_steps=np.zeros(clauses, dtype=np.int64),
-        kept=value.copy(),
+        **arrays(np.int32, clauses, "true_count", "critical", "false_clauses", "false_at", "next_literal"),
+        **arrays(np.int64, clauses, "picked", "false_steps"),
+        **arrays(np.int32, variables, "score", "promising"),
         integers=np.zeros(INTEGERS, dtype=np.int64),
         reals=np.zeros(NOISE + 1),
         random=source.generate_state(2, np.uint64) | np.uint64(1),
@@ -495,18 +490,16 @@ class LocalSearch(PausedSearch):
     """Local search over the assignments of a CNF formula. Nodes are steps.
 
     It finds a model or goes on; it cannot prove that there is none, so it is never exhausted. The clauses are blocks
-    (see `lns.exact.sat.clauses`), the rule is one of `RULES`, and ``check`` is called while the formula is built.
+    (see `lns.exact.sat.clauses`), the rule is one of `RULES`.
     """
 
     exhausted = False
     first_step = 1  # one changes all weights: some hundredths of a second with 256 cells
 
-    def __init__(
-        self, blocks: Iterable[Block], variables: int, rule: str, seed: int = 0, check: Check = unlimited
-    ) -> None:
+    def __init__(self, blocks: Iterable[Block], variables: int, rule: str, seed: int = 0) -> None:
         self._rule = RULES.index(rule)
-        self._formula = formula_of(blocks, variables, check)
-        check()
+        self._formula = formula_of(blocks, variables)
+        check_time()
         self._walk = random_walk(self._formula, seed)
         if self._rule == RSAPS:
             self._walk.reals[NOISE] = FIRST_SMOOTHING
@@ -540,16 +533,16 @@ class BoardWalk(LocalSearch):
     propagated. A formula of 256 cells takes some gigabytes of memory.
     """
 
-    def __init__(self, puzzle: Puzzle, rule: str, simplified: bool, seed: int, check: Check) -> None:
-        check()
+    def __init__(self, puzzle: Puzzle, rule: str, simplified: bool, seed: int) -> None:
+        check_time()
         self._encoding = encoding = Triangles(puzzle)
         wrong = np.ones(encoding.piece.shape, dtype=np.bool_)  # pieces on cells where no rotation of them is allowed
         for cell in range(puzzle.cells):
             wrong[[oriented >> 2 for oriented in allowed_placements(puzzle, cell)], cell] = False
         added = [units(-encoding.piece[wrong])] if simplified else []
         clauses = chain(encoding.clauses(), added)
-        self._simple = simplify(clauses, encoding.variables, check, propagate=simplified)
-        super().__init__(self._simple.blocks, len(self._simple.kept), rule, seed, check)
+        self._simple = simplify(clauses, encoding.variables, propagate=simplified)
+        super().__init__(self._simple.blocks, len(self._simple.kept), rule, seed)
 
     def first_board(self) -> Board | None:
         return self._encoding.board(self._simple.model(self.model())) if self.solutions else None
@@ -558,4 +551,4 @@ class BoardWalk(LocalSearch):
 def run_sls(rule: str, simplified: bool, puzzle: Puzzle, request: Request) -> Outcome:
     """The solvers 'sls:...'; those called 'sls:...-raw' take the formula as it is."""
     LocalSearch([units([1])], 1, rule).advance(0, True)  # compiles, or loads machine code, before the clock starts
-    return build_and_run(lambda check: BoardWalk(puzzle, rule, simplified, request.seed, check), request)
+    return build_and_run(lambda: BoardWalk(puzzle, rule, simplified, request.seed), request)

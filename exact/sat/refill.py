@@ -77,13 +77,7 @@ def search_refill(emit: Emit, puzzle: Puzzle, board: Board, cells: list[int], sc
 
 
 class Refills:
-    """A formula whose models are the legal refills of a region.
-
-    Attributes
-    ----------
-    clauses : list of list of int
-        The formula; a literal is a variable from 1, negative where it is false.
-    """
+    """A formula whose models are the legal refills of a region: ``clauses`` of literals as in DIMACS."""
 
     def __init__(self, puzzle: Puzzle, board: Board, cells: Collection[int]) -> None:
         self.puzzle, self.clauses, self._variables = puzzle, list[list[int]](), 0

@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,7 +22,7 @@ from lns.exact.execution import Reporter, Request, solve_in_child
 from lns.exact.optional_deps import require
 from lns.exact.outcome import Outcome
 from lns.exact.sat.clauses import read_answer
-from lns.exact.sat.encodings import Encoding, encode
+from lns.exact.sat.encodings import encode
 from lns.exact.sat.steps import PiecesFirst
 from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
@@ -80,8 +81,18 @@ def search(emit: Emit, puzzle: Puzzle, request: Request, name: str, restricted: 
             solver.connect_propagator(PiecesFirst(variables))
             for variable in variables:
                 solver.observe(variable)
-        budget = None if request.nodes is None else _budget(solver, solver_name)
-        while answer := _solve(solver, budget, request.nodes or 0):
+        unit, limit = ("", None) if request.nodes is None else _budget(solver, solver_name)
+
+        def is_satisfiable() -> bool | None:  # None: the budget is spent
+            if limit is None:
+                return bool(solver.solve())
+            if (left := (request.nodes or 0) - (_spent(solver, unit) or 0)) <= 0:
+                return None
+            limit(left)
+            answer: bool | None = solver.solve_limited()
+            return answer
+
+        while answer := is_satisfiable():
             board = encoding.board(solver.get_model())
             reporter.add_board(board, _spent(solver, "decisions"))
             if not request.count_all:
@@ -89,62 +100,49 @@ def search(emit: Emit, puzzle: Puzzle, request: Request, name: str, restricted: 
             solver.add_clause(encoding.exclude(board))
         if conflicts := _spent(solver, "conflicts"):
             reporter.details["conflicts"] = conflicts
-        if budget is not None:
-            reporter.details["budget_spent"] = _spent(solver, budget[0]) or 0
+        if limit is not None:
+            reporter.details["budget_spent"] = _spent(solver, unit) or 0
         reporter.report(_spent(solver, "decisions"), exhausted=answer is False)
 
 
 def _budget(solver: Any, name: str) -> tuple[str, Callable[[int], None]]:
     """What a solver can limit, decisions or conflicts, and the method that does. InputError if it limits neither."""
     for unit, limit in (("decisions", solver.dec_budget), ("conflicts", solver.conf_budget)):
-        try:
+        with suppress(NotImplementedError):
             limit(0)
-        except NotImplementedError:
-            continue
-        return unit, limit
+            return unit, limit
     raise InputError(f"{name} has no budget of decisions or conflicts; expected a time limit instead")
-
-
-def _solve(solver: Any, budget: tuple[str, Callable[[int], None]] | None, nodes: int) -> bool | None:
-    """Satisfiable or not; None if the budget of ``nodes`` is spent."""
-    if budget is None:
-        return bool(solver.solve())
-    unit, limit = budget
-    remaining = nodes - (_spent(solver, unit) or 0)
-    if remaining <= 0:
-        return None
-    limit(remaining)
-    answer = solver.solve_limited()
-    return None if answer is None else bool(answer)
 
 
 def _spent(solver: Any, unit: str) -> int | None:
     """Decisions or conflicts so far; None for a solver that reports none (kissat)."""
-    try:
+    with suppress(NotImplementedError):
         spent: int | None = (solver.accum_stats() or {}).get(unit)
-    except NotImplementedError:
-        return None
-    return spent
+        return spent
+    return None
 
 
 def search_by_program(emit: Emit, puzzle: Puzzle, request: Request, name: str, folder: Path) -> None:
-    """The task of the child process for a program: reports the size of the formula, the board, and the end."""
+    """The task of the child process for a program: reports the size of the formula, the board, and the end.
+
+    The files are in ``folder``, which the caller removes: this process may be killed at its limit.
+    """
     solver_name = request.sat_solver or ""
-    reporter, encoding = Reporter(emit, puzzle, request, solver_name), encode(name, puzzle)
-    reporter.details |= {"variables": encoding.variables, "clauses": sum(encoding.sizes().values())}
+    reporter, encoding, formula = Reporter(emit, puzzle, request, solver_name), encode(name, puzzle), folder / "cnf"
+    with formula.open("w", encoding="ascii") as file:
+        reporter.details |= {"variables": encoding.variables, "clauses": encoding.write(file)}
     reporter.report(None)
-    model, decisions = run_program(solver_name.removeprefix(PREFIX), encoding, folder)
+    model, decisions = run_program(solver_name.removeprefix(PREFIX), formula)
     if model is not None:
         reporter.add_board(encoding.board(model), decisions)
     reporter.report(decisions, exhausted=model is None)
 
 
-def run_program(words: str, encoding: Encoding, folder: Path) -> tuple[list[int] | None, int | None]:
-    """Solve a formula by a program: its model or None, and its decisions (None if it prints none).
+def run_program(words: str, formula: Path) -> tuple[list[int] | None, int | None]:
+    """Solve a DIMACS file by a program: its model or None, and its decisions (None if it prints none).
 
-    ``words`` are the program and its options, separated by blanks. It is called with the name of a DIMACS file; minisat
-    also gets the name of a file for its result. Other programs print ``s`` and ``v`` lines, as in SAT competitions. The
-    files are in ``folder``, which the caller removes: this process may be killed at its limit.
+    ``words`` are the program and its options, separated by blanks. It is called with the name of the file; minisat
+    also gets the name of a file for its result. Other programs print ``s`` and ``v`` lines, as in SAT competitions.
 
     Raises InputError if the program is not installed, and RuntimeError if it ends without an answer.
     """
@@ -152,9 +150,7 @@ def run_program(words: str, encoding: Encoding, folder: Path) -> tuple[list[int]
     path = shutil.which(name)
     if path is None:
         raise InputError(f"the program '{name}' is not installed; expected one of the search path, such as minisat")
-    formula, result = folder / "formula.cnf", folder / "result"
-    with formula.open("w", encoding="ascii") as file:
-        encoding.write(file)
+    result = formula.with_name("result")
     files = [str(formula), str(result)] if Path(path).name.startswith("minisat") else [str(formula)]
     ended = subprocess.run(
         [path, *options, *files], capture_output=True, text=True, errors="replace", preexec_fn=die_with_parent

@@ -54,23 +54,17 @@ def paintings(puzzle: Puzzle, steps: int, *, restricted: bool) -> tuple[tuple[Pa
         raise InputError(f"{puzzle.name} has {puzzle.cells} cells; expected at most {MAX_CELLS} for the steps of SAT")
     recorded: list[Painting] = []
 
-    def receive(message: list[Painting]) -> None:
+    def receive(message: list[Painting]) -> bool:
         recorded.extend(message)
-        if len(recorded) >= steps:
-            raise _Enough
+        return len(recorded) >= steps
 
-    try:
-        ended = run_in_process(_record, puzzle, restricted, receive=receive)
-    except _Enough:
-        return tuple(recorded[:steps]), SolveStatus.BUDGET_SPENT
+    ended = run_in_process(_record, puzzle, restricted, receive=receive)
     if ended.reason is ExitReason.INTERRUPTED:
         raise KeyboardInterrupt
+    if ended.reason is ExitReason.ENOUGH:
+        return tuple(recorded[:steps]), SolveStatus.BUDGET_SPENT
     solved = bool(recorded) and recorded[-1].outcome == SOLUTION
     return tuple(recorded), SolveStatus.SOLVED if solved else SolveStatus.INFEASIBLE
-
-
-class _Enough(Exception):
-    """As many steps are recorded as were asked for."""
 
 
 def _record(emit: Emit, puzzle: Puzzle, restricted: bool) -> None:

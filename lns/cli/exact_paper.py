@@ -124,7 +124,8 @@ def paper(args: argparse.Namespace) -> int:
         raise InputError(f"{args.paper} has no run with these options; expected some of {known}")
 
     if args.show:
-        rows, left = comparison.finished_rows(paper.runs(plan), args.output)
+        left: list[PlannedRun] = []
+        rows = list(comparison.run_experiment(paper.runs(plan), args.output, missing=left))
         classes = Counter(f"{re.sub(r'[- ]s[0-9]+$', '', run.instance)} by {run.solver}" for run in left)
         most = ", ".join(f"{count} of {name}" for name, count in classes.most_common(8)) + ", ..." * (len(classes) > 8)
         missing = f"{len(left):,} runs are missing ({most}); without --show they are made"

@@ -150,18 +150,6 @@ def test_cnf_and_decode(tmp_path: Path, capsys: pytest.CaptureFixture[str], enco
     assert "variable 999999999 is of another formula" in capsys.readouterr().err
 
 
-def test_decode_accepts_every_file_type_it_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    answer = tmp_path / "answer.txt"
-    answer.write_text("s UNSATISFIABLE\n")
-    with pytest.raises(SystemExit):
-        main(["exact", "decode", "--help"])
-    named = re.search(r"write the board to FILE \((.*?)\)", re.sub(r"\s+", " ", capsys.readouterr().out))
-    assert named is not None
-    for ending in re.split(", | or ", named[1]):
-        board = str(tmp_path / f"board{ending}")
-        assert main(["exact", "decode", str(answer), "like-e2-4x4", "--encoding", "half-3", "-o", board]) == 1, ending
-
-
 def test_the_list_of_solvers_and_encodings(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["exact", "solvers", "--json"]) == 0
     names = {entry["name"]: entry for entry in printed_json(capsys)["solvers"]}

@@ -16,7 +16,6 @@ from lns.exact.registry import SOLVERS
 from lns.exact.sat.encodings import encode
 from lns.exact.trace import trace
 from lns.instances.board import Board
-from lns.instances.draw import svg, terminal
 from lns.instances.errors import InputError
 from lns.instances.formats import parse, render
 from lns.instances.piece_set import set_sha256, translate
@@ -192,11 +191,3 @@ def test_the_set_of_pieces_knows_them() -> None:
     board = lns.exact.solve(puzzle, "rowscan").board
     assert board is not None and set_sha256(listed) == set_sha256(puzzle)
     assert verify(listed, translate(board, puzzle, listed)).complete
-
-
-def test_they_are_drawn() -> None:
-    puzzle = Puzzle(QUADS, 2, 2, framed=False, copies=(0, 0, 0))
-    sheet = terminal.render(puzzle, None)
-    assert sheet.count("+") >= 3 and svg.render(puzzle, None).count("<path")
-    board = lns.exact.solve(puzzle, "rowscan").board
-    assert board is not None and "score 4 of 4" in svg.render(puzzle, board)

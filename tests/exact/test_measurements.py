@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lns.exact.compare import read_rows
-from lns.exact.measurements import main, read_boards, regions_of, windows
+from lns.exact.measurements import main, read_boards, regions_of
 from lns.exact.paper.bailleux2025 import with_swapped_sides
 from lns.exact.region.resolve import RegionStatus, resolve
 from lns.instances.board import Board
@@ -121,21 +121,6 @@ def test_regions_are_searched_for_one_edge_more(boards: Collection, file: str) -
     if file == "boards.jsonl":
         Path("boards.jsonl").write_text(json.dumps(line) + "\n{}\n")
         assert "boards.jsonl:2: " in boards.run("", 2)
-
-
-def test_regions_are_the_worst_windows_or_those_with_a_share_of_the_mismatches() -> None:
-    puzzle, board = planted(3, 6, 5, 5)
-    damaged = swapped(board, 7, 22)
-    pairs = verify(puzzle, damaged).mismatches
-    found, all_windows = regions_of(puzzle, damaged, "2x2", 0.5, 0), windows(puzzle, damaged, "2x2")
-    assert len(all_windows) == 20
-    for held, cells in all_windows:
-        assert held == sum(not set(cells).isdisjoint(pair) for pair in pairs)
-        assert (held >= 0.5 * len(pairs)) == (cells in found)
-    [worst] = regions_of(puzzle, damaged, "2x2", None, 0)
-    assert (max(held for held, _ in all_windows), worst) in all_windows
-    assert regions_of(puzzle, board, "2x2", 0.5, 0) == []
-    assert [len(cells) for cells in regions_of(puzzle, damaged, "scattered6", None, 0)] == [6]
 
 
 INVALID = (

@@ -145,13 +145,6 @@ def test_another_budget_adds_other_rows(paper: Any, small: dict[str, Any], csv: 
     assert len({(row.instance, row.solver, row.question) for row in first + other}) == len(first + other)
 
 
-def test_the_plan_of_all_methods_leaves_out_impossible_classes_and_odd_boards_of_the_grouping() -> None:
-    plan = replace(outcome.PLAN, sizes=(3, 4), colours=(12, 13), solvers=("rowscan", "blocks"))
-    planned = [(run.instance, run.solver) for run in outcome.runs(plan)]
-    fours = [(f"4x4-c{colours}-s1", solver) for colours in (12, 13) for solver in ("rowscan", "blocks")]
-    assert planned == [("3x3-c12-s1", "rowscan"), *fours]
-
-
 # -- tables of committed rows -----------------------------------------------------------------------------------------
 
 PARTS = ["ColorPairs", "row scan", "without backjumping", "without preemption", "MinOffer"]
@@ -244,18 +237,6 @@ def test_without_a_tree_that_ended_there_are_no_levels() -> None:
     plan = replace(jolivet2008.PLAN, per_size=1, nodes=10, sizes=(4,), solvers=("zig-zag",))
     text = jolivet2008.tables([run.make() for run in jolivet2008.runs(plan)], plan)
     assert "table 1" in text and text.endswith("figure 6 d: no 4x4 tree ended within 10 nodes")
-
-
-def test_tables_of_the_local_searches_have_the_papers_figures() -> None:
-    plan = replace(cuvillier2010.PLAN, sizes=(4,), colours=(4,), per_size=1)
-    rows = [a_row(run.instance, run.solver, 0.5, 7) for run in cuvillier2010.runs(plan)]
-    blocks = cuvillier2010.tables(rows, plan).split("\n\n")
-    paper = {"4.2": "0.04 s 100%", "4.3": "0.04 s 100%", "4.4": "0.05 s 100%", "4.5": "0%", "4.6": "0%"}
-    for table, figure in paper.items():
-        of_table = [block.splitlines() for block in blocks if block.startswith(f"table {table}: ")]
-        assert len(of_table) == 2, "on the simplified formula and as it is"
-        assert all(lines[-1].split() == f"4 0.50 s 100% ({figure})".split() for lines in of_table)
-    assert blocks[-1].splitlines()[-1].split()[4:] == ["7.00"] * 13  # decisions and steps
 
 
 def test_ratios_and_classes() -> None:

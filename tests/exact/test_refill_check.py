@@ -1,7 +1,6 @@
 """The second opinion on a region (`lns.exact.sat.refill`): what brute force says, whatever the search says."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -183,14 +182,3 @@ def test_three_whole_rows_with_ten_mismatches_are_proved() -> None:
     puzzle, board, _ = damaged_windows(5)
     result = lns.improve(puzzle, board, lns.cells.rows(puzzle, 2, 5), check=True)
     assert result.proven and result.check == "proved" and result.check_seconds < 60
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", FIVE)
-def test_every_damaged_window_of_a_published_board_is_proved(number: int) -> None:
-    puzzle, board, windows = damaged_windows(number)
-    for _, cells in windows:
-        result = replace(lns.improve(puzzle, board, cells), seconds=0.0)
-        assert result.proven
-        assert refilled(puzzle, board, cells, result.score) is not None
-        assert refilled(puzzle, board, cells, result.score + 1) is None

@@ -20,9 +20,8 @@ from lns.instances.errors import InputError
 from lns.instances.generate import balanced_torus, uniform
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
-from tests.exact.brute import all_boards
 from tests.exact.counting import PROVEN
-from tests.exact.puzzles import last_message, small_puzzle
+from tests.exact.puzzles import last_message, small_puzzles
 
 pytest.importorskip("pysat")
 from pysat.formula import CNF
@@ -31,11 +30,9 @@ from pysat.solvers import Solver
 
 @pytest.mark.parametrize(("name", "restricted"), [*((name, False) for name in ENCODINGS), ("triangles", True)])
 def test_models_are_the_boards_of_brute_force(name: str, restricted: bool) -> None:
-    for seed in range(30):
-        puzzle = small_puzzle(seed, largest=9)
-        boards = all_boards(puzzle)
+    for puzzle, boards in small_puzzles(30, 9):
         found = last_message(search, puzzle, Request(True), name, restricted)
-        assert found.status in PROVEN and found.solutions == len(boards), seed
+        assert found.status in PROVEN and found.solutions == len(boards), puzzle
         assert (found.board is not None) == bool(boards)
 
 
@@ -123,23 +120,6 @@ def test_half_3_misses_that_two_domains_share_no_colour(name: str, finds: bool) 
     assert propagated(name, puzzle, left + right)[0] == (not finds)
 
 
-@pytest.mark.parametrize(("name", "finds"), [("half-2", True), ("full-2", True), ("half-3", False), ("full-4", False)])
-def test_merged_variables_say_more_about_a_cell(name: str, finds: bool) -> None:
-    """The example of Bailleux 2025, 2.2.2: piece 3 in one rotation or piece 1 in another.
-
-    P and O apart can only say four values. Here the two show red to the right and the other two green, so that only
-    the merged variables rule out a neighbour with green on its left.
-    """
-    pieces = [(BLUE, RED, BLACK, GREEN)] * 9
-    pieces[1], pieces[3] = (GREEN, GREEN, GREEN, RED), (RED, GREEN, GREEN, GREEN)
-    puzzle = Puzzle(np.array(pieces, dtype=np.int32), 3, 3, framed=False)
-    encoding = encode(name, puzzle)
-    values = [(3, 1), (1, 2)]
-    assert [int(encoding.sides[piece, rotation, 1]) for piece, rotation in [*values, (3, 2), (1, 1)]] == [1, 1, 2, 2]
-    other = kept_values(encoding, 4, [(0, 0), (2, 0), (4, 0)])  # all show green to the left
-    assert propagated(name, puzzle, kept_values(encoding, 3, values) + other)[0] == (not finds)
-
-
 def test_halves_propagate_colours_that_full_encodings_lack() -> None:
     """Bailleux 2025, 2.2.2: HALF-2 forbids a colour of an edge and so its pieces on both cells at once."""
     half = encode("half-2", three_kinds())
@@ -147,20 +127,6 @@ def test_halves_propagate_colours_that_full_encodings_lack() -> None:
     edge = half.edges[3, 1]
     consistent, derived = propagated("half-2", half.puzzle, [-int(half.colour[edge, hue]) for hue in (RED, GREEN)])
     assert consistent and {-int(v) for v in half.value[3:5, :2].reshape(-1)} <= derived
-
-
-def test_half_3_gives_colours_only_to_a_piece_whose_rotation_is_known() -> None:
-    """Bailleux 2025, 3.1: nothing follows about the edges of a cell before its piece and rotation are known."""
-    half = encode("half-3", three_kinds())
-    assert isinstance(half, Bailleux)
-    colours = set(half.colour[half.edges[4]].reshape(-1).tolist())
-    piece, rotation = int(half.piece[4, 4]), int(half.rotation[4, 1])
-    grey = {-int(v) for v in half.colour[:, 0]}
-    shown = {int(half.colour[half.edges[4, side], half.sides[4, 1, side]]) for side in range(4)}
-    for assumed in ([piece], [rotation], [piece, rotation]):
-        consistent, derived = propagated("half-3", half.puzzle, assumed)
-        known = {v for v in derived if abs(v) in colours} - grey
-        assert consistent and (shown <= known if len(assumed) == 2 else not known)
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
@@ -192,11 +158,9 @@ def test_answers_of_solvers() -> None:
 
 @pytest.mark.skipif(shutil.which("minisat") is None, reason="the program minisat is not installed")
 def test_a_program_of_its_own_finds_boards_and_proves_that_there_are_none(tmp_path: Path) -> None:
-    for seed in range(20):
-        puzzle, folder = small_puzzle(seed, largest=9), tmp_path / str(seed)
-        folder.mkdir()
+    for puzzle, boards in small_puzzles(20, 9):
         asked = Request(sat_solver="program:minisat -verb=1")
-        found, boards = last_message(search_by_program, puzzle, asked, "triangles", folder), all_boards(puzzle)
+        found = last_message(search_by_program, puzzle, asked, "triangles", tmp_path)
         assert found.status is (SolveStatus.SOLVED if boards else SolveStatus.INFEASIBLE) and found.nodes >= 0
 
 

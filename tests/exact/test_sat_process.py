@@ -6,7 +6,6 @@ import signal
 import sys
 import time
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,6 @@ from lns.exact.execution import Request
 from lns.exact.outcome import SolveStatus
 from lns.exact.polyominoes.grid import parse
 from lns.exact.polyominoes.search import fill_by_library
-from lns.exact.registry import SOLVERS, SolverEntry
 from lns.exact.sat.search import search
 from lns.exact.solvers import count, solve, solve_request
 from lns.instances.errors import InputError
@@ -78,15 +76,6 @@ def test_time_and_memory_limits() -> None:
     assert ended.reason is ExitReason.TIME and 0.5 <= ended.seconds < 3.0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("solver", "package"), [("sat:half-3", "pysat"), ("cp", "ortools"), ("xcc", "xcover")])
-def test_a_library_call_stops_in_time(solver: str, package: str) -> None:
-    pytest.importorskip(package)
-    outcome = solve(uniform(12, 12, 10, seed=1).puzzle, solver=solver, seconds=1.5)
-    assert 1.5 <= outcome.seconds < 15, "without the limit it would take days"
-    assert (outcome.status, outcome.solutions) == (SPENT, 0)
-
-
 def test_a_limit_of_processor_time() -> None:
     pytest.importorskip("pysat")
     puzzle = uniform(10, 10, 8, seed=1).puzzle
@@ -143,20 +132,6 @@ def test_a_sat_program_that_catches_the_signal_of_its_limit_has_spent_its_budget
 # -- what does not count as time ---------------------------------------------------------------------------------------
 
 
-def load_slowly() -> None:
-    """Takes more processor time than the limits below."""
-    while time.process_time() < 1.0:
-        pass
-
-
-@pytest.mark.parametrize("processor", [False, True])
-def test_a_limit_begins_when_the_child_is_prepared(processor: bool) -> None:
-    for what, reason in (("nothing", ExitReason.FINISHED), ("burn", ExitReason.TIME)):
-        ended = run_in_process(work, what, receive=[].append, seconds=0.5, processor=processor, prepare=load_slowly)
-        assert ended.reason is reason
-        assert ended.seconds < 1.0 or reason is ExitReason.TIME, "the preparation does not count"
-
-
 @pytest.mark.parametrize(
     ("solver", "package", "extra"),
     [
@@ -188,16 +163,6 @@ def test_importing_a_library_does_not_count(
 
 
 # -- answers -----------------------------------------------------------------------------------------------------------
-
-
-def test_nodes_are_unknown_where_the_library_reports_none() -> None:
-    for module in ("pysat", "xcover"):
-        pytest.importorskip(module)
-    assert solve(small(), solver="sat:half-3").nodes is None  # kissat
-    assert count(small(), solver="xcc").nodes is None
-    assert solve(small(), solver="sat:half-3", sat_solver="cadical").nodes >= 0
-    with pytest.raises(InputError, match="reports no nodes"):
-        solve(small(), solver="xcc", nodes=100)
 
 
 def test_spent_memory_is_not_infeasible() -> None:
@@ -245,16 +210,6 @@ def test_solvers_of_python_sat(name: str) -> None:
     pytest.importorskip("pysat")
     asked = Request(sat_solver=name)
     assert last_message(search, uniform(4, 4, 4, seed=3).puzzle, asked, "half-3").solutions == 1
-
-
-@pytest.mark.parametrize("entry", SOLVERS.values(), ids=SOLVERS)
-def test_registry_entries_name_a_function_and_the_module_that_it_compiles(entry: SolverEntry) -> None:
-    module, name = str(entry.function or entry.search).split(":")
-    assert callable(getattr(import_module(module), name))
-    if entry.kernel_module is None:
-        assert entry.extra is not None, "it calls a library"
-    else:
-        assert b"lns.exact.kernels.jit" in Path(str(import_module(entry.kernel_module).__file__)).read_bytes()
 
 
 # -- constraint programming --------------------------------------------------------------------------------------------

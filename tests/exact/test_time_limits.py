@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from lns.cli.main import main
-from lns.exact.cover.search import CoverModel, build
 from lns.exact.driver import Progress
 from lns.exact.execution import Request
 from lns.exact.outcome import SolveStatus
@@ -23,7 +22,7 @@ from lns.instances.puzzle import Puzzle
 
 SECONDS = 0.2
 LATE = 1.0  # seconds after the limit at which a search must have ended
-FUNCTIONS = {(entry.function or entry.search, name.endswith("-raw")): name for name, entry in all_solvers().items()}
+FUNCTIONS = {(entry.function, name.endswith("-raw")): name for name, entry in all_solvers().items()}
 QUICK = {name for name in FUNCTIONS.values() if not name.startswith(("cp:", "sat:"))}
 
 
@@ -89,18 +88,6 @@ def test_the_command_tells_that_the_model_was_not_built(
     write("puzzle.json", None, large, None)
     assert main(["exact", "count", "puzzle.json", "--solver", "xcc:counted", "--time", "0.3", "--quiet"]) == 0
     assert "budget spent; the time was over before the model was built" in capsys.readouterr().out
-
-
-def test_building_counts_for_each_pinned_corner(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A board that is not square is searched twice with a pinned corner, both times within one limit."""
-
-    def slowly(*arguments: Any, **options: Any) -> CoverModel:
-        time.sleep(0.3)
-        return build(*arguments, **options)
-
-    monkeypatch.setattr("lns.exact.cover.search.build", slowly)
-    request = Request(count_all=True, seconds=60.0, fix_corner=True)
-    assert solve_request(like_e2(4, 3, seed=1).puzzle, request, "xcc:counted").seconds >= 0.6
 
 
 def test_the_time_of_a_grid_of_polyominoes_includes_building() -> None:
