@@ -68,7 +68,7 @@ def read_puzzle(
     """As `load_puzzle`, with sentences on what was noticed while reading."""
     document = (
         formats.Document("", source, None) if isinstance(source, Puzzle)
-        else parse(source, format=format) if _is_text(source)
+        else parse(source, format=format) if is_text(source)
         else formats.read_puzzle(os.fspath(source), format)
     )  # fmt: skip
     if document.puzzle is None:
@@ -277,7 +277,7 @@ def _read(
         return formats.Document("puzzle", source, None)
     if isinstance(source, Board):
         return formats.Document("board", known or source.puzzle, source if known is None else source.of(known))
-    if _is_text(source):
+    if is_text(source):
         return parse(source, puzzle=known, format=format, number=number)
     return read(board_source(os.fspath(source)), puzzle=known, format=format, number=number)
 
@@ -420,7 +420,7 @@ def pinned(puzzle: Puzzle, given: Board, full: Board, cells: Iterable[int]) -> t
     return tuple(Clue(cell, *divmod(placements[cell], 4)) for cell in pins)
 
 
-def _is_text(source: str | os.PathLike[str]) -> TypeGuard[str]:
+def is_text(source: str | os.PathLike[str]) -> TypeGuard[str]:
     """Whether a source is content itself and not the name of something."""
     return (
         isinstance(source, str) and not formats.is_url(source) and ("\n" in source or source.lstrip().startswith("{"))

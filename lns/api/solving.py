@@ -40,13 +40,12 @@ from lns.exact.kernels.cache import is_compiled
 from lns.instances.arguments import checked
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.files import read_text
 from lns.instances.pairing import pairing
 from lns.instances.text import count_of
 from lns.islands import Archipelago
 from lns.rounds import Search
 from lns.runs.directory import RunDirectory, RunSettings
-from lns.runs.files import PARAMETERS, format_duration, origin_in_words, run_log
+from lns.runs.files import format_duration, origin_in_words, run_log
 from lns.runs.history import UNLIMITED_S, RunHistory
 from lns.runs.recorder import Recorder, recover
 from lns.worker_pool import UNGUARDED, WORKER_NAME, Workers, WorkersGone
@@ -92,7 +91,8 @@ def solve(spec: RunSpec) -> Result:
     params, source, params_note = choose_parameters(spec.params, searched, spec.engine)
     least = (params.engine.search_floor or -1) if spec.min_score is None else spec.min_score
     settings = RunSettings(
-        params_source=source, instance=spec.name_of(puzzle), engine=spec.engine, checkpoint_s=spec.checkpoint_s,
+        params=parameters.to_dict(params), params_source=source, instance=spec.name_of(puzzle), engine=spec.engine,
+        checkpoint_s=spec.checkpoint_s,
         seed=secrets.randbelow(DRAWN_SEEDS) if spec.seed is None else spec.seed, pins=pins,
         target=-1 if spec.target is None else spec.target, min_score=min(least, puzzle.max_score),
     )  # fmt: skip
@@ -102,7 +102,7 @@ def solve(spec: RunSpec) -> Result:
         workers = _default_workers(spec.engine, executor) if spec.workers is None else spec.workers
         directory = None
         if spec.run_dir is not None:
-            directory = stack.enter_context(RunDirectory.create(Path(spec.run_dir), puzzle, params, settings))
+            directory = stack.enter_context(RunDirectory.create(Path(spec.run_dir), puzzle, settings))
             stack.enter_context(run_log(directory.path))
             settings = directory.settings
         archipelago = Archipelago(
@@ -156,14 +156,14 @@ def resume(spec: ResumeSpec) -> Result:
         seconds = history.remaining_s if spec.time is None else spec.seconds
         executor = _executor(stack, spec)
         workers = spec.workers or resumed_workers(executor, history)
-        if missing := parameters.omitted_names(read_text(directory.path / PARAMETERS)):
-            log.warning("%s is of another version, without %s: its defaults are taken", PARAMETERS, ", ".join(missing))
+        if missing := parameters.omitted_names(settings.params):
+            log.warning("the run is of another version, without %s: its defaults are taken", ", ".join(missing))
         plan = _resumed_plan(history, spec.time) + _patience(spec)
         log.info("going on at %s of search; %s", format_duration(history.elapsed_s), plan)
         history.budget_s = history.elapsed_s + seconds
         origin = history.improvements[-1].origin if history.improvements else "start"
         archipelago = Archipelago(
-            Search(directory.pinned_puzzle, directory.params, settings.seed, settings.engine, settings.operators),
+            Search(directory.pinned_puzzle, settings.parameters, settings.seed, settings.engine, settings.operators),
             workers, start=best._replace(origin=origin) if best else None,
             min_score=settings.min_score, executor=executor, grows=spec.grows, islands=recovered.islands,
             other_statistics=history.other_statistics,

@@ -25,7 +25,6 @@ from lns.instances.files import atomic_file, open_to_read, sync_folder
 from lns.instances.json_values import JsonFields, json_object
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import printable
-from lns.params import Params
 from lns.rounds import Island
 from lns.runs.directory import RunSettings, with_pins
 from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS, expect_schema, from_json
@@ -92,15 +91,18 @@ def _read(archive: zipfile.ZipFile, run: str, puzzle: Puzzle) -> Islands:
 # -- states ----------------------------------------------------------------------------------------------------------
 
 
-def newest(
-    path: Path, settings: RunSettings, puzzle: Puzzle, params: Params
-) -> tuple[Islands, FoundBoard | None] | None:
+def newest(path: Path, settings: RunSettings, puzzle: Puzzle) -> tuple[Islands, FoundBoard | None] | None:
     """The islands of the newest checkpoint that can be continued in a run directory, and their best board; or None.
 
     Why the last checkpoint is not used goes to the log. ``puzzle`` has no pins.
     """
     engine = partial(
-        make_engine, settings.engine, with_pins(puzzle, settings), params, settings.seed, operators=settings.operators
+        make_engine,
+        settings.engine,
+        with_pins(puzzle, settings),
+        settings.parameters,
+        settings.seed,
+        operators=settings.operators,
     )
     complaints = []
     for name in (CHECKPOINT, PREVIOUS):

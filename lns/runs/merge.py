@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lns import params as parameters
 from lns.engine import FoundBoard
 from lns.instances import formats
 from lns.instances.arguments import checked
@@ -32,12 +31,11 @@ from lns.runs.directory import (
     RunSources,
     best_fields,
     read_best,
-    read_parameters,
     read_run,
     run_directories,
     safe_name,
 )
-from lns.runs.files import BEST, BOARDS, PARAMETERS, format_duration, utc_now
+from lns.runs.files import BEST, BOARDS, format_duration, utc_now
 from lns.runs.history import Heartbeat, RunHistory, write_status
 from lns.runs.run_summary import OnError, RunSummary, check_same_set, load_summary, read_each
 
@@ -102,12 +100,10 @@ def merge(runs: RunSources, output: str | os.PathLike[str]) -> Merged:
     for run in summaries[1:]:
         check_same_set(first, run)
         _check_same_clues(first, run)
-    read_parameters(first.path, first.settings)
-    params = parameters.load(first.path / PARAMETERS, earlier=True)
-    others = [run for run in summaries[1:] if run.settings.params_sha256 != first.settings.params_sha256]
+    others = [run for run in summaries[1:] if run.settings.parameters != first.settings.parameters]
     if others:
         log.warning("%s has other parameters than %s; those of %s are kept", others[0].path, first.path, first.path)
-    with RunDirectory.create(target, first.puzzle, params, first.settings) as directory:
+    with RunDirectory.create(target, first.puzzle, first.settings) as directory:
         history = _merged_history(summaries)
         counts = _copy_boards(directory, summaries, history)
         best_run = max(summaries, key=lambda run: run.score)
@@ -117,7 +113,7 @@ def merge(runs: RunSources, output: str | os.PathLike[str]) -> Merged:
             best = best_run.best._replace(board=board)
             directory.write_best(best_fields(directory.puzzle, directory.settings, best, found_after))
             directory.draw(board)
-        usable = checkpoint.newest(first.path, first.settings, first.puzzle, params)
+        usable = checkpoint.newest(first.path, first.settings, first.puzzle)
         islands = {} if usable is None else usable[0]
         others_made = [run.heartbeat.statistics for run in summaries[1:]]
         before = first.history.other_statistics if islands else first.heartbeat.statistics

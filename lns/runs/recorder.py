@@ -233,7 +233,7 @@ def recover(directory: RunDirectory) -> Recovered:
     if directory.crashed_holder is not None:
         log.warning("the last session did not end in order (%s)", directory.crashed_holder)
     history, heartbeat = directory.last_status
-    usable = checkpoint.newest(path, directory.settings, puzzle, directory.params)
+    usable = checkpoint.newest(path, directory.settings, puzzle)
     if usable is None:
         for name in (CHECKPOINT, PREVIOUS):  # another version, or another machine, may be able to read them
             with suppress(FileNotFoundError):
@@ -271,14 +271,20 @@ def _read_log(directory: RunDirectory, history: RunHistory) -> tuple[FoundBoard 
                 "%s has only %d of %d bytes; its boards are counted again", BOARDS, board_log.size, history.log_size
             )
         history.forget_log()
-    reader = BoardLogReader(directory.path, puzzle, history.log_size)
-    for entry in reader.read_verified(directory.pinned_puzzle):
-        history.elapsed_s = max(history.elapsed_s, entry.elapsed_s)
-        if entry.score > history.best_score:
-            history.improve(Improvement(entry.score, history.elapsed_s, entry.at, entry.origin))
-        history.log(FoundBoard(entry.board, entry.score, entry.origin))
-        best = _better(best, FoundBoard(entry.board, entry.score, BOARDS))
+    recent: deque[Board] = deque(maxlen=MAX_RECENT)
+    reader = BoardLogReader(directory.path, puzzle, min(history.log_size, max(0, board_log.size - RECENT_BYTES)))
+    for entry in reader.read():
+        recent.append(entry.board)
+        if reader.offset <= history.log_size:
+            reader.damaged = 0  # those before it were told
+        elif not entry.is_verified(directory.pinned_puzzle):
+            reader.damaged += 1
+        else:
+            history.elapsed_s = max(history.elapsed_s, entry.elapsed_s)
+            if entry.score > history.best_score:
+                history.improve(Improvement(entry.score, history.elapsed_s, entry.at, entry.origin))
+            history.log(FoundBoard(entry.board, entry.score, entry.origin))
+            best = _better(best, FoundBoard(entry.board, entry.score, BOARDS))
     if reader.damaged:
         log.warning("%s: %d damaged lines are skipped", BOARDS, reader.damaged)
-    last = BoardLogReader(directory.path, puzzle, max(0, board_log.size - RECENT_BYTES))
-    return best, [*deque((entry.board for entry in last.read()), MAX_RECENT)]
+    return best, [*recent]

@@ -103,7 +103,9 @@ def test_without_a_directory_the_runs_here_are_meant(command: str, run: Path, co
 
 def test_a_run_without_workers_yet_is_starting(here: Path, typed: Typed) -> None:
     with new_directory(here / "new", small_puzzle(), engine="tabu") as directory:
-        search = Archipelago(Search(directory.puzzle, directory.params, 1, "tabu"), 2, executor=InProcessExecutor())
+        search = Archipelago(
+            Search(directory.puzzle, directory.settings.parameters, 1, "tabu"), 2, executor=InProcessExecutor()
+        )
         Recorder(directory.puzzle, directory.settings, RunHistory(60.0), directory).begin(search)
         said = typed("status new").out
     assert "starting" in said and "none yet" in said and "running" not in said and "nodes/s" not in said

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from numpy.random import default_rng
@@ -70,16 +69,6 @@ def test_a_best_file_is_not_believed(
     assert search.best_score == best_of(path) >= score
     assert (path / "best.unusable.json").exists() == (damage is illegal_board)
     assert ("kept as best.unusable.json" in caplog.text) == (damage is illegal_board)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("checkpoint_s", 0.05), ("min_score", 9000), ("target", -2), ("engine", "magic")]
-)
-def test_settings_that_could_not_be_read_again_are_not_written(name: str, value: object, tmp_path: Path) -> None:
-    options: dict[str, Any] = {name: value}
-    with pytest.raises(InputError, match=f"^'{name}'"):
-        new_directory(tmp_path / "run", small_puzzle(), **options)
-    assert not (tmp_path / "run").exists()
 
 
 def test_a_log_cut_at_any_byte_keeps_every_whole_line(tmp_path: Path) -> None:
