@@ -36,7 +36,6 @@ from lns.runs.files import (
     LOG,
     PARAMETERS,
     PICTURE,
-    PREVIOUS,
     REPORT,
     SETTINGS,
     STATUS,
@@ -57,8 +56,8 @@ from tests.mutations import (
     state,
 )
 
-FILES = (SETTINGS, INSTANCE, PARAMETERS, BEST, BOARDS, BOARDS, CHECKPOINT, CHECKPOINT, PREVIOUS, STATUS, STATUS, LOCK)
-OTHER_NAMES = (LOG, PICTURE, REPORT, STOP, f".{CHECKPOINT}.tmp", "best.unusable.json")
+FILES = (SETTINGS, INSTANCE, PARAMETERS, BEST, BOARDS, BOARDS, CHECKPOINT, CHECKPOINT, STATUS, STATUS, LOCK)
+OTHER_NAMES = (LOG, PICTURE, REPORT, STOP, "best.unusable.json")
 SEARCH_S, LATE_S = 1.0, 2.0  # time of a search, and how much later than that it may end
 MAX_SECONDS, MAX_WAIT_S = 20.0, 300.0  # of processor time and of the clock; the machine may be busy
 READING: tuple[tuple[str, ...], ...] = (
@@ -80,7 +79,7 @@ def mutate(path: Path, outside: Path, chance: random.Random) -> str:
         file = path / chance.choice(FILES)
         if file.is_symlink() or not file.is_file() or file.stat().st_size > 2**30:
             continue  # damaged enough
-        of_file = _OF_CHECKPOINTS if file.name in (CHECKPOINT, PREVIOUS) else _OF_TEXT
+        of_file = _OF_CHECKPOINTS if file.name == CHECKPOINT else _OF_TEXT
         mutation = chance.choice((*_MUTATIONS, *of_file))
         mutation(file, outside, chance)
         done.append(f"{mutation.__name__} {file.name}")

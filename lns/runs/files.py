@@ -29,9 +29,8 @@ log = logging.getLogger("lns")
 
 SETTINGS, INSTANCE, PARAMETERS = "run.json", INSTANCE_COPY, "params.toml"
 BEST, PICTURE, BOARDS, LOG, REPORT = "best.json", "best.svg", "boards.jsonl", "run.log", "report.html"
-CHECKPOINT, PREVIOUS = "checkpoint.npz", "checkpoint.previous.npz"
-STATUS, LOCK, STOP = "status.json", "lock", "stop"
-FIRST_FILES = (LOCK, INSTANCE, PARAMETERS, SETTINGS, LOG, STATUS, CHECKPOINT, PREVIOUS)  # before any board is found
+CHECKPOINT, STATUS, LOCK, STOP = "checkpoint.npz", "status.json", "lock", "stop"
+FIRST_FILES = (LOCK, INSTANCE, PARAMETERS, SETTINGS, LOG, STATUS, CHECKPOINT)  # before any board is found
 STATUS_SCHEMA = 2
 MAX_LOG_BYTES = 10 * 2**20  # of run.log, before it is renamed
 MAX_TEXT, MAX_NUMBER = 200, 2**63 - 1  # of a record, where its type says nothing else

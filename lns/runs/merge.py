@@ -113,7 +113,7 @@ def merge(runs: RunSources, output: str | os.PathLike[str]) -> Merged:
             best = best_run.best._replace(board=board)
             directory.write_best(best_fields(directory.puzzle, directory.settings, best, found_after))
             directory.draw(board)
-        usable = checkpoint.newest(first.path, first.settings, first.puzzle)
+        usable = checkpoint.usable(first.path, first.settings, first.puzzle)
         islands = {} if usable is None else usable[0]
         others_made = [run.heartbeat.statistics for run in summaries[1:]]
         before = first.history.other_statistics if islands else first.heartbeat.statistics

@@ -23,7 +23,7 @@ from lns.runs import checkpoint
 from lns.runs.board_log import BoardLogReader, LoggedBoard
 from lns.runs.checkpoint import Islands
 from lns.runs.directory import RunDirectory, RunSettings, best_fields, read_best
-from lns.runs.files import BEST, BOARDS, CHECKPOINT, MAX_TEXT, PICTURE, PREVIOUS, STATUS, utc_now
+from lns.runs.files import BEST, BOARDS, CHECKPOINT, MAX_TEXT, PICTURE, STATUS, utc_now
 from lns.runs.history import Heartbeat, Improvement, RunHistory, SessionRecord, write_status
 from lns.version import __version__
 
@@ -226,18 +226,17 @@ class Recovered(NamedTuple):
 def recover(directory: RunDirectory) -> Recovered:
     """Read the files of the last session; what is lost goes to the log as warnings.
 
-    Without a usable checkpoint the search begins anew, from the best board and the log; checkpoints that cannot be used
-    are kept as ``*.unusable.npz``. Raises InputError if the log of boards cannot be read.
+    Without a usable checkpoint the search begins anew, from the best board and the log; one that cannot be used is
+    kept as ``checkpoint.unusable.npz``. Raises InputError if the log of boards cannot be read.
     """
     path, puzzle = directory.path, directory.puzzle
     if directory.crashed_holder is not None:
         log.warning("the last session did not end in order (%s)", directory.crashed_holder)
     history, heartbeat = directory.last_status
-    usable = checkpoint.newest(path, directory.settings, puzzle)
+    usable = checkpoint.usable(path, directory.settings, puzzle)
     if usable is None:
-        for name in (CHECKPOINT, PREVIOUS):  # another version, or another machine, may be able to read them
-            with suppress(FileNotFoundError):
-                (path / name).replace(path / name.replace(".npz", ".unusable.npz"))
+        with suppress(FileNotFoundError):  # another version, or another machine, may be able to read it
+            (path / CHECKPOINT).replace(path / "checkpoint.unusable.npz")
         history.other_statistics = heartbeat.statistics
     islands, best = usable or ({}, None)
     try:

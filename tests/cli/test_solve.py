@@ -43,7 +43,7 @@ def test_a_run_leaves_a_verified_board_and_goes_on(params: str, typed: Typed) ->
     puzzle, board = load_board(str(run / "best.json"))
     assert verify(puzzle, board).score == best["score"] > 30
     assert {path.name for path in run.iterdir()} == {
-        "best.json", "best.svg", "boards.jsonl", "checkpoint.npz", "checkpoint.previous.npz", "instance.json", "lock",
+        "best.json", "best.svg", "boards.jsonl", "checkpoint.npz", "instance.json", "lock",
         "params.toml", "run.json", "run.log", "status.json",
     }  # fmt: skip
     shutil.move(run, moved)
@@ -178,7 +178,7 @@ def test_a_resume_without_time_left_or_saved_is_refused(typed: Typed) -> None:
     path = finished_run(Path("run"), name="like-e2-8x8", engine="tabu")
     typed("resume run --time 0.3 --quiet")
     assert "its time is used up" in typed("resume run --quiet", 2).err
-    for name in ("checkpoint.npz", "checkpoint.previous.npz", "status.json"):
+    for name in ("checkpoint.npz", "status.json"):
         (path / name).unlink(missing_ok=True)
     said = typed("resume run --quiet", 2).err
     assert "nothing of it was saved, nor how long it was to last; say how much longer" in said

@@ -12,7 +12,6 @@ from lns.params import ConstructParams, EngineParams, Params, TabuParams, to_dic
 from lns.rounds import Search
 from lns.runs.board_log import BoardLogReader
 from lns.runs.directory import RunDirectory, RunSettings, read_best, read_run
-from lns.runs.files import CHECKPOINT, PREVIOUS
 from lns.runs.history import RunHistory
 from lns.runs.recorder import Recorder, Recovered, recover
 from lns.worker_pool import InProcessExecutor
@@ -55,9 +54,8 @@ def keep(archipelago: Archipelago, recorder: Recorder, steps: int) -> None:
 def finished_run(
     path: Path, *, steps: int = 6, engine: str = "auto", name: str = "like-e2-6x6", seconds: float = 60.0
 ) -> Path:
-    """A run directory with a few boards in it, and two checkpoints of its end."""
+    """A run directory with a few boards in it."""
     run_for(new_directory(path, small_puzzle(name), engine=engine), steps, seconds=seconds)
-    shutil.copy(path / CHECKPOINT, path / PREVIOUS)
     return path
 
 

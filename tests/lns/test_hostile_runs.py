@@ -17,7 +17,7 @@ from lns.cli.main import main
 from lns.instances.errors import InputError
 from lns.instances.files import open_to_read
 from lns.runs.directory import RunDirectory
-from lns.runs.files import BOARDS, CHECKPOINT, LOCK, LOG, PARAMETERS, PREVIOUS, REPORT, STATUS, STOP, seal
+from lns.runs.files import BOARDS, CHECKPOINT, LOCK, LOG, PARAMETERS, REPORT, STATUS, STOP, seal
 from lns.runs.lock import Holder, Lock, is_free
 from lns.runs.recorder import Recorder, recover
 from tests.fuzz_run import fuzz
@@ -119,7 +119,6 @@ def test_a_name_of_control_characters_does_not_grow_from_resume_to_resume(run: P
     del record["sum"]
     (path / BOARDS).write_text("\n".join([*lines, seal(record)]) + "\n")
     (path / CHECKPOINT).unlink()
-    (path / PREVIOUS).unlink()
     for _ in range(4):
         assert main(["resume", str(path), "--time", "60", "--steps", "1", "--quiet"]) in (0, 1)
     assert "\\u001b" not in (path / STATUS).read_text() and 15 * "\\\\x1b" in (path / STATUS).read_text()
