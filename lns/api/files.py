@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -229,19 +228,7 @@ def convert(
         known_puzzle(source, known)
     is_file = not isinstance(source, Puzzle | Board)
     shown = puzzle_in_view(known, _MIRRORED) if mirror and known is not None and is_file else known
-    try:
-        document = _read(source, shown, format, number)
-    except InputError:
-        plain = None
-        with suppress(InputError):
-            plain = shown is not known and _read(source, known, format, number)
-        if not plain or known is None:
-            raise
-        raise InputError(
-            f"the board shows the pieces of {known.name} itself; expected no --mirror, which is for a board of their "
-            "mirror images",
-            base.source_name(str(source)),
-        ) from None
+    document = _read(source, shown, format, number)
     if known is None and clues is not None and document.puzzle is not None:
         document = formats.with_clues(document, clues)
     read, board = document.puzzle or shown, document.board

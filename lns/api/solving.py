@@ -45,7 +45,7 @@ from lns.instances.text import count_of
 from lns.islands import Archipelago
 from lns.rounds import Search
 from lns.runs.directory import RunDirectory, RunSettings
-from lns.runs.files import format_duration, origin_in_words, run_log
+from lns.runs.files import RunLog, format_duration, logged_by, origin_in_words
 from lns.runs.history import UNLIMITED_S, RunHistory
 from lns.runs.recorder import Recorder, recover
 from lns.worker_pool import UNGUARDED, WORKER_NAME, Workers, WorkersGone
@@ -103,7 +103,7 @@ def solve(spec: RunSpec) -> Result:
         directory = None
         if spec.run_dir is not None:
             directory = stack.enter_context(RunDirectory.create(Path(spec.run_dir), puzzle, settings))
-            stack.enter_context(run_log(directory.path))
+            stack.enter_context(logged_by(RunLog(directory.path)))
             settings = directory.settings
         archipelago = Archipelago(
             Search(searched, params, settings.seed, settings.engine, settings.operators or None), workers,
@@ -143,7 +143,7 @@ def resume(spec: ResumeSpec) -> Result:
     _refuse_import_of_main("lns.resume")
     with contextlib.ExitStack() as stack:
         directory = stack.enter_context(RunDirectory.open(Path(spec.run_dir)))
-        stack.enter_context(run_log(directory.path))
+        stack.enter_context(logged_by(RunLog(directory.path)))
         history, _ = directory.last_status
         if spec.time is None and not history.remaining_s:
             used = f"its time is used up ({format_duration(history.elapsed_s)})"
@@ -440,11 +440,6 @@ def _resumed_plan(history: RunHistory, time: float | None) -> str:
     """What a resumed run was to do, and what it does now."""
     if time is None:
         return history.remaining_in_words
-    now = f"now {_plan(time)} more"
-    if not history.budget_s:
-        return now
-    if not history.has_time_limit:
-        return f"the plan had no time limit, {now}"
-    if history.remaining_s < 1:
-        return f"the plan of {_plan(history.budget_s)} is used up, {now}"
-    return f"the plan was {_plan(history.budget_s)}, {history.remaining_in_words}; {now}"
+    planned = 0 < history.budget_s < UNLIMITED_S
+    was = f"the plan was {_plan(history.budget_s)}, {history.remaining_in_words}; " if planned else ""
+    return f"{was}now {_plan(time)} more"

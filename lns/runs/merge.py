@@ -324,8 +324,11 @@ def _boards(path: Path, min_score: int, notes: list[str]) -> Iterator[CollectedB
     """The verified boards of one run; what cannot be read of them is added to ``notes``."""
     _, puzzle = read_run(path)
     reader = BoardLogReader(path, puzzle)
-    for entry in reader.read_verified(at_least=min_score):
-        yield CollectedBoard(puzzle, entry.board, entry.score, entry.elapsed_s, path)
+    for entry in reader.read(min_score):
+        if entry.is_verified(puzzle):
+            yield CollectedBoard(puzzle, entry.board, entry.score, entry.elapsed_s, path)
+        else:
+            reader.damaged += 1
     if reader.damaged:
         notes.append(f"{path / BOARDS}: {count_of(reader.damaged, 'damaged line')} skipped")
     try:
