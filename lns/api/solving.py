@@ -44,10 +44,10 @@ from lns.instances.pairing import pairing
 from lns.instances.text import count_of
 from lns.islands import Archipelago
 from lns.rounds import Search
-from lns.runs.directory import RunDirectory, RunSettings
+from lns.runs.directory import RunDirectory, RunSettings, with_pins
 from lns.runs.files import RunLog, format_duration, logged_by, origin_in_words
 from lns.runs.history import UNLIMITED_S, RunHistory
-from lns.runs.recorder import Recorder, recover
+from lns.runs.recorder import Recorder, Recovered, recover
 from lns.worker_pool import UNGUARDED, WORKER_NAME, Workers, WorkersGone
 
 log = logging.getLogger("lns")
@@ -87,8 +87,8 @@ def solve(spec: RunSpec) -> Result:
     puzzle, notes = read_puzzle(spec.puzzle)
     spec.check(puzzle)
     start, pins, start_notes = spec.start_board(puzzle)
-    searched = puzzle.with_clues({*puzzle.clues, *pins}) if pins else puzzle
-    params, source, params_note = choose_parameters(spec.params, searched, spec.engine)
+    pinned = puzzle.with_clues({*puzzle.clues, *pins})
+    params, source, params_note = choose_parameters(spec.params, pinned, spec.engine)
     least = (params.engine.search_floor or -1) if spec.min_score is None else spec.min_score
     settings = RunSettings(
         params=parameters.to_dict(params), params_source=source, instance=spec.name_of(puzzle), engine=spec.engine,
@@ -105,25 +105,20 @@ def solve(spec: RunSpec) -> Result:
             directory = stack.enter_context(RunDirectory.create(Path(spec.run_dir), puzzle, settings))
             stack.enter_context(logged_by(RunLog(directory.path)))
             settings = directory.settings
-        archipelago = Archipelago(
-            Search(searched, params, settings.seed, settings.engine, settings.operators or None), workers,
-            start=start, min_score=settings.min_score, executor=executor, grows=spec.grows,
-        )  # fmt: skip
         for note in (*spec.notes, *notes):
             log.info("%s: %s", puzzle.name, note)
         for note in start_notes:
             log.info("start board: %s", note)
         log_choice(source, params_note)
-        recorder = Recorder(puzzle, settings, history, directory)
         if start is not None:
-            recorder.record_known_best(start)
             log.info("the start board has score %d of %d", start.score, puzzle.max_score)
         all_cores = spec.workers is None and spec.executor is None and workers > 1
         log.info(
             "%s%s, seed %d%s, %s", count_of(workers, "worker"), " (one for each core)" * all_cores, settings.seed,
             " (drawn at random)" * (spec.seed is None), _plan(history.budget_s) + _patience(spec),
         )  # fmt: skip
-        return SearchSession(spec, archipelago, recorder, history.budget_s).run()
+        recorder = Recorder(puzzle, settings, history, directory)
+        return _session(spec, recorder, workers, executor, Recovered(history, {}, [], start)).run()
 
 
 @takes(ResumeSpec)
@@ -152,8 +147,7 @@ def resume(spec: ResumeSpec) -> Result:
             raise InputError(f"{used}; say how much longer with --time", spec.run_dir)
         spec.check_workers()
         recovered = recover(directory)
-        settings, best = directory.settings, recovered.best
-        seconds = history.remaining_s if spec.time is None else spec.seconds
+        settings, seconds = directory.settings, history.remaining_s if spec.time is None else spec.seconds
         executor = _executor(stack, spec)
         workers = spec.workers or resumed_workers(executor, history)
         if missing := parameters.omitted_names(settings.params):
@@ -161,17 +155,8 @@ def resume(spec: ResumeSpec) -> Result:
         plan = _resumed_plan(history, spec.time) + _patience(spec)
         log.info("going on at %s of search; %s", format_duration(history.elapsed_s), plan)
         history.budget_s = history.elapsed_s + seconds
-        origin = history.improvements[-1].origin if history.improvements else "start"
-        archipelago = Archipelago(
-            Search(directory.pinned_puzzle, settings.parameters, settings.seed, settings.engine, settings.operators),
-            workers, start=best._replace(origin=origin) if best else None,
-            min_score=settings.min_score, executor=executor, grows=spec.grows, islands=recovered.islands,
-            other_statistics=history.other_statistics,
-        )  # fmt: skip
         recorder = Recorder(directory.puzzle, settings, history, directory, recovered.recent)
-        if best is not None:
-            recorder.record_known_best(best)
-        return SearchSession(spec, archipelago, recorder, seconds).run()
+        return _session(spec, recorder, workers, executor, recovered).run()
 
 
 @checked
@@ -222,12 +207,29 @@ def polish(
     return solve(puzzle, start=board, engine="polish", stop=rule, **{"time": DEFAULT_SECONDS} | how)
 
 
-class SearchSession:
-    """Searches for ``seconds`` at most, until steps, target or a rule end it, or Ctrl-C or `lns stop` does."""
+def _session(
+    spec: SessionSpec, recorder: Recorder, workers: int, executor: Executor | None, found: Recovered
+) -> SearchSession:
+    """A session that goes on from what was ``found`` before; its best board is recorded now."""
+    settings, history, best = recorder.settings, found.history, found.best
+    origin = history.improvements[-1].origin if history.improvements else "start"
+    archipelago = Archipelago(
+        Search(with_pins(recorder.puzzle, settings), settings.parameters, settings.seed, settings.engine,
+               settings.operators or None),
+        workers, start=best._replace(origin=origin) if best else None, min_score=settings.min_score,
+        executor=executor, grows=spec.grows, islands=found.islands, other_statistics=history.other_statistics,
+    )  # fmt: skip
+    if best is not None:
+        recorder.record_known_best(best)
+    return SearchSession(spec, archipelago, recorder)
 
-    def __init__(self, spec: SessionSpec, archipelago: Archipelago, recorder: Recorder, seconds: float) -> None:
+
+class SearchSession:
+    """Searches for the time that is left, until steps, target or a rule end it, or Ctrl-C or `lns stop` does."""
+
+    def __init__(self, spec: SessionSpec, archipelago: Archipelago, recorder: Recorder) -> None:
         self.puzzle, self.archipelago, self.recorder = recorder.puzzle, archipelago, recorder
-        self._spec, self._seconds, target = spec, seconds, recorder.settings.target
+        self._spec, self._seconds, target = spec, recorder.history.remaining_s, recorder.settings.target
         self._target = target if target >= 0 else None
         self._interrupted, self._ended_by_rule = False, ""
         self._found: queue.SimpleQueue[FoundBoard] = queue.SimpleQueue()

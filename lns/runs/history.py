@@ -157,10 +157,6 @@ class RunHistory(Records):
         """Add a session; of more than MAX_SESSIONS the oldest is dropped."""
         self.sessions = [*self.sessions[-MAX_SESSIONS + 1 :], session]
 
-    def to_json(self) -> dict[str, Any]:
-        """The history as a JSON object, for status.json."""
-        return asdict(self) | {"counts": sorted(self.counts.items())}
-
 
 @dataclass(frozen=True)
 class Heartbeat:
@@ -182,7 +178,8 @@ class Heartbeat:
 
 def write_status(path: Path, run: str, history: RunHistory, heartbeat: Heartbeat) -> None:
     """Write status.json in the directory ``path`` of the run with the id ``run``. Raises OSError."""
-    status = {"schema": STATUS_SCHEMA, "run": run, "history": history.to_json()} | asdict(heartbeat)
+    told = asdict(history) | {"counts": sorted(history.counts.items())}
+    status = {"schema": STATUS_SCHEMA, "run": run, "history": told} | asdict(heartbeat)
     atomic_write(path / STATUS, seal(status) + "\n")
 
 

@@ -29,7 +29,6 @@ from lns.runs.board_log import BoardLogReader
 from lns.runs.directory import (
     RunDirectory,
     RunSources,
-    best_fields,
     read_best,
     read_run,
     run_directories,
@@ -37,6 +36,7 @@ from lns.runs.directory import (
 )
 from lns.runs.files import BEST, BOARDS, format_duration, utc_now
 from lns.runs.history import Heartbeat, RunHistory, write_status
+from lns.runs.recorder import Recorder
 from lns.runs.run_summary import OnError, RunSummary, check_same_set, load_summary, read_each
 
 log = logging.getLogger("lns")
@@ -108,11 +108,9 @@ def merge(runs: RunSources, output: str | os.PathLike[str]) -> Merged:
         counts = _copy_boards(directory, summaries, history)
         best_run = max(summaries, key=lambda run: run.score)
         if best_run.best is not None:
-            found_after = history[-1].elapsed_s if history else history.elapsed_s
             board = _in_numbering_of(directory.pinned_puzzle, best_run, best_run.best.board)
-            best = best_run.best._replace(board=board)
-            directory.write_best(best_fields(directory.puzzle, directory.settings, best, found_after))
-            directory.draw(board)
+            recorder = Recorder(directory.puzzle, directory.settings, history, directory)
+            recorder.record_known_best(best_run.best._replace(board=board))
         usable = checkpoint.usable(first.path, first.settings, first.puzzle)
         islands = {} if usable is None else usable[0]
         others_made = [run.heartbeat.statistics for run in summaries[1:]]

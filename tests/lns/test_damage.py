@@ -160,21 +160,6 @@ def test_a_process_with_the_number_of_a_dead_one_is_no_holder(tmp_path: Path) ->
     assert load_summary(path).state == "ended"
 
 
-@pytest.mark.parametrize("works", [True, False])
-def test_a_pid_used_again_holds_nothing_where_the_system_has_locks(
-    works: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where no /proc tells when a process began."""
-    if not works:
-        monkeypatch.setattr(lock, "try_lock", lambda file: None)
-    (tmp_path / LOCK).write_text(json.dumps(Holder.me().__dict__ | {"started": ""}))
-    if works:
-        Lock(tmp_path).close()
-    else:
-        with pytest.raises(InputError, match="a run is under way here"):
-            Lock(tmp_path)
-
-
 def test_what_a_killed_process_was_writing_is_removed(tmp_path: Path) -> None:
     old, new = tmp_path / ".lns-7-deadbeef.tmp", tmp_path / ".lns-7-beefdead.tmp"
     old.touch()
