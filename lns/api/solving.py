@@ -396,18 +396,11 @@ def _default_workers(engine: str, executor: Executor | None) -> int:
 
 
 def resumed_workers(executor: Executor | None, history: RunHistory) -> int:
-    """As many workers as a cluster has threads; elsewhere as in the last session, if this machine may have as many."""
+    """As many workers as a cluster has threads; elsewhere as last time, or one a core where these are too many."""
     if isinstance(executor, Workers) and executor.capacity:
         return executor.capacity
     last = history.sessions[-1].workers if history.sessions else 1
-    if last <= max_workers():
-        return last
-    cores = available_cores()
-    log.warning(
-        "the last session had %s, more than this machine may have: now %s, one for each core; --workers sets another "
-        "number", count_of(last, "worker"), count_of(cores, "worker"),
-    )  # fmt: skip
-    return cores
+    return last if last <= max_workers() else available_cores()
 
 
 def _refuse_import_of_main(function: str) -> None:

@@ -193,10 +193,9 @@ class RunDirectory:
     def close(self) -> None:
         if self._lock.is_in_place():
             self.clear_stop()
-        with contextlib.suppress(OSError):  # such as of a disk that is full
+        with contextlib.suppress(OSError), contextlib.closing(self._lock):  # the disk may be full
             if "board_log" in self.__dict__:
                 self.board_log.close()
-            self._lock.close()
 
     def write_best(self, fields: dict[str, Any]) -> None:
         """Write best.json with the fields of `best_fields`. Raises OSError."""
