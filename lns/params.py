@@ -257,9 +257,8 @@ def load(path: str | Path) -> Params:
         raise InputError(f"not TOML: {error}", path) from None
 
 
-def omitted_names(text: str) -> list[str]:
-    """Parameters, as 'section.name', that the TOML ``text`` leaves at their defaults."""
-    given = tomllib.loads(text)
+def omitted_names(given: dict[str, Any]) -> list[str]:
+    """Parameters, as 'section.name', that ``{section: {name: value}}`` leaves at their defaults."""
     every = to_dict(Params()).items()
     return [f"{section}.{name}" for section, names in every for name in names if name not in given.get(section, {})]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from lns import cells
 from lns import params as parameters
-from lns.api.files import BoardSource, PuzzleSource, legal_start, pinned, read_board
+from lns.api.files import BoardSource, PuzzleSource, is_text, legal_start, pinned, read_board
 from lns.api.kept_params import DEFAULTS, find
 from lns.api.result import ProgressView
 from lns.api.stopping import MaxSteps, StopRule
@@ -177,7 +177,7 @@ class RunSpec(SessionSpec):
         name = self.instance
         if name is None and not isinstance(self.puzzle, Puzzle):
             name = os.fspath(self.puzzle)
-        return puzzle.name if name is None or "\n" in name else name
+        return puzzle.name if name is None or is_text(name) else name
 
     def start_board(self, puzzle: Puzzle) -> tuple[FoundBoard | None, tuple[Clue, ...], tuple[str, ...]]:
         """The start board, filled; clues that keep its pinned cells; notes on how it was read.

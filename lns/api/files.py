@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -68,7 +67,7 @@ def read_puzzle(
     """As `load_puzzle`, with sentences on what was noticed while reading."""
     document = (
         formats.Document("", source, None) if isinstance(source, Puzzle)
-        else parse(source, format=format) if _is_text(source)
+        else parse(source, format=format) if is_text(source)
         else formats.read_puzzle(os.fspath(source), format)
     )  # fmt: skip
     if document.puzzle is None:
@@ -229,19 +228,7 @@ def convert(
         known_puzzle(source, known)
     is_file = not isinstance(source, Puzzle | Board)
     shown = puzzle_in_view(known, _MIRRORED) if mirror and known is not None and is_file else known
-    try:
-        document = _read(source, shown, format, number)
-    except InputError:
-        plain = None
-        with suppress(InputError):
-            plain = shown is not known and _read(source, known, format, number)
-        if not plain or known is None:
-            raise
-        raise InputError(
-            f"the board shows the pieces of {known.name} itself; expected no --mirror, which is for a board of their "
-            "mirror images",
-            base.source_name(str(source)),
-        ) from None
+    document = _read(source, shown, format, number)
     if known is None and clues is not None and document.puzzle is not None:
         document = formats.with_clues(document, clues)
     read, board = document.puzzle or shown, document.board
@@ -277,7 +264,7 @@ def _read(
         return formats.Document("puzzle", source, None)
     if isinstance(source, Board):
         return formats.Document("board", known or source.puzzle, source if known is None else source.of(known))
-    if _is_text(source):
+    if is_text(source):
         return parse(source, puzzle=known, format=format, number=number)
     return read(board_source(os.fspath(source)), puzzle=known, format=format, number=number)
 
@@ -420,7 +407,7 @@ def pinned(puzzle: Puzzle, given: Board, full: Board, cells: Iterable[int]) -> t
     return tuple(Clue(cell, *divmod(placements[cell], 4)) for cell in pins)
 
 
-def _is_text(source: str | os.PathLike[str]) -> TypeGuard[str]:
+def is_text(source: str | os.PathLike[str]) -> TypeGuard[str]:
     """Whether a source is content itself and not the name of something."""
     return (
         isinstance(source, str) and not formats.is_url(source) and ("\n" in source or source.lstrip().startswith("{"))

@@ -54,7 +54,7 @@ def keep(kept: KeptParams, engine: str, puzzle: Puzzle, *, family: bool) -> Path
 
     Returns the file; raises OSError if it cannot be written.
     """
-    path = folder() / _file_name(_family_key(puzzle) if family else _puzzle_key(puzzle), engine, engine_digest())
+    path = _file(_family_key(puzzle) if family else _puzzle_key(puzzle), engine)
     path.parent.mkdir(parents=True, exist_ok=True)
     fields = {
         "schema": SCHEMA, "file": path.name, "study": kept.study, "subject": kept.subject, "gain": kept.gain,
@@ -69,18 +69,10 @@ def find(puzzle: Puzzle, engine: str) -> tuple[KeptParams | None, str]:
 
     Without them, the sentence says why something that is kept cannot be used; "" if nothing is kept.
     """
-    try:
-        names = sorted(os.listdir(folder()))  # noqa: PTH208
-    except (FileNotFoundError, NotADirectoryError):
-        return None, ""
-    except OSError as error:
-        return None, f"{folder()} cannot be read ({error.strerror}), so the defaults are used"
-    if not names:
-        return None, ""
     for key in (_puzzle_key(puzzle), *([] if puzzle.clues else [_family_key(puzzle)])):
-        if any(name.startswith(_file_name(key, engine, "")) for name in names):
-            path = folder() / _file_name(key, engine, engine_digest())
-            if path.name not in names:
+        if any(folder().glob(f"{key}.{engine}.*.json")):
+            path = _file(key, engine)
+            if not path.exists():
                 return None, (
                     f"parameters are kept for {puzzle.name}, but a study proved them with another version of the "
                     "engine, so the defaults are used; a new study may prove them again"
@@ -104,9 +96,9 @@ def _read(path: Path) -> KeptParams:
         return KeptParams(params, fields.text("study", 5000), fields.text("subject", 5000), fields.text("gain", 100))
 
 
-def _file_name(key: str, engine: str, sources: str) -> str:
-    """Name of the file for a key; without ``sources``, what the names for all versions of the engine begin with."""
-    return f"{key}.{engine}.{sources[:16]}" + (".json" if sources else "")
+def _file(key: str, engine: str) -> Path:
+    """The file for a key, an engine and its sources."""
+    return folder() / f"{key}.{engine}.{engine_digest()[:16]}.json"
 
 
 def _puzzle_key(puzzle: Puzzle) -> str:

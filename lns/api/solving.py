@@ -40,15 +40,14 @@ from lns.exact.kernels.cache import is_compiled
 from lns.instances.arguments import checked
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.files import read_text
 from lns.instances.pairing import pairing
 from lns.instances.text import count_of
 from lns.islands import Archipelago
 from lns.rounds import Search
-from lns.runs.directory import RunDirectory, RunSettings
-from lns.runs.files import PARAMETERS, format_duration, origin_in_words, run_log
+from lns.runs.directory import RunDirectory, RunSettings, with_pins
+from lns.runs.files import RunLog, format_duration, logged_by, origin_in_words
 from lns.runs.history import UNLIMITED_S, RunHistory
-from lns.runs.recorder import Recorder, recover
+from lns.runs.recorder import Recorder, Recovered, recover
 from lns.worker_pool import UNGUARDED, WORKER_NAME, Workers, WorkersGone
 
 log = logging.getLogger("lns")
@@ -88,11 +87,12 @@ def solve(spec: RunSpec) -> Result:
     puzzle, notes = read_puzzle(spec.puzzle)
     spec.check(puzzle)
     start, pins, start_notes = spec.start_board(puzzle)
-    searched = puzzle.with_clues({*puzzle.clues, *pins}) if pins else puzzle
-    params, source, params_note = choose_parameters(spec.params, searched, spec.engine)
+    pinned = puzzle.with_clues({*puzzle.clues, *pins})
+    params, source, params_note = choose_parameters(spec.params, pinned, spec.engine)
     least = (params.engine.search_floor or -1) if spec.min_score is None else spec.min_score
     settings = RunSettings(
-        params_source=source, instance=spec.name_of(puzzle), engine=spec.engine, checkpoint_s=spec.checkpoint_s,
+        params=parameters.to_dict(params), params_source=source, instance=spec.name_of(puzzle), engine=spec.engine,
+        checkpoint_s=spec.checkpoint_s,
         seed=secrets.randbelow(DRAWN_SEEDS) if spec.seed is None else spec.seed, pins=pins,
         target=-1 if spec.target is None else spec.target, min_score=min(least, puzzle.max_score),
     )  # fmt: skip
@@ -102,28 +102,23 @@ def solve(spec: RunSpec) -> Result:
         workers = _default_workers(spec.engine, executor) if spec.workers is None else spec.workers
         directory = None
         if spec.run_dir is not None:
-            directory = stack.enter_context(RunDirectory.create(Path(spec.run_dir), puzzle, params, settings))
-            stack.enter_context(run_log(directory.path))
+            directory = stack.enter_context(RunDirectory.create(Path(spec.run_dir), puzzle, settings))
+            stack.enter_context(logged_by(RunLog(directory.path)))
             settings = directory.settings
-        archipelago = Archipelago(
-            Search(searched, params, settings.seed, settings.engine, settings.operators or None), workers,
-            start=start, min_score=settings.min_score, executor=executor, grows=spec.grows,
-        )  # fmt: skip
         for note in (*spec.notes, *notes):
             log.info("%s: %s", puzzle.name, note)
         for note in start_notes:
             log.info("start board: %s", note)
         log_choice(source, params_note)
-        recorder = Recorder(puzzle, settings, history, directory)
         if start is not None:
-            recorder.record_known_best(start)
             log.info("the start board has score %d of %d", start.score, puzzle.max_score)
         all_cores = spec.workers is None and spec.executor is None and workers > 1
         log.info(
             "%s%s, seed %d%s, %s", count_of(workers, "worker"), " (one for each core)" * all_cores, settings.seed,
             " (drawn at random)" * (spec.seed is None), _plan(history.budget_s) + _patience(spec),
         )  # fmt: skip
-        return SearchSession(spec, archipelago, recorder, history.budget_s).run()
+        recorder = Recorder(puzzle, settings, history, directory)
+        return _session(spec, recorder, workers, executor, Recovered(history, {}, [], start)).run()
 
 
 @takes(ResumeSpec)
@@ -143,7 +138,7 @@ def resume(spec: ResumeSpec) -> Result:
     _refuse_import_of_main("lns.resume")
     with contextlib.ExitStack() as stack:
         directory = stack.enter_context(RunDirectory.open(Path(spec.run_dir)))
-        stack.enter_context(run_log(directory.path))
+        stack.enter_context(logged_by(RunLog(directory.path)))
         history, _ = directory.last_status
         if spec.time is None and not history.remaining_s:
             used = f"its time is used up ({format_duration(history.elapsed_s)})"
@@ -152,26 +147,16 @@ def resume(spec: ResumeSpec) -> Result:
             raise InputError(f"{used}; say how much longer with --time", spec.run_dir)
         spec.check_workers()
         recovered = recover(directory)
-        settings, best = directory.settings, recovered.best
-        seconds = history.remaining_s if spec.time is None else spec.seconds
+        settings, seconds = directory.settings, history.remaining_s if spec.time is None else spec.seconds
         executor = _executor(stack, spec)
         workers = spec.workers or resumed_workers(executor, history)
-        if missing := parameters.omitted_names(read_text(directory.path / PARAMETERS)):
-            log.warning("%s is of another version, without %s: its defaults are taken", PARAMETERS, ", ".join(missing))
+        if missing := parameters.omitted_names(settings.params):
+            log.warning("the run is of another version, without %s: its defaults are taken", ", ".join(missing))
         plan = _resumed_plan(history, spec.time) + _patience(spec)
         log.info("going on at %s of search; %s", format_duration(history.elapsed_s), plan)
         history.budget_s = history.elapsed_s + seconds
-        origin = history.improvements[-1].origin if history.improvements else "start"
-        archipelago = Archipelago(
-            Search(directory.pinned_puzzle, directory.params, settings.seed, settings.engine, settings.operators),
-            workers, start=best._replace(origin=origin) if best else None,
-            min_score=settings.min_score, executor=executor, grows=spec.grows, islands=recovered.islands,
-            other_statistics=history.other_statistics,
-        )  # fmt: skip
         recorder = Recorder(directory.puzzle, settings, history, directory, recovered.recent)
-        if best is not None:
-            recorder.record_known_best(best)
-        return SearchSession(spec, archipelago, recorder, seconds).run()
+        return _session(spec, recorder, workers, executor, recovered).run()
 
 
 @checked
@@ -222,12 +207,29 @@ def polish(
     return solve(puzzle, start=board, engine="polish", stop=rule, **{"time": DEFAULT_SECONDS} | how)
 
 
-class SearchSession:
-    """Searches for ``seconds`` at most, until steps, target or a rule end it, or Ctrl-C or `lns stop` does."""
+def _session(
+    spec: SessionSpec, recorder: Recorder, workers: int, executor: Executor | None, found: Recovered
+) -> SearchSession:
+    """A session that goes on from what was ``found`` before; its best board is recorded now."""
+    settings, history, best = recorder.settings, found.history, found.best
+    origin = history.improvements[-1].origin if history.improvements else "start"
+    archipelago = Archipelago(
+        Search(with_pins(recorder.puzzle, settings), settings.parameters, settings.seed, settings.engine,
+               settings.operators or None),
+        workers, start=best._replace(origin=origin) if best else None, min_score=settings.min_score,
+        executor=executor, grows=spec.grows, islands=found.islands, other_statistics=history.other_statistics,
+    )  # fmt: skip
+    if best is not None:
+        recorder.record_known_best(best)
+    return SearchSession(spec, archipelago, recorder)
 
-    def __init__(self, spec: SessionSpec, archipelago: Archipelago, recorder: Recorder, seconds: float) -> None:
+
+class SearchSession:
+    """Searches for the time that is left, until steps, target or a rule end it, or Ctrl-C or `lns stop` does."""
+
+    def __init__(self, spec: SessionSpec, archipelago: Archipelago, recorder: Recorder) -> None:
         self.puzzle, self.archipelago, self.recorder = recorder.puzzle, archipelago, recorder
-        self._spec, self._seconds, target = spec, seconds, recorder.settings.target
+        self._spec, self._seconds, target = spec, recorder.history.remaining_s, recorder.settings.target
         self._target = target if target >= 0 else None
         self._interrupted, self._ended_by_rule = False, ""
         self._found: queue.SimpleQueue[FoundBoard] = queue.SimpleQueue()
@@ -394,18 +396,11 @@ def _default_workers(engine: str, executor: Executor | None) -> int:
 
 
 def resumed_workers(executor: Executor | None, history: RunHistory) -> int:
-    """As many workers as a cluster has threads; elsewhere as in the last session, if this machine may have as many."""
+    """As many workers as a cluster has threads; elsewhere as last time, or one a core where these are too many."""
     if isinstance(executor, Workers) and executor.capacity:
         return executor.capacity
     last = history.sessions[-1].workers if history.sessions else 1
-    if last <= max_workers():
-        return last
-    cores = available_cores()
-    log.warning(
-        "the last session had %s, more than this machine may have: now %s, one for each core; --workers sets another "
-        "number", count_of(last, "worker"), count_of(cores, "worker"),
-    )  # fmt: skip
-    return cores
+    return last if last <= max_workers() else available_cores()
 
 
 def _refuse_import_of_main(function: str) -> None:
@@ -440,11 +435,6 @@ def _resumed_plan(history: RunHistory, time: float | None) -> str:
     """What a resumed run was to do, and what it does now."""
     if time is None:
         return history.remaining_in_words
-    now = f"now {_plan(time)} more"
-    if not history.budget_s:
-        return now
-    if not history.has_time_limit:
-        return f"the plan had no time limit, {now}"
-    if history.remaining_s < 1:
-        return f"the plan of {_plan(history.budget_s)} is used up, {now}"
-    return f"the plan was {_plan(history.budget_s)}, {history.remaining_in_words}; {now}"
+    planned = 0 < history.budget_s < UNLIMITED_S
+    was = f"the plan was {_plan(history.budget_s)}, {history.remaining_in_words}; " if planned else ""
+    return f"{was}now {_plan(time)} more"

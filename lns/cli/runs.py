@@ -30,8 +30,8 @@ from lns.instances.piece_set import set_sha256
 from lns.instances.text import count_of, cut_middle, printable
 from lns.runs import run_summary
 from lns.runs.board_log import BestBoards
-from lns.runs.directory import read_parameters, run_directories
-from lns.runs.files import PARAMETERS, REPORT, STOP, format_duration, open_regular, utc_now
+from lns.runs.directory import run_directories
+from lns.runs.files import REPORT, STOP, format_duration, open_regular, utc_now
 from lns.runs.lock import is_free, is_held_elsewhere, read_holder
 from lns.runs.run_summary import RunSummary, RunTable, check_same_set, load_summary, names_of
 from lns.terminal import options as opt
@@ -223,14 +223,10 @@ def _write_page(directory: Path, target: Path, every: float | None) -> bool:
     from lns.runs.page import render
 
     summary = load_summary(directory)
-    try:
-        parameters = read_parameters(directory, summary.settings)
-    except InputError as error:
-        parameters = str(error)
     best_boards = BestBoards(directory, summary.puzzle, MAX_BEST_BOARDS).update()
     running = summary.state == "running"
     made = f"lns {__version__}, {utc_now()}"
-    atomic_write(target, render(summary, best_boards, parameters, made, refresh_s=every if running else None))
+    atomic_write(target, render(summary, best_boards, made, refresh_s=every if running else None))
     return running
 
 
@@ -328,7 +324,7 @@ def compare(args: argparse.Namespace) -> int:
 
 def _differing_parameters(runs: Sequence[RunSummary]) -> dict[str, list[Any]]:
     """By name, the values that the runs have of each parameter in which they differ."""
-    each = [parameters.to_dict(parameters.load(run.path / PARAMETERS)) for run in runs]
+    each = [parameters.to_dict(run.settings.parameters) for run in runs]
     values = {
         f"{section}.{name}": [one[section][name] for one in each]
         for section, names in each[0].items()

@@ -6,7 +6,7 @@
     best.json, best.svg      the best board, as JSON and as a picture
     best.unusable.json       a best.json that could not be used, renamed at `lns resume`
     boards.jsonl             every board of at least min_score, a line each, with a checksum
-    checkpoint.npz           the whole state of the search; checkpoint.previous.npz is the one before
+    checkpoint.npz           the whole state of the search
     status.json              heartbeat: the state of the run, rewritten every few seconds
     run.log                  messages
     report.html              the page of `lns report`

@@ -16,7 +16,7 @@ from lns.instances.errors import InputError
 from lns.instances.files import open_to_read
 from lns.instances.puzzle import MAX_CELLS, Puzzle
 from lns.instances.verify import verify
-from lns.runs.files import BOARDS, from_json, open_regular, seal, unseal, write_all
+from lns.runs.files import BOARDS, from_json, open_regular, seal, unseal
 from lns.runs.history import Improvement
 
 MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # bytes of a line
@@ -87,7 +87,9 @@ class BoardLog:
         data = "".join(f"{entry.line()}\n" for entry in self._pending).encode()
         descriptor = self._file.fileno()
         try:
-            write_all(descriptor, data)
+            rest = memoryview(data)
+            while rest:  # a part is written when the disk fills up
+                rest = rest[os.write(descriptor, rest) :]
             os.fsync(descriptor)
         except OSError:
             os.ftruncate(descriptor, self.size)
@@ -127,14 +129,6 @@ class BoardLogReader:
                 score = _SCORE.match(line)
                 if (score is None or int(score[1]) >= at_least) and (entry := self._entry(line)) is not None:
                     yield entry
-
-    def read_verified(self, puzzle: Puzzle | None = None, at_least: int = 0) -> Iterator[LoggedBoard]:
-        """Like `read`, the boards that are verified, for a ``puzzle`` with more clues; others count as damaged."""
-        for entry in self.read(at_least):
-            if entry.is_verified(puzzle or self.puzzle):
-                yield entry
-            else:
-                self.damaged += 1
 
     def _entry(self, line: bytes) -> LoggedBoard | None:
         puzzle = self.puzzle

@@ -1,19 +1,17 @@
-"""Checkpoints: the whole state of a run, without pickles, in two generations.
+"""Checkpoints: the whole state of a run, without pickles.
 
 A file is a zip archive of ``meta.json`` (schema, run id, hash of the puzzle, islands) and of the state of each island
-as ``NUMBER.npz``. It is written to a temporary file, synced and renamed; the previous checkpoint is kept. The
-CRC-32 of each member and the SHA-256 of each state detect damage, so no wrong value reaches a kernel; run id and hash
-detect the checkpoint of another run. What does not fit is refused as a whole.
+as ``NUMBER.npz``. It is replaced as a whole. The CRC-32 of each member and the SHA-256 of each state detect damage, so
+no wrong value reaches a kernel; run id and hash detect the checkpoint of another run. What does not fit is refused as a
+whole: the search then begins from the boards.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import os
 import zipfile
 from dataclasses import asdict
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,14 +19,13 @@ from typing import TYPE_CHECKING
 from lns.engine import FoundBoard, unpack
 from lns.engines import make_engine
 from lns.instances.errors import InputError
-from lns.instances.files import atomic_file, open_to_read, sync_folder
+from lns.instances.files import atomic_file, open_to_read
 from lns.instances.json_values import JsonFields, json_object
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import printable
-from lns.params import Params
 from lns.rounds import Island
 from lns.runs.directory import RunSettings, with_pins
-from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS, expect_schema, from_json
+from lns.runs.files import BEST, BOARDS, CHECKPOINT, expect_schema, from_json
 
 if TYPE_CHECKING:
     from lns.loop.search_loop import SearchLoop
@@ -45,20 +42,15 @@ Islands = dict[int, Island]  # by number
 def save(directory: Path, run: str, puzzle: Puzzle, islands: Islands) -> None:
     """Write a checkpoint of the run with the id ``run``, whose directory this process has locked.
 
-    The last one becomes the previous one. Raises OSError if the file cannot be written; the last checkpoint then stays.
+    Raises OSError if the file cannot be written; the last checkpoint then stays.
     """
     saved = list(islands.values())
     states = [asdict(one) | {"state": sha256(one.state).hexdigest()} for one in saved]
     meta = {"schema": SCHEMA, "run": run, "instance_sha256": puzzle.sha256, "islands": states}
-    new, last = directory / f".{CHECKPOINT}.tmp", directory / CHECKPOINT
-    with atomic_file(new) as file, zipfile.ZipFile(file, "w") as archive:
+    with atomic_file(directory / CHECKPOINT) as file, zipfile.ZipFile(file, "w") as archive:
         archive.writestr(_META, json.dumps(meta))
         for one in saved:
             archive.writestr(f"{one.number}.npz", one.state)
-    if last.exists():
-        last.replace(directory / PREVIOUS)
-    new.replace(last)
-    sync_folder(directory)
 
 
 def load(path: Path, run: str, puzzle: Puzzle) -> Islands:
@@ -72,7 +64,8 @@ def load(path: Path, run: str, puzzle: Puzzle) -> Islands:
     except InputError as error:
         raise error.at(path) from None
     except Exception as error:  # zipfile raises almost anything for a damaged file
-        raise InputError(f"damaged: {printable(str(error) or 'cut short', 150)}", path) from None
+        why = getattr(error, "strerror", "") or str(error) or "cut short"
+        raise InputError(f"cannot be read: {printable(why, 150)}", path) from None
 
 
 def _read(archive: zipfile.ZipFile, run: str, puzzle: Puzzle) -> Islands:
@@ -92,39 +85,29 @@ def _read(archive: zipfile.ZipFile, run: str, puzzle: Puzzle) -> Islands:
 # -- states ----------------------------------------------------------------------------------------------------------
 
 
-def newest(
-    path: Path, settings: RunSettings, puzzle: Puzzle, params: Params
-) -> tuple[Islands, FoundBoard | None] | None:
-    """The islands of the newest checkpoint that can be continued in a run directory, and their best board; or None.
+def usable(path: Path, settings: RunSettings, puzzle: Puzzle) -> tuple[Islands, FoundBoard | None] | None:
+    """The islands of the checkpoint in a run directory, and their best board; None if they cannot be continued.
 
-    Why the last checkpoint is not used goes to the log. ``puzzle`` has no pins.
+    Why they cannot goes to the log. ``puzzle`` has no pins.
     """
-    engine = partial(
-        make_engine, settings.engine, with_pins(puzzle, settings), params, settings.seed, operators=settings.operators
-    )
-    complaints = []
-    for name in (CHECKPOINT, PREVIOUS):
-        file = path / name
-        if not os.path.lexists(file):
-            continue
-        try:
-            found = load(file, settings.run, puzzle)
-            boards = [_best_of(island, engine(island=number), name) for number, island in found.items()]
-        except InputError as error:
-            complaints.append(str(error.at(file)))
-            continue
-        if complaints:
-            log.warning("%s; continuing from %s", complaints[0], name)
-        elif name == PREVIOUS:
-            log.warning("the last session ended while it wrote %s; continuing from %s", CHECKPOINT, PREVIOUS)
-        return found, max((board for board in boards if board), key=lambda board: board.score, default=None)
-    why = f" ({'; '.join(complaints)})" if complaints else ""
-    log.warning("%s has no usable checkpoint%s; the search begins anew from %s and %s", path, why, BEST, BOARDS)
-    return None
+    pinned, best = with_pins(puzzle, settings), None
+    try:
+        islands = load(path / CHECKPOINT, settings.run, puzzle)
+        for number, island in islands.items():
+            engine = make_engine(
+                settings.engine, pinned, settings.parameters, settings.seed, number, operators=settings.operators
+            )
+            _restore(engine, island)
+            if engine.best is not None and (best is None or engine.best_score > best.score):
+                best = FoundBoard(engine.best, engine.best_score, CHECKPOINT)
+    except InputError as error:
+        log.warning("%s; the search begins anew from %s and %s", error.at(path / CHECKPOINT), BEST, BOARDS)
+        return None
+    return islands, best
 
 
-def _best_of(island: Island, engine: SearchLoop, name: str) -> FoundBoard | None:
-    """The best board of an island. Raises InputError for a state that its engine, a new one, does not accept."""
+def _restore(engine: SearchLoop, island: Island) -> None:
+    """Give a new engine the state of an island. Raises InputError if it does not fit."""
     try:
         engine.restore(unpack(island.state))
     except Exception as error:  # numpy and zipfile raise almost anything for a damaged file
@@ -132,4 +115,3 @@ def _best_of(island: Island, engine: SearchLoop, name: str) -> FoundBoard | None
         raise InputError(f"island {island.number} cannot be restored: {printable(why, 250)}") from None
     if engine.best_score != island.best_score:
         raise InputError(f"the board of island {island.number} has another score than the island")
-    return None if engine.best is None else FoundBoard(engine.best, engine.best_score, name)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import json
 import logging
 import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Any
@@ -22,7 +22,7 @@ from lns.engine import FoundBoard
 from lns.engines import ENGINES
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.files import atomic_write, read_text
+from lns.instances.files import atomic_write
 from lns.instances.formats import best_json, load_board, load_puzzle, write
 from lns.instances.puzzle import MAX_CELLS, Clue, Puzzle
 from lns.instances.text import printable, quoted
@@ -70,10 +70,9 @@ class RunSettings:
     target: _Score = -1  # score that the user asked for; -1: none, any score is a success
     min_score: _Score = -1  # boards of at least this score are logged; -1: of the best score so far less one
     checkpoint_s: Annotated[float, LEAST_CHECKPOINT_S, 1e9] = 60.0  # seconds between checkpoints
-    params_sha256: str = ""  # of params.toml, from which a later session reads them
     created_at: str = ""  # time of day, UTC
     pins: tuple[Clue, ...] = ()  # cells that keep their piece, beside the clues of the puzzle
-    params: dict[str, dict[str, Any]] = field(default_factory=dict)  # values by section, for people
+    params: dict[str, dict[str, Any]]  # values by section; params.toml has them for people
     params_source: Annotated[str, 0, 10_000] = ""  # "default", "given", a file, or a study and what it proved
     operators: tuple[str, ...] = ()  # of the engine 'lns', in their order; (): all that this process knows
     schema: int = SCHEMA
@@ -82,18 +81,17 @@ class RunSettings:
         if self.engine not in ENGINES:
             raise InputError(f"'engine' is {quoted(self.engine)}; expected one of {', '.join(ENGINES)}")
 
-    def to_json(self) -> dict[str, Any]:
-        """The settings as a JSON object. Raises InputError for values that could not be read again."""
-        values = asdict(self) | {"pins": [[pin.cell, pin.piece, pin.rotation] for pin in self.pins]}
-        from_json(RunSettings, json.loads(json.dumps(values)), SETTINGS)
-        return values
+    @cached_property
+    def parameters(self) -> Params:
+        """The parameters of the search. Raises InputError for a value that cannot be."""
+        return parameters.from_dict(self.params, earlier=True)
 
 
 class RunDirectory:
     """The files of one run, locked by this process until `close`. Made by `create` or `open`; a context manager."""
 
-    def __init__(self, path: Path, settings: RunSettings, puzzle: Puzzle, params: Params, lock: Lock) -> None:
-        self.path, self.settings, self.params = path, settings, params
+    def __init__(self, path: Path, settings: RunSettings, puzzle: Puzzle, lock: Lock) -> None:
+        self.path, self.settings = path, settings
         self.puzzle = puzzle  # without pins
         self._lock = lock
         self._undo: Callable[[], None] | None = None
@@ -101,21 +99,16 @@ class RunDirectory:
         self.clear_stop()
 
     @classmethod
-    def create(cls, path: Path, puzzle: Puzzle, params: Params, settings: RunSettings) -> RunDirectory:
-        """Make a run directory and its first files. The puzzle is without pins; the settings get id, time and hashes.
+    def create(cls, path: Path, puzzle: Puzzle, settings: RunSettings) -> RunDirectory:
+        """Make a run directory and its first files. The puzzle is without pins; the settings get id, time and hash.
 
-        Raises InputError if the directory is not empty or cannot be written, or a setting is out of range.
+        Raises InputError if the directory is not empty or cannot be written.
         """
-        text = parameters.to_toml(params)
-        settings = replace(
-            settings, run=os.urandom(16).hex(), instance_sha256=puzzle.sha256, params_sha256=digest(text),
-            params=parameters.to_dict(params), created_at=utc_now(),
-        )  # fmt: skip
+        settings = replace(settings, run=os.urandom(16).hex(), instance_sha256=puzzle.sha256, created_at=utc_now())
         if settings.engine == "lns" and not settings.operators:
             from lns.neighbourhoods.operators import operator_names  # reading a run must not import the engines
 
             settings = replace(settings, operators=operator_names())
-        content = seal(settings.to_json()) + "\n"
         try:
             if path.exists() and not path.is_dir():
                 raise InputError("is a file; expected the name of a new run directory", path)
@@ -134,9 +127,9 @@ class RunDirectory:
                     undo.pop_all()
                     raise
                 write(path / INSTANCE, "json", puzzle, None)
-                atomic_write(path / PARAMETERS, text)
-                atomic_write(path / SETTINGS, content)
-                directory = cls(path, settings, puzzle, params, lock)
+                atomic_write(path / PARAMETERS, parameters.to_toml(settings.parameters))
+                atomic_write(path / SETTINGS, seal(asdict(settings)) + "\n")
+                directory = cls(path, settings, puzzle, lock)
                 _ = directory.board_log  # opened now, so that an error comes before the search
                 directory._undo = undo.pop_all().close
                 return directory
@@ -153,15 +146,13 @@ class RunDirectory:
         Raises InputError if it is no run directory, is damaged, of another version, or in use by another process.
         """
         settings, puzzle = read_run(path)
-        read_parameters(path, settings)
-        params = parameters.load(path / PARAMETERS)
         if not os.access(path, os.W_OK | os.X_OK):
             raise InputError("no permission to write here; expected a run directory that can be written", path)
         try:
             lock = Lock(path)
         except OSError as error:
             raise InputError(f"cannot be written: {error.strerror}", path) from None
-        return cls(path, settings, puzzle, params, lock)
+        return cls(path, settings, puzzle, lock)
 
     @cached_property
     def pinned_puzzle(self) -> Puzzle:
@@ -200,17 +191,11 @@ class RunDirectory:
         self._lock.stale = None
 
     def close(self) -> None:
-        try:
-            if "board_log" in self.__dict__:
-                self.board_log.close()
-        except OSError as error:
-            log.warning("the log of boards could not be closed: %s", error.strerror)
         if self._lock.is_in_place():
             self.clear_stop()
-        try:
-            self._lock.close()
-        except OSError as error:
-            log.warning("the lock could not be released: %s", error.strerror)
+        with contextlib.suppress(OSError), contextlib.closing(self._lock):  # the disk may be full
+            if "board_log" in self.__dict__:
+                self.board_log.close()
 
     def write_best(self, fields: dict[str, Any]) -> None:
         """Write best.json with the fields of `best_fields`. Raises OSError."""
@@ -224,9 +209,7 @@ class RunDirectory:
 
     def set_aside_best(self) -> str:
         """Rename a best.json that cannot be used; returns the new name."""
-        target = _unused(self.path / "best.unusable.json")
-        (self.path / BEST).replace(target)
-        return target.name
+        return (self.path / BEST).replace(self.path / "best.unusable.json").name
 
     @property
     def stop_wanted(self) -> bool:
@@ -234,10 +217,8 @@ class RunDirectory:
         return os.path.lexists(self.path / STOP)
 
     def clear_stop(self) -> None:
-        try:
-            (self.path / STOP).unlink(missing_ok=True)
-        except OSError as error:
-            log.warning("%s could not be removed: %s", STOP, error.strerror)
+        with contextlib.suppress(OSError):
+            (self.path / STOP).unlink()
 
 
 def take_run_directory(puzzle: Puzzle, folder: Path) -> Path:
@@ -247,12 +228,12 @@ def take_run_directory(puzzle: Puzzle, folder: Path) -> Path:
     """
     first = folder / f"{safe_name(puzzle.name)}-{time.strftime('%Y%m%d-%H%M%S')}"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        while True:
-            path = _unused(first)
-            with contextlib.suppress(FileExistsError):  # another process takes it at this moment
-                path.mkdir()
-                return path
+        for number in count(1):
+            path = first if number == 1 else first.with_name(f"{first.name}-{number}")
+            with contextlib.suppress(FileExistsError):
+                path.mkdir(parents=True)
+                break
+        return path
     except OSError as error:
         raise InputError(f"cannot write a run directory here: {error.strerror}", printable(str(first))) from None
 
@@ -279,22 +260,9 @@ def best_fields(puzzle: Puzzle, settings: RunSettings, best: FoundBoard, elapsed
     )
 
 
-def digest(text: str) -> str:
-    """SHA-256 of a text, as hexadecimal digits."""
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def with_pins(puzzle: Puzzle, settings: RunSettings) -> Puzzle:
     """The puzzle of a run with the pinned cells as further clues. Raises InputError for pins that cannot be."""
     return puzzle.with_clues({*puzzle.clues, *settings.pins}) if settings.pins else puzzle
-
-
-def read_parameters(path: Path, settings: RunSettings) -> str:
-    """The text of params.toml. Raises InputError unless it is the one that the run began with, whatever it links to."""
-    text = read_text(_existing(path / PARAMETERS, "the parameters of the run"))
-    if digest(text) != settings.params_sha256:
-        raise InputError("changed since the run began; expected the original text", path / PARAMETERS)
-    return text
 
 
 def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
@@ -309,7 +277,6 @@ def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
             raise InputError(f"no run directory: it has no {SETTINGS}", path)
         with named(path / SETTINGS):
             settings: RunSettings = from_json(RunSettings, read_sealed(path / SETTINGS, SCHEMA).values, SETTINGS)
-        _existing(path / INSTANCE, "the copy of the puzzle")
         puzzle = load_puzzle(os.path.join(path, INSTANCE), "json")  # noqa: PTH118
     except OSError as error:  # a name that is too long, a directory without permission
         raise InputError(f"cannot be read: {error.strerror}", printable(str(path))) from None
@@ -317,6 +284,7 @@ def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
         raise InputError("not the puzzle of this run; expected the copy made at its start", path / INSTANCE)
     with named(path / SETTINGS):
         with_pins(puzzle, settings)
+        _ = settings.parameters
     return settings, puzzle
 
 
@@ -335,12 +303,6 @@ def read_best(path: Path, puzzle: Puzzle, pinned: Puzzle | None = None) -> Found
     return FoundBoard(board, verdict.score, BEST)
 
 
-def _existing(path: Path, what: str) -> Path:
-    if not path.exists():
-        raise InputError(f"no such file; expected {what}", path)
-    return path
-
-
 def _unmake(path: Path, folders: Sequence[Path]) -> None:
     """Remove the files of a run and the ``folders`` made for it, if the run has found no board."""
     with contextlib.suppress(OSError):
@@ -356,14 +318,6 @@ def safe_name(name: str) -> str:
     """The name of a puzzle as the name of a folder; it may come from a URL."""
     kept = "".join(c if c.isalnum() or c in "-_." else "-" for c in Path(name).stem)[:60].strip(".-")
     return kept or "puzzle"
-
-
-def _unused(path: Path) -> Path:
-    candidate, number = path, 1
-    while os.path.lexists(candidate):
-        number += 1
-        candidate = path.with_name(f"{path.stem}-{number}{path.suffix}")
-    return candidate
 
 
 # -- what a user names may be a run, or a folder with runs in it ------------------------------------------------------

@@ -10,7 +10,7 @@ import shutil
 import stat
 import zlib
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import is_dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -29,9 +29,8 @@ log = logging.getLogger("lns")
 
 SETTINGS, INSTANCE, PARAMETERS = "run.json", INSTANCE_COPY, "params.toml"
 BEST, PICTURE, BOARDS, LOG, REPORT = "best.json", "best.svg", "boards.jsonl", "run.log", "report.html"
-CHECKPOINT, PREVIOUS = "checkpoint.npz", "checkpoint.previous.npz"
-STATUS, LOCK, STOP = "status.json", "lock", "stop"
-FIRST_FILES = (LOCK, INSTANCE, PARAMETERS, SETTINGS, LOG, STATUS, CHECKPOINT, PREVIOUS)  # before any board is found
+CHECKPOINT, STATUS, LOCK, STOP = "checkpoint.npz", "status.json", "lock", "stop"
+FIRST_FILES = (LOCK, INSTANCE, PARAMETERS, SETTINGS, LOG, STATUS, CHECKPOINT)  # before any board is found
 STATUS_SCHEMA = 2
 MAX_LOG_BYTES = 10 * 2**20  # of run.log, before it is renamed
 MAX_TEXT, MAX_NUMBER = 200, 2**63 - 1  # of a record, where its type says nothing else
@@ -68,13 +67,6 @@ def open_regular(path: Path, flags: int, *, create: bool = True) -> IO[bytes]:
     descriptor = os.open(path, flags | (os.O_CREAT if create else 0), 0o666)
     mode = "ab" if flags & os.O_APPEND else "r+b" if flags & os.O_RDWR else "rb"
     return open(descriptor, mode, buffering=0)  # noqa: PTH123
-
-
-def write_all(descriptor: int, data: bytes) -> None:
-    """Write every byte or raise OSError; ``os.write`` may write only a part when the disk fills up."""
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
 
 
 # -- records: JSON with a checksum -----------------------------------------------------------------------------------
@@ -200,11 +192,6 @@ class RunLog(RotatingFileHandler):
 
     def handleError(self, record: logging.LogRecord) -> None:
         """Lose the line."""
-
-
-def run_log(directory: Path) -> AbstractContextManager[None]:
-    """Messages of the logger ``lns`` go to run.log too."""
-    return logged_by(RunLog(directory))
 
 
 @contextmanager

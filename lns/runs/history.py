@@ -157,10 +157,6 @@ class RunHistory(Records):
         """Add a session; of more than MAX_SESSIONS the oldest is dropped."""
         self.sessions = [*self.sessions[-MAX_SESSIONS + 1 :], session]
 
-    def to_json(self) -> dict[str, Any]:
-        """The history as a JSON object, for status.json."""
-        return asdict(self) | {"counts": sorted(self.counts.items())}
-
 
 @dataclass(frozen=True)
 class Heartbeat:
@@ -182,7 +178,8 @@ class Heartbeat:
 
 def write_status(path: Path, run: str, history: RunHistory, heartbeat: Heartbeat) -> None:
     """Write status.json in the directory ``path`` of the run with the id ``run``. Raises OSError."""
-    status = {"schema": STATUS_SCHEMA, "run": run, "history": history.to_json()} | asdict(heartbeat)
+    told = asdict(history) | {"counts": sorted(history.counts.items())}
+    status = {"schema": STATUS_SCHEMA, "run": run, "history": told} | asdict(heartbeat)
     atomic_write(path / STATUS, seal(status) + "\n")
 
 
@@ -200,16 +197,13 @@ def read_status(path: Path, run: str) -> tuple[RunHistory, Heartbeat]:
     return history, heartbeat
 
 
-@dataclass(frozen=True)
-class Part:
+@dataclass(kw_only=True)
+class Part(PartGains):
     """Cost and gains of one part of the search."""
 
     name: str
     node_equivalents: int  # cost in placements of the constructor
     share: float  # of the cost of all parts
-    boards: int  # in the log
-    bests: int  # new bests among them
-    edges: int  # by which those raised the best score
     new_boards: int = 0  # of the wanted score when they were found
     found_later: int = 0  # how many of these the construction found later
     failures: int = 0  # islands on which the part was switched off because it failed
@@ -230,7 +224,8 @@ def parts(history: RunHistory, done: Statistics) -> list[Part]:
     costs = done.node_equivalents_by_part()
     total, result = max(1, sum(costs.values())), []
     for name in history.gains_by_part.keys() | costs.keys() | done.failures.keys():
-        gains, cost = history.gains_by_part.get(name, PartGains()), costs.get(name, 0)
-        found = (of.get(name, 0) for of in (done.new_boards, done.found_later, done.failures))
-        result.append(Part(name, cost, cost / total, gains.boards, gains.bests, gains.edges, *found))
+        cost, counts = costs.get(name, 0), ("new_boards", "found_later", "failures")
+        found = {count: getattr(done, count).get(name, 0) for count in counts}
+        gains = vars(history.gains_by_part.get(name, PartGains()))
+        result.append(Part(name=name, node_equivalents=cost, share=cost / total, **gains, **found))
     return sorted(result, key=lambda part: (-part.node_equivalents, part.name))

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lns import params as parameters
 from lns.engine import FoundBoard
 from lns.instances import formats
 from lns.instances.arguments import checked
@@ -30,15 +29,14 @@ from lns.runs.board_log import BoardLogReader
 from lns.runs.directory import (
     RunDirectory,
     RunSources,
-    best_fields,
     read_best,
-    read_parameters,
     read_run,
     run_directories,
     safe_name,
 )
-from lns.runs.files import BEST, BOARDS, PARAMETERS, format_duration, utc_now
+from lns.runs.files import BEST, BOARDS, format_duration, utc_now
 from lns.runs.history import Heartbeat, RunHistory, write_status
+from lns.runs.recorder import Recorder
 from lns.runs.run_summary import OnError, RunSummary, check_same_set, load_summary, read_each
 
 log = logging.getLogger("lns")
@@ -102,22 +100,18 @@ def merge(runs: RunSources, output: str | os.PathLike[str]) -> Merged:
     for run in summaries[1:]:
         check_same_set(first, run)
         _check_same_clues(first, run)
-    read_parameters(first.path, first.settings)
-    params = parameters.load(first.path / PARAMETERS)
-    others = [run for run in summaries[1:] if run.settings.params_sha256 != first.settings.params_sha256]
+    others = [run for run in summaries[1:] if run.settings.parameters != first.settings.parameters]
     if others:
         log.warning("%s has other parameters than %s; those of %s are kept", others[0].path, first.path, first.path)
-    with RunDirectory.create(target, first.puzzle, params, first.settings) as directory:
+    with RunDirectory.create(target, first.puzzle, first.settings) as directory:
         history = _merged_history(summaries)
         counts = _copy_boards(directory, summaries, history)
         best_run = max(summaries, key=lambda run: run.score)
         if best_run.best is not None:
-            found_after = history[-1].elapsed_s if history else history.elapsed_s
             board = _in_numbering_of(directory.pinned_puzzle, best_run, best_run.best.board)
-            best = best_run.best._replace(board=board)
-            directory.write_best(best_fields(directory.puzzle, directory.settings, best, found_after))
-            directory.draw(board)
-        usable = checkpoint.newest(first.path, first.settings, first.puzzle, params)
+            recorder = Recorder(directory.puzzle, directory.settings, history, directory)
+            recorder.record_known_best(best_run.best._replace(board=board))
+        usable = checkpoint.usable(first.path, first.settings, first.puzzle)
         islands = {} if usable is None else usable[0]
         others_made = [run.heartbeat.statistics for run in summaries[1:]]
         before = first.history.other_statistics if islands else first.heartbeat.statistics
@@ -328,8 +322,11 @@ def _boards(path: Path, min_score: int, notes: list[str]) -> Iterator[CollectedB
     """The verified boards of one run; what cannot be read of them is added to ``notes``."""
     _, puzzle = read_run(path)
     reader = BoardLogReader(path, puzzle)
-    for entry in reader.read_verified(at_least=min_score):
-        yield CollectedBoard(puzzle, entry.board, entry.score, entry.elapsed_s, path)
+    for entry in reader.read(min_score):
+        if entry.is_verified(puzzle):
+            yield CollectedBoard(puzzle, entry.board, entry.score, entry.elapsed_s, path)
+        else:
+            reader.damaged += 1
     if reader.damaged:
         notes.append(f"{path / BOARDS}: {count_of(reader.damaged, 'damaged line')} skipped")
     try:

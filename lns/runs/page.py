@@ -14,6 +14,7 @@ from lns.instances.draw.page import chart, page, standalone, table
 from lns.instances.draw.terminal import Colour
 from lns.instances.formats.viewer import url_if_any
 from lns.instances.text import count_of, printable
+from lns.params import to_toml
 from lns.runs.board_log import LoggedBoard
 from lns.runs.files import format_duration, local_time, origin_in_words, time_ago
 from lns.runs.history import Improvement, RunHistory, parts
@@ -36,10 +37,8 @@ _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def render(
-    run: RunSummary, best_boards: Sequence[LoggedBoard], parameters: str, made: str, *, refresh_s: float | None = None
-) -> str:
-    """The page of a run as HTML, with the ``best_boards``, the best first, and the text of params.toml.
+def render(run: RunSummary, best_boards: Sequence[LoggedBoard], made: str, *, refresh_s: float | None = None) -> str:
+    """The page of a run as HTML, with the ``best_boards``, the best first.
 
     ``made``: when and by which version; a browser loads the page again after ``refresh_s`` seconds, if they are given.
     """
@@ -51,7 +50,7 @@ def render(
         ("Best boards", _best_boards(run, best_boards)),
         ("Sessions", _sessions(run)),
         ("Run", _run(run)),
-        ("Parameters", f"<pre>{escape(parameters)}</pre>"),
+        ("Parameters", f"<pre>{escape(to_toml(run.settings.parameters))}</pre>"),
     ]
     return page(title, _head(run), sections, made, refresh_s=refresh_s)
 

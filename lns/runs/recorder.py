@@ -23,7 +23,7 @@ from lns.runs import checkpoint
 from lns.runs.board_log import BoardLogReader, LoggedBoard
 from lns.runs.checkpoint import Islands
 from lns.runs.directory import RunDirectory, RunSettings, best_fields, read_best
-from lns.runs.files import BEST, BOARDS, CHECKPOINT, MAX_TEXT, PICTURE, PREVIOUS, STATUS, utc_now
+from lns.runs.files import BEST, BOARDS, CHECKPOINT, MAX_TEXT, PICTURE, STATUS, utc_now
 from lns.runs.history import Heartbeat, Improvement, RunHistory, SessionRecord, write_status
 from lns.version import __version__
 
@@ -226,18 +226,17 @@ class Recovered(NamedTuple):
 def recover(directory: RunDirectory) -> Recovered:
     """Read the files of the last session; what is lost goes to the log as warnings.
 
-    Without a usable checkpoint the search begins anew, from the best board and the log; checkpoints that cannot be used
-    are kept as ``*.unusable.npz``. Raises InputError if the log of boards cannot be read.
+    Without a usable checkpoint the search begins anew, from the best board and the log; one that cannot be used is
+    kept as ``checkpoint.unusable.npz``. Raises InputError if the log of boards cannot be read.
     """
     path, puzzle = directory.path, directory.puzzle
     if directory.crashed_holder is not None:
         log.warning("the last session did not end in order (%s)", directory.crashed_holder)
     history, heartbeat = directory.last_status
-    usable = checkpoint.newest(path, directory.settings, puzzle, directory.params)
+    usable = checkpoint.usable(path, directory.settings, puzzle)
     if usable is None:
-        for name in (CHECKPOINT, PREVIOUS):  # another version, or another machine, may be able to read them
-            with suppress(FileNotFoundError):
-                (path / name).replace(path / name.replace(".npz", ".unusable.npz"))
+        with suppress(FileNotFoundError):  # another version, or another machine, may be able to read it
+            (path / CHECKPOINT).replace(path / "checkpoint.unusable.npz")
         history.other_statistics = heartbeat.statistics
     islands, best = usable or ({}, None)
     try:
@@ -271,14 +270,20 @@ def _read_log(directory: RunDirectory, history: RunHistory) -> tuple[FoundBoard 
                 "%s has only %d of %d bytes; its boards are counted again", BOARDS, board_log.size, history.log_size
             )
         history.forget_log()
-    reader = BoardLogReader(directory.path, puzzle, history.log_size)
-    for entry in reader.read_verified(directory.pinned_puzzle):
-        history.elapsed_s = max(history.elapsed_s, entry.elapsed_s)
-        if entry.score > history.best_score:
-            history.improve(Improvement(entry.score, history.elapsed_s, entry.at, entry.origin))
-        history.log(FoundBoard(entry.board, entry.score, entry.origin))
-        best = _better(best, FoundBoard(entry.board, entry.score, BOARDS))
+    recent: deque[Board] = deque(maxlen=MAX_RECENT)
+    reader = BoardLogReader(directory.path, puzzle, min(history.log_size, max(0, board_log.size - RECENT_BYTES)))
+    for entry in reader.read():
+        recent.append(entry.board)
+        if reader.offset <= history.log_size:
+            reader.damaged = 0  # those before it were told
+        elif not entry.is_verified(directory.pinned_puzzle):
+            reader.damaged += 1
+        else:
+            history.elapsed_s = max(history.elapsed_s, entry.elapsed_s)
+            if entry.score > history.best_score:
+                history.improve(Improvement(entry.score, history.elapsed_s, entry.at, entry.origin))
+            history.log(FoundBoard(entry.board, entry.score, entry.origin))
+            best = _better(best, FoundBoard(entry.board, entry.score, BOARDS))
     if reader.damaged:
         log.warning("%s: %d damaged lines are skipped", BOARDS, reader.damaged)
-    last = BoardLogReader(directory.path, puzzle, max(0, board_log.size - RECENT_BYTES))
-    return best, [*deque((entry.board for entry in last.read()), MAX_RECENT)]
+    return best, [*recent]

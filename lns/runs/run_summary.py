@@ -223,11 +223,26 @@ class RunTable(Records):
         return "\n".join([head, *lines])
 
     def lines(self, width: int | None) -> list[str]:
-        """A headline and a line for each run, without notes."""
+        """A headline and a line for each run, without notes; columns without any entry are left out.
+
+        Where ``width`` is too small, names are cut, and then the columns of `_LEAST_WANTED` are left out one by one.
+        """
         rows = [[name, *self._row(run)] for name, run in zip(names_of(self.runs), self.runs, strict=True)]
         if all(run.clues == "none" for run in self.runs):
             rows = [["" if head == "clues" else cell for head, cell in zip(_HEADS, row, strict=True)] for row in rows]
-        return _aligned([_HEADS, *rows], width)
+        shown = [at for at in range(len(_HEADS)) if any(row[at] for row in rows)]
+        for unwanted in ("", *_LEAST_WANTED):
+            shown = [at for at in shown if _HEADS[at] != unwanted]
+            widths = {at: max(len(row[at]) for row in [_HEADS, *rows]) for at in shown}
+            over = 0 if width is None else sum(widths.values()) + 2 * len(shown) - 2 - width
+            for at in shown[:2]:
+                cut = max(0, min(over, widths[at] - LEAST_NAME))
+                widths[at] -= cut
+                over -= cut
+            if over <= 0:
+                break
+        cells = ([cut_middle(row[at], widths[at]).ljust(widths[at]) for at in shown] for row in [_HEADS, *rows])
+        return ["  ".join(row).rstrip() for row in cells]
 
     def _least(self, run: RunSummary) -> int:
         return max(0, run.score - 1) if self.min_score is None else self.min_score
@@ -247,27 +262,6 @@ class RunTable(Records):
             f"{run.heartbeat.rate / 1e6:.1f} M {run.heartbeat.unit}/s" if searching else "",
             workers if searching else "",
         ]
-
-
-def _aligned(rows: list[list[str]], width: int | None) -> list[str]:
-    """Aligned lines; columns without any entry are left out.
-
-    Where ``width`` is too small, names are cut, and then the columns of `_LEAST_WANTED` are left out one by one.
-    """
-    kept = [column for column in range(len(rows[0])) if any(row[column] for row in rows[1:])]
-    rows = [[row[column] for column in kept] for row in rows]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(kept))]
-    if width is not None:
-        over = sum(widths) + 2 * len(widths) - 2 - width
-        for column in (0, 1):
-            cut = max(0, min(over, widths[column] - LEAST_NAME))
-            widths[column] -= cut
-            over -= cut
-        dropped = next((rows[0].index(name) for name in _LEAST_WANTED if name in rows[0]), None)
-        if over > 0 and dropped is not None:
-            return _aligned([[*row[:dropped], *row[dropped + 1 :]] for row in rows], width)
-    cells = ((cut_middle(cell, width).ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
-    return ["  ".join(row).rstrip() for row in cells]
 
 
 @checked

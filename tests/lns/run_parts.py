@@ -8,11 +8,10 @@ from lns.engine import FoundBoard
 from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import Puzzle
 from lns.islands import Archipelago
-from lns.params import ConstructParams, EngineParams, Params, TabuParams
+from lns.params import ConstructParams, EngineParams, Params, TabuParams, to_dict
 from lns.rounds import Search
 from lns.runs.board_log import BoardLogReader
 from lns.runs.directory import RunDirectory, RunSettings, read_best, read_run
-from lns.runs.files import CHECKPOINT, PREVIOUS
 from lns.runs.history import RunHistory
 from lns.runs.recorder import Recorder, Recovered, recover
 from lns.worker_pool import InProcessExecutor
@@ -29,13 +28,14 @@ def small_puzzle(name: str = "like-e2-6x6") -> Puzzle:
 
 
 def new_directory(path: Path, puzzle: Puzzle, *, engine: str = "auto", **options: Any) -> RunDirectory:
-    return RunDirectory.create(path, puzzle, QUICK, RunSettings(instance=puzzle.name, seed=3, engine=engine, **options))
+    settings = RunSettings(instance=puzzle.name, seed=3, engine=engine, params=to_dict(QUICK), **options)
+    return RunDirectory.create(path, puzzle, settings)
 
 
 def run_for(directory: RunDirectory, steps: int, *, workers: int = 1, seconds: float = 60.0) -> Archipelago:
     """A first session of ``steps`` steps an island; the directory is closed then."""
     settings = directory.settings
-    search = Search(directory.puzzle, directory.params, settings.seed, settings.engine)
+    search = Search(directory.puzzle, directory.settings.parameters, settings.seed, settings.engine)
     archipelago = Archipelago(search, workers, min_score=settings.min_score, executor=InProcessExecutor())
     recorder = Recorder(directory.puzzle, settings, RunHistory(seconds), directory)
     keep(archipelago, recorder, steps)
@@ -54,9 +54,8 @@ def keep(archipelago: Archipelago, recorder: Recorder, steps: int) -> None:
 def finished_run(
     path: Path, *, steps: int = 6, engine: str = "auto", name: str = "like-e2-6x6", seconds: float = 60.0
 ) -> Path:
-    """A run directory with a few boards in it, and two checkpoints of its end."""
+    """A run directory with a few boards in it."""
     run_for(new_directory(path, small_puzzle(name), engine=engine), steps, seconds=seconds)
-    shutil.copy(path / CHECKPOINT, path / PREVIOUS)
     return path
 
 
@@ -71,7 +70,7 @@ def resumed(path: Path, steps: int, *, workers: int = 1) -> tuple[Archipelago, R
         found = recover(directory)
         settings = directory.settings
         archipelago = Archipelago(
-            Search(directory.puzzle, directory.params, settings.seed, settings.engine, settings.operators),
+            Search(directory.puzzle, directory.settings.parameters, settings.seed, settings.engine, settings.operators),
             workers,
             start=FoundBoard(found.best.board, found.best.score, "start") if found.best else None,
             min_score=settings.min_score,

@@ -1,8 +1,6 @@
 """Checkpoints and the whole loop: what is saved is what goes on."""
 
-import errno
 import json
-import os
 import re
 import zipfile
 from collections.abc import Callable
@@ -11,24 +9,20 @@ from io import BytesIO
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 
 from lns.engine import pack, unpack
 from lns.instances.errors import InputError
-from lns.islands import Archipelago
 from lns.runs import checkpoint as checkpoints
-from lns.runs import recorder
 from lns.runs.board_log import BoardLogReader
 from lns.runs.directory import RunDirectory, read_best, read_run
-from lns.runs.files import BEST, BOARDS, CHECKPOINT, PREVIOUS, SETTINGS, seal
+from lns.runs.files import BOARDS, CHECKPOINT, SETTINGS, seal
 from lns.runs.history import read_status, write_status
 from lns.runs.run_summary import load_summary
 from lns.worker_pool import Workers
 from tests.lns.run_parts import (
-    best_of,
     copied,
     finished_run,
     log_of,
@@ -105,38 +99,6 @@ def test_a_torn_last_line_is_dropped_and_said(tmp_path: Path, caplog: pytest.Log
     assert log_of(path)[: len(logged)] == logged
 
 
-def test_the_previous_checkpoint_serves_when_the_last_is_damaged(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    path = finished_run(tmp_path / "run")
-    score = best_of(path)
-    content = (path / CHECKPOINT).read_bytes()
-    (path / CHECKPOINT).write_bytes(content[: len(content) // 2])
-    archipelago, _ = resumed(path, 1)
-    assert f"continuing from {PREVIOUS}" in caplog.text
-    assert archipelago.best_score >= score
-
-
-def test_a_checkpoint_that_cannot_be_put_in_place_leaves_the_last_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = finished_run(tmp_path / "run")
-    settings, puzzle = read_run(path)
-    last = (path / CHECKPOINT).read_bytes()
-    saved = checkpoints.load(path / CHECKPOINT, settings.run, puzzle)
-    replace = Path.replace
-
-    def refused(self: Path, target: Path) -> Path:
-        if self.suffix == ".tmp":
-            raise OSError(5, "Input/output error")
-        return replace(self, target)
-
-    with monkeypatch.context() as patched, pytest.raises(OSError, match="Input/output"):
-        patched.setattr(Path, "replace", refused)
-        checkpoints.save(path, settings.run, puzzle, saved)
-    assert (path / CHECKPOINT).read_bytes() == last and not list(path.glob(".*tmp"))
-
-
 def test_bests_below_the_threshold_are_logged_by_the_island_that_found_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,6 +154,10 @@ def value(name: str, at: int, number: int) -> Change:
 
 DIGEST = "the digest of the state of island 0 is another one"
 UNUSABLE: dict[str, tuple[Change, str]] = {
+    **{
+        str(content[:7]): (lambda _, content=content: content, "cannot be read: ")
+        for content in (b"", b"PK", b"\x93NUMPY", b"PK\5\6" + bytes(18), b"x" * 500)
+    },
     "schema": (meta(b'"schema": 20', b'"schema": 18'), r"lns \(schema 18\); this version reads schema 20"),
     "another run": (meta(b'"run": "', b'"run": "0'), "belongs to another run"),
     "steps": (meta(b'"steps": ', b'"steps": -'), "'steps': found"),
@@ -212,24 +178,14 @@ def test_what_does_not_fit_is_refused_whole_and_the_search_begins_from_the_board
     path = copied(made, tmp_path / "run")
     before, logged = load_summary(path), log_of(path)
     changed = change((path / CHECKPOINT).read_bytes())
-    for name in (CHECKPOINT, PREVIOUS):
-        (path / name).write_bytes(changed)
+    (path / CHECKPOINT).write_bytes(changed)
     search, found = resumed(path, 1)
     assert not found.islands and search.best_score >= before.score == found.history.best_score
     assert found.history.other_statistics == before.heartbeat.statistics, "what was done still counts"
     assert found.history.elapsed_s >= before.history.elapsed_s and log_of(path)[: len(logged)] == logged
-    (said,) = (record.message for record in caplog.records if "has no usable checkpoint" in record.message)
+    (said,) = (record.message for record in caplog.records if "begins anew" in record.message)
     assert re.search(why, said) and "\n" not in said and len(said) < 1500
-    assert (path / CHECKPOINT.replace(".npz", ".unusable.npz")).read_bytes() == changed, "it is kept"
-
-
-@pytest.mark.parametrize("content", [b"", b"PK", b"\x93NUMPY", b"PK\5\6" + bytes(18), b"x" * 500])
-def test_a_file_that_is_no_checkpoint_is_refused_in_one_sentence(content: bytes, tmp_path: Path) -> None:
-    (tmp_path / CHECKPOINT).write_bytes(content)
-    for path, why in ((tmp_path / CHECKPOINT, "damaged: "), (tmp_path, "this is a directory")):
-        with pytest.raises(InputError, match=why) as error:
-            checkpoints.load(path, "", small_puzzle())
-        assert "\n" not in str(error.value)
+    assert (path / "checkpoint.unusable.npz").read_bytes() == changed, "it is kept"
 
 
 def test_a_run_directory_of_another_version_is_refused_in_one_sentence(tmp_path: Path) -> None:
@@ -242,38 +198,6 @@ def test_a_run_directory_of_another_version_is_refused_in_one_sentence(tmp_path:
             read(path)
         expected = "written by another version of lns (schema 1); this version reads schema 2"
         assert str(error.value) == f"{path / SETTINGS}: {expected}"
-
-
-@pytest.mark.parametrize("owner,name", [(os, "fsync"), (RunDirectory, "check_lock")], ids=["full", "moved away"])
-def test_a_disk_with_room_again_is_written_to_before_the_end(
-    owner: object, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    works = getattr(owner, name)
-    saved: list[list[str]] = []
-    on_round, end = recorder.Recorder.on_round, recorder.Recorder.end
-
-    def refuse(*_: Any) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    def on_round_with_room(self: recorder.Recorder, archipelago: Archipelago) -> None:
-        on_round(self, archipelago)
-        if self.best and self.write_errors:
-            assert BOARDS in self.write_errors and BEST in self.write_errors and directory.board_log.pending
-            monkeypatch.setattr(owner, name, works)
-
-    def at_the_end(self: recorder.Recorder, archipelago: Archipelago, why: str) -> None:
-        saved.append(self.write_errors)
-        assert read_best(path, small_puzzle()) is not None and len(log_of(path)) and not directory.board_log.pending
-        end(self, archipelago, why)
-
-    path = tmp_path / "run"
-    directory = new_directory(path, small_puzzle())
-    monkeypatch.setattr(recorder, "RETRY_S", 0.0)
-    monkeypatch.setattr(recorder.Recorder, "on_round", on_round_with_room)
-    monkeypatch.setattr(recorder.Recorder, "end", at_the_end)
-    monkeypatch.setattr(owner, name, refuse)
-    run_for(directory, 4)
-    assert saved == [[]]
 
 
 def test_a_checkpoint_is_due_after_the_seconds_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from numpy.random import default_rng
@@ -26,7 +25,7 @@ from lns.tabu.search import random_board
 from tests.lns.run_parts import best_of, finished_run, log_of, new_directory, resumed, small_puzzle
 
 
-@pytest.mark.parametrize("name", [BEST, BOARDS, CHECKPOINT, PICTURE, STATUS, LOG, LOCK, "stop", ".checkpoint.npz.tmp"])
+@pytest.mark.parametrize("name", [BEST, BOARDS, CHECKPOINT, PICTURE, STATUS, LOG, LOCK, "stop"])
 def test_nothing_is_written_through_a_link(name: str, tmp_path: Path) -> None:
     path = finished_run(tmp_path / "run")
     outside = tmp_path / "outside"
@@ -70,16 +69,6 @@ def test_a_best_file_is_not_believed(
     assert search.best_score == best_of(path) >= score
     assert (path / "best.unusable.json").exists() == (damage is illegal_board)
     assert ("kept as best.unusable.json" in caplog.text) == (damage is illegal_board)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("checkpoint_s", 0.05), ("min_score", 9000), ("target", -2), ("engine", "magic")]
-)
-def test_settings_that_could_not_be_read_again_are_not_written(name: str, value: object, tmp_path: Path) -> None:
-    options: dict[str, Any] = {name: value}
-    with pytest.raises(InputError, match=f"^'{name}'"):
-        new_directory(tmp_path / "run", small_puzzle(), **options)
-    assert not (tmp_path / "run").exists()
 
 
 def test_a_log_cut_at_any_byte_keeps_every_whole_line(tmp_path: Path) -> None:
@@ -169,21 +158,6 @@ def test_a_process_with_the_number_of_a_dead_one_is_no_holder(tmp_path: Path) ->
     assert load_summary(path).state == "died"
     resumed(path, 1)
     assert load_summary(path).state == "ended"
-
-
-@pytest.mark.parametrize("works", [True, False])
-def test_a_pid_used_again_holds_nothing_where_the_system_has_locks(
-    works: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where no /proc tells when a process began."""
-    if not works:
-        monkeypatch.setattr(lock, "try_lock", lambda file: None)
-    (tmp_path / LOCK).write_text(json.dumps(Holder.me().__dict__ | {"started": ""}))
-    if works:
-        Lock(tmp_path).close()
-    else:
-        with pytest.raises(InputError, match="a run is under way here"):
-            Lock(tmp_path)
 
 
 def test_what_a_killed_process_was_writing_is_removed(tmp_path: Path) -> None:
