@@ -17,8 +17,6 @@ from lns.instances.errors import InputError
 from lns.instances.eternity2 import name_of_clues, name_of_set, official_clues
 from lns.instances.formats import load_board, read, write
 from lns.instances.piece_set import (
-    PieceList,
-    find_renaming,
     normalise_clue_pieces,
     numbering,
     pieces_of_graph,
@@ -78,12 +76,6 @@ def test_mates_rims_and_copies_are_carried_over() -> None:
     assert min(seen[rule] for rule in ("mates", "rim", "copies", "no turns", "holes")) > 10, seen
 
 
-def test_a_board_with_holes_is_carried_over_too() -> None:
-    puzzle, solution = lns.generate("triangle", side=4, seed=1, colours=3)
-    other, other_board = renumbered(puzzle, solution, 5)
-    assert verify(puzzle, translate(other_board, other, puzzle)).complete
-
-
 @given(boards(), st.integers(0, 2**32))
 def test_scores_and_mismatches_of_any_board_stay(given: tuple[Puzzle, Board], seed: int) -> None:
     puzzle, board = given
@@ -119,11 +111,6 @@ def test_equal_keys_alone_are_no_translation() -> None:
     )
     assert set_sha256(one) == set_sha256(two) and numbering(one) is None
     assert translation(one, two) is None and translation(one, renumbered(one, Board.empty(one), 3)[0]) is not None
-
-
-def test_two_colours_are_not_merged_into_one() -> None:
-    two, one = PieceList([(1, 2, 1, 2)]), PieceList([(1, 1, 1, 1)])
-    assert find_renaming(two, one) is None and find_renaming(one, two) is None
 
 
 def test_a_search_that_would_take_too_long_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
