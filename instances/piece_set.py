@@ -78,11 +78,7 @@ def ranked(pieces: PieceList, ranks: Mapping[int, int]) -> list[tuple[int, int, 
 
 
 def find_renaming(
-    first: PieceList,
-    second: PieceList,
-    *,
-    keep_grey: bool = True,
-    check: Callable[[], object] = lambda: None,
+    first: PieceList, second: PieceList, *, keep_grey: bool = True, check: Callable[[], object] = lambda: None
 ) -> dict[int, int] | None:
     """A renaming of colours that makes one set of pieces another, an isomorphism (Jolivet 2008, 5.1); None without one.
 

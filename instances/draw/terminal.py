@@ -59,12 +59,7 @@ class _Form(NamedTuple):
 
 
 def render(
-    puzzle: Puzzle,
-    board: Board | None,
-    *,
-    colour: Colour = "none",
-    width: int | None = None,
-    height: int | None = None,
+    puzzle: Puzzle, board: Board | None, *, colour: Colour = "none", width: int | None = None, height: int | None = None
 ) -> str:
     """A board, or for None all pieces in file order, apart from each other, as lines of text.
 

@@ -155,13 +155,7 @@ def joints_by_class(width: int, height: int) -> tuple[int, int]:
 
 
 def default_colours(
-    width: int,
-    height: int,
-    *,
-    holes: tuple[int, ...] = (),
-    framed: bool = True,
-    turns: bool = True,
-    rim: int = GREY,
+    width: int, height: int, *, holes: tuple[int, ...] = (), framed: bool = True, turns: bool = True, rim: int = GREY
 ) -> int:
     """The default number of colours of a puzzle of one class of joints, whose rules are as in `Puzzle`.
 
