@@ -66,10 +66,9 @@ class Layout:
 
         Beyond each side of a hole lies a hole.
         """
-        around = np.full((self.height + 2, self.width + 2), _OUTSIDE)
         board = np.arange(self.cells)
         board[list(self.holes)] = _HOLE
-        around[1:-1, 1:-1] = board.reshape(self.height, self.width)
+        around = np.pad(board.reshape(self.height, self.width), 1, constant_values=_OUTSIDE)
         sides = around[:-2, 1:-1], around[1:-1, 2:], around[2:, 1:-1], around[1:-1, :-2]
         beyond = np.stack(sides, axis=2).reshape(-1, 4)
         beyond[list(self.holes)] = _HOLE

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+import numpy as np
+
 from lns.instances.puzzle import GREY, Puzzle, canonical
 from lns.instances.text import count_of
 
@@ -30,16 +32,12 @@ class Pairing:
 def half_edges(puzzle: Puzzle) -> tuple[Counter[int], Counter[int]]:
     """Half-edges of each colour: those that can only lie along the rim, next to a grey side of their piece; all others.
 
-    Grey is left out.
+    Grey is left out; the colours are in order.
     """
-    along_rim: Counter[int] = Counter()
-    inside: Counter[int] = Counter()
-    for quad in puzzle.pieces[: puzzle.piece_count].tolist():
-        for side, colour in enumerate(quad):
-            if colour != GREY:
-                beside_grey = GREY in (quad[(side + 1) % 4], quad[(side + 3) % 4])
-                (along_rim if beside_grey else inside)[colour] += 1
-    return along_rim, inside
+    quads = puzzle.pieces[: puzzle.piece_count]
+    beside_grey = (np.roll(quads, 1, axis=1) == GREY) | (np.roll(quads, -1, axis=1) == GREY)
+    along_rim, inside = quads[(quads != GREY) & beside_grey], quads[(quads != GREY) & ~beside_grey]
+    return Counter(sorted(along_rim.tolist())), Counter(sorted(inside.tolist()))
 
 
 def pairing(puzzle: Puzzle) -> Pairing:
@@ -72,8 +70,8 @@ class Summary:
     corners: int  # pieces with two or more grey sides
     edges: int  # with one
     inner: int  # with none
-    along_rim: dict[int, int]  # half-edges of each colour that can only lie along the rim, beside a grey side
-    inside: dict[int, int]  # all other half-edges of each colour, grey left out
+    along_rim: Counter[int]  # half-edges of each colour that can only lie along the rim, beside a grey side
+    inside: Counter[int]  # all other half-edges of each colour, grey left out
     different: int  # different pieces, up to rotation if they may be turned
     symmetric: int  # pieces that half a turn leaves unchanged
 
@@ -87,8 +85,8 @@ def summarise(puzzle: Puzzle) -> Summary:
         corners=greys[2],
         edges=greys[1],
         inner=greys[0],
-        along_rim=dict(sorted(along_rim.items())),
-        inside=dict(sorted(inside.items())),
+        along_rim=along_rim,
+        inside=inside,
         different=len({canonical(quad) if puzzle.turns else tuple(quad) for quad in quads}),
         symmetric=sum(quad[:2] == quad[2:] for quad in quads),
     )

@@ -78,11 +78,7 @@ def ranked(pieces: PieceList, ranks: Mapping[int, int]) -> list[tuple[int, int, 
 
 
 def find_renaming(
-    first: PieceList,
-    second: PieceList,
-    *,
-    keep_grey: bool = True,
-    check: Callable[[], object] = lambda: None,
+    first: PieceList, second: PieceList, *, keep_grey: bool = True, check: Callable[[], object] = lambda: None
 ) -> dict[int, int] | None:
     """A renaming of colours that makes one set of pieces another, an isomorphism (Jolivet 2008, 5.1); None without one.
 
@@ -158,7 +154,7 @@ def translation(source: Puzzle, target: Puzzle) -> IntArray | None:
     try:
         renaming = find_renaming(pieces, others, check=lambda: next(tries))
     except StopIteration:
-        return None
+        renaming = None
     if renaming is None:
         return None
     own = {colour: colour for quad in others.quads for colour in quad}
@@ -220,15 +216,12 @@ def _numbering(pieces: PieceList, names: Mapping[int, int]) -> tuple[Pair, ...]:
 
 
 def normalise_clue_pieces(puzzle: Puzzle, board: Board, freed: Iterable[int] = ()) -> Board:
-    """Exchange identical pieces so that the cells of clues hold the pieces that the clues name.
+    """Exchange identical pieces so that the cells of clues hold the pieces that the clues name; all colours stay.
 
     A cell that shows the colours of its clue gets the clue's own piece, which is exchanged with the identical piece
-    there. If the cell of a clue is empty, or will be emptied, the clue's piece should not lie on another cell: it is
-    exchanged with an identical piece that lies nowhere, or on a freed cell, and that no clue names. Without such a
-    piece it stays where it is.
-
-    The board is partial or full; ``freed`` are cells that the caller will empty. The result shows the same colours on
-    every cell.
+    there. If the cell of a clue is empty, or will be emptied by the caller (``freed``), the clue's piece should not lie
+    on another cell: it is exchanged with an identical piece that lies nowhere, or on a freed cell, and that no clue
+    names. Without such a piece it stays where it is.
     """
     placements = board.placements.copy()
     emptied = set(freed)

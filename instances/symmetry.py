@@ -26,28 +26,21 @@ IDENTITY_VIEW = View()
 
 
 def rotate_puzzle(puzzle: Puzzle, turns: int) -> Puzzle:
-    """The puzzle with its board rotated by clockwise quarter turns; clues and holes move with the board.
-
-    An odd number of turns exchanges width and height. Raises InputError if pieces may not be turned: the board then
-    cannot be turned either.
-    """
+    """The puzzle as `puzzle_in_view` has it after clockwise quarter turns of the board."""
     return puzzle_in_view(puzzle, View(turns))
 
 
 def rotate_board(board: Board, turns: int) -> Board:
-    """A board, partial or full, rotated by clockwise quarter turns; negative numbers undo as many.
-
-    It is a board of ``rotate_puzzle(puzzle, turns)`` if ``board`` is one of ``puzzle``. Its holes may have each other's
-    blanks, see `Board.with_blanks`.
-    """
+    """The board as `board_in_view` has it after clockwise quarter turns; negative numbers undo as many."""
     return board_in_view(board, View(turns))
 
 
 @lru_cache(maxsize=16)
 def puzzle_in_view(puzzle: Puzzle, view: View) -> Puzzle:
-    """The puzzle as seen from a view. A mirrored piece keeps its number; its rotations count the other way round.
+    """The puzzle as seen from a view: clues and holes move with the board.
 
-    Raises InputError if pieces may not be turned, for any view but the identity.
+    An odd number of turns exchanges width and height. A mirrored piece keeps its number; its rotations count the other
+    way round. Raises InputError if pieces may not be turned, for any view but the identity.
     """
     turns, mirrored = view
     if turns % 4 == 0 and not mirrored:
@@ -69,7 +62,10 @@ def puzzle_in_view(puzzle: Puzzle, view: View) -> Puzzle:
 
 
 def board_in_view(board: Board, view: View) -> Board:
-    """Transform a board, partial or full, of a puzzle to a board of ``puzzle_in_view(puzzle, view)``."""
+    """Transform a board, partial or full, of a puzzle to a board of ``puzzle_in_view(puzzle, view)``.
+
+    Its holes may have each other's blanks, see `Board.with_blanks`.
+    """
     grid, sense = np.rot90(board.placements.reshape(board.height, board.width), -view.turns), 1
     if view.mirrored:
         grid, sense = grid[:, ::-1], -1

@@ -8,6 +8,7 @@ motif besides, half of which lies on either piece of a joint; text pictures use 
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 
 Rgb = tuple[int, int, int]
 
@@ -97,12 +98,11 @@ def hex_code(value: Rgb) -> str:
     return "{:02X}{:02X}{:02X}".format(*value)
 
 
+_FIXED = [*product((0, 95, 135, 175, 215, 255), repeat=3), *((level,) * 3 for level in range(8, 248, 10))]
+
+
 @cache
 def xterm(value: Rgb) -> int:
     """Number of the nearest of the 240 fixed colours (16 to 255) of a 256-colour terminal."""
-    steps = (0, 95, 135, 175, 215, 255)
-    near = [min(range(6), key=lambda i, part=part: abs(steps[i] - part)) for part in value]  # type: ignore[misc]
-    cube = 16 + 36 * near[0] + 6 * near[1] + near[2], tuple(steps[i] for i in near)
-    shade = min(23, max(0, round((sum(value) / 3 - 8) / 10)))
-    ramp = 232 + shade, (8 + 10 * shade,) * 3
-    return min(cube, ramp, key=lambda entry: sum((a - b) ** 2 for a, b in zip(entry[1], value, strict=True)))[0]
+    distances = [sum((a - b) ** 2 for a, b in zip(fixed, value, strict=True)) for fixed in _FIXED]
+    return 16 + distances.index(min(distances))

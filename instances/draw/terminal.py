@@ -59,12 +59,7 @@ class _Form(NamedTuple):
 
 
 def render(
-    puzzle: Puzzle,
-    board: Board | None,
-    *,
-    colour: Colour = "none",
-    width: int | None = None,
-    height: int | None = None,
+    puzzle: Puzzle, board: Board | None, *, colour: Colour = "none", width: int | None = None, height: int | None = None
 ) -> str:
     """A board, or for None all pieces in file order, apart from each other, as lines of text.
 
@@ -150,15 +145,13 @@ def _pixels(picture: Scene, side: int, colour: Colour) -> _Form:
         if side == 1:
             canvas[top, left] = CLUE
         else:
-            canvas[[top - 1, top + side], left - 1 : left + side + 1] = CLUE
-            canvas[top - 1 : top + side + 1, [left - 1, left + side]] = CLUE
+            frame = canvas[top - 1 : top + side + 1, left - 1 : left + side + 1]
+            frame[[0, -1]] = frame[:, [0, -1]] = CLUE
     for cell, at in picture.wrong:
         top, left = corners[cell]
-        beside = {RIGHT: left + side, LEFT: left - 1, DOWN: top + side, UP: top - 1}[at]
-        if at in (LEFT, RIGHT):
-            canvas[top : top + side, beside] = MISMATCH
-        else:
-            canvas[beside, left : left + side] = MISMATCH
+        rows, columns = slice(top, top + side), slice(left, left + side)
+        bars = (top - 1, columns), (rows, left + side), (top + side, columns), (rows, left - 1)
+        canvas[bars[at]] = MISMATCH
     pixels = (canvas if edge else canvas[1:-1, 1:-1]).tolist()
     lines = [_half_blocks(upper, lower, colour) for upper, lower in zip_longest(pixels[::2], pixels[1::2])]
     middle = edge + (side - 1) // 2, step

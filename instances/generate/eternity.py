@@ -44,9 +44,8 @@ def like_e2(
     InputError if the shape, colours, clues or seed are out of range, or no such puzzle is found.
     """
     check_shape(width, height)
-    for colours, joints, where in zip(
-        (rim_colours, inner_colours), joints_by_class(width, height), ("rim", "inner"), strict=True
-    ):
+    rim_joints, inner_joints = joints_by_class(width, height)
+    for colours, joints, where in ((rim_colours, rim_joints, "rim"), (inner_colours, inner_joints, "inner")):
         if colours is not None and not min(joints, 1) <= colours <= joints:
             raise InputError(
                 f"{colours} {where} colours on a {width} x {height} board, which has {joints} joints of that class; "
@@ -156,13 +155,7 @@ def joints_by_class(width: int, height: int) -> tuple[int, int]:
 
 
 def default_colours(
-    width: int,
-    height: int,
-    *,
-    holes: tuple[int, ...] = (),
-    framed: bool = True,
-    turns: bool = True,
-    rim: int = GREY,
+    width: int, height: int, *, holes: tuple[int, ...] = (), framed: bool = True, turns: bool = True, rim: int = GREY
 ) -> int:
     """The default number of colours of a puzzle of one class of joints, whose rules are as in `Puzzle`.
 

@@ -42,18 +42,13 @@ def test_planted_puzzles_pair_up() -> None:
         assert pairing(puzzle).best_possible == puzzle.max_score and str(pairing(puzzle)) == ""
 
 
-def odd_puzzle() -> Puzzle:
-    puzzle, _ = planted(3, 4, 4, 3)
-    pieces = puzzle.pieces.copy()
-    inner = next(number for number, quad in enumerate(pieces) if 0 not in quad)
-    pieces[inner, 0] = pieces[inner, 0] % 3 + 1
-    return Puzzle(pieces, 4, 4, name="odd")
-
-
 def test_it_is_said_at_once_with_the_best_score_that_is_left(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    puzzle = odd_puzzle()
+    pieces = planted(3, 4, 4, 3)[0].pieces.copy()
+    inner = next(number for number, quad in enumerate(pieces) if 0 not in quad)
+    pieces[inner, 0] = pieces[inner, 0] % 3 + 1
+    puzzle = Puzzle(pieces, 4, 4, name="odd")
     found = pairing(puzzle)
     assert len(found.odd_colours) == 2 and found.best_possible == 23
     assert "odd number of half-edges, or another than their mates;" in str(pairing(replace(puzzle, mates=((8, 9),))))

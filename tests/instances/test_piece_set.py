@@ -17,8 +17,6 @@ from lns.instances.errors import InputError
 from lns.instances.eternity2 import name_of_clues, name_of_set, official_clues
 from lns.instances.formats import load_board, read, write
 from lns.instances.piece_set import (
-    PieceList,
-    find_renaming,
     normalise_clue_pieces,
     numbering,
     pieces_of_graph,
@@ -78,12 +76,6 @@ def test_mates_rims_and_copies_are_carried_over() -> None:
     assert min(seen[rule] for rule in ("mates", "rim", "copies", "no turns", "holes")) > 10, seen
 
 
-def test_a_board_with_holes_is_carried_over_too() -> None:
-    puzzle, solution = lns.generate("triangle", side=4, seed=1, colours=3)
-    other, other_board = renumbered(puzzle, solution, 5)
-    assert verify(puzzle, translate(other_board, other, puzzle)).complete
-
-
 @given(boards(), st.integers(0, 2**32))
 def test_scores_and_mismatches_of_any_board_stay(given: tuple[Puzzle, Board], seed: int) -> None:
     puzzle, board = given
@@ -119,11 +111,6 @@ def test_equal_keys_alone_are_no_translation() -> None:
     )
     assert set_sha256(one) == set_sha256(two) and numbering(one) is None
     assert translation(one, two) is None and translation(one, renumbered(one, Board.empty(one), 3)[0]) is not None
-
-
-def test_two_colours_are_not_merged_into_one() -> None:
-    two, one = PieceList([(1, 2, 1, 2)]), PieceList([(1, 1, 1, 1)])
-    assert find_renaming(two, one) is None and find_renaming(one, two) is None
 
 
 def test_a_search_that_would_take_too_long_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,35 +183,31 @@ def middle(*oriented: int) -> Board:
     return Board(placements, 7, 3)
 
 
-def test_an_identical_piece_on_the_cell_of_a_clue_is_exchanged() -> None:
-    puzzle = puzzle_with(Clue(9, 8, 1))
-    given_, own = middle(32, 36, -1, 48, -1), middle(39, 33, -1, 48, -1)  # 9 unturned looks like 8 turned once
-    assert verify(puzzle, given_).score == verify(puzzle, own).score and not verify(puzzle, given_).violations
-    assert normalise_clue_pieces(puzzle, given_) == own == normalise_clue_pieces(puzzle, own)
-    assert normalise_clue_pieces(puzzle, middle(-1, 36, -1, -1, -1)) == middle(-1, 33, -1, -1, -1)
+ONE, BOTH = (Clue(9, 8, 1),), (Clue(9, 8, 1), Clue(11, 9, 0))
+RING = (Clue(8, 8, 0), Clue(10, 9, 0), Clue(12, 10, 0))
+FULL = (32, 44, 36, 40, 48)  # every identical piece is placed
 
 
-def test_other_colours_on_the_cell_of_a_clue_stay() -> None:
-    puzzle = puzzle_with(Clue(9, 8, 1))
-    for lies in (37, 44, -1):
-        assert normalise_clue_pieces(puzzle, middle(-1, lies, -1, -1, -1)) == middle(-1, lies, -1, -1, -1)
-
-
-def test_identical_pieces_of_several_clues_are_exchanged_in_a_cycle() -> None:
-    puzzle = puzzle_with(Clue(8, 8, 0), Clue(10, 9, 0), Clue(12, 10, 0))
-    ring = middle(39, 44, 43, 48, 34)  # each cell shows its clue with the piece of the next clue
-    assert not verify(puzzle, ring).violations
-    assert normalise_clue_pieces(puzzle, ring) == middle(32, 44, 36, 48, 40)
-
-
-def test_the_piece_of_a_clue_whose_cell_is_empty_becomes_free() -> None:
-    puzzle = puzzle_with(Clue(9, 8, 1))
-    assert normalise_clue_pieces(puzzle, middle(32, -1, -1, 48, -1)) == middle(39, -1, -1, 48, -1)
-    full = middle(32, 44, 36, 40, 48)  # every identical piece is placed
-    assert normalise_clue_pieces(puzzle, full) == full
-    assert normalise_clue_pieces(puzzle, full, freed=[9, 11]) == middle(42, 44, 36, 34, 48)
-    both = puzzle_with(Clue(9, 8, 1), Clue(11, 9, 0))  # one identical piece for two clues
-    assert normalise_clue_pieces(both, middle(32, -1, -1, -1, 36)) == middle(42, -1, -1, -1, 36)
+@pytest.mark.parametrize(
+    ("clues", "lies", "freed", "expected"),
+    [
+        (ONE, (32, 36, -1, 48, -1), (), (39, 33, -1, 48, -1)),  # 9 unturned looks like 8 turned once
+        (ONE, (39, 33, -1, 48, -1), (), (39, 33, -1, 48, -1)),
+        (ONE, (-1, 36, -1, -1, -1), (), (-1, 33, -1, -1, -1)),
+        *((ONE, (-1, other, -1, -1, -1), (), (-1, other, -1, -1, -1)) for other in (37, 44, -1)),  # other colours stay
+        (RING, (39, 44, 43, 48, 34), (), (32, 44, 36, 48, 40)),  # each cell shows its clue with the next clue's piece
+        (ONE, (32, -1, -1, 48, -1), (), (39, -1, -1, 48, -1)),  # the piece of an empty clue becomes free
+        (ONE, FULL, (), FULL),
+        (ONE, FULL, (9, 11), (42, 44, 36, 34, 48)),
+        (BOTH, (32, -1, -1, -1, 36), (), (42, -1, -1, -1, 36)),  # one identical piece for two clues
+    ],
+)
+def test_an_identical_piece_on_the_cell_of_a_clue_is_exchanged(
+    clues: tuple[Clue, ...], lies: tuple[int, ...], freed: tuple[int, ...], expected: tuple[int, ...]
+) -> None:
+    puzzle, given_, named = puzzle_with(*clues), middle(*lies), middle(*expected)
+    assert normalise_clue_pieces(puzzle, given_, freed) == named
+    assert verify(puzzle, given_).score == verify(puzzle, named).score
 
 
 @settings(deadline=None)
