@@ -205,35 +205,18 @@ def _in_any_dialect(source: Source, strict_error: InputError | None) -> Document
         try:
             document = FORMATS[name].read(source)
         except InputError as refusal:
-            if used or isinstance(refusal, base.NeedsPuzzleError):
-                refusals.append(refusal)
+            refusals += [refusal] * (used or isinstance(refusal, base.NeedsPuzzleError))
         else:
             if used:
                 return document
-    raise _most_telling(source, strict_error, refusals)
-
-
-def _most_telling(source: Source, strict_error: InputError | None, refusals: list[InputError]) -> InputError:
-    """The error with the most to say about a text: ``strict_error`` of the strict format that it looks like, or one."""
-    if cells.cell_types(source.text) is not None:
-        if source.puzzle is not None:
-            return refusals[-1]
-        return InputError("a list of cell types and clues; expected pieces with it (--puzzle INSTANCE)")
-    if source.puzzle is None and cells.looks_like_clues(source.text):
-        return InputError(
-            "these look like clues (piece, place, turn); expected a puzzle or a board: give them beside their "
-            "puzzle, as --clues FILE"
-        )
     best = max(refusals, key=lambda each: each.telling)
-    if strict_error is None or best.telling > base.NoRimError.telling:
-        return best
-    if best.telling:  # no rim is found
-        if any(row.line == strict_error.line and not row.only_numbers for row in rows_of(source.text)):
-            return best  # the strict format has no letters
-        if any(part in strict_error.message for part in _NO_FRAME):
-            rules = "the rules of a puzzle without frame by name (--puzzle-format pieces:unframed or pieces:tetravex)"
-            return InputError(f"{strict_error.message}; or {rules}", line=strict_error.line)
-    return strict_error
+    if strict_error is None or not isinstance(best, base.NoRimError):
+        raise best if strict_error is None or best.telling else strict_error
+    if any(row.line == strict_error.line and not row.only_numbers for row in rows_of(source.text)):
+        raise best  # the strict format has no letters
+    rules = "; or the rules of a puzzle without frame by name (--puzzle-format pieces:unframed or pieces:tetravex)"
+    more = rules * any(part in strict_error.message for part in _NO_FRAME)
+    raise InputError(strict_error.message + more, line=strict_error.line)
 
 
 def _board_by_evidence(source: Source, document: Document) -> Document:

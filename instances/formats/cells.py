@@ -19,16 +19,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.eternity2 import SWAPPED, held_clues, recognise
+from lns.instances.eternity2 import held_clues
 from lns.instances.formats import shapes
 from lns.instances.formats.base import Document, Format, NearError, NeedsPuzzleError, Source, Target
 from lns.instances.formats.evidence import CELLS, LISTED, NEAR, PLACES, Reading, best, by_number, in_place
 from lns.instances.formats.shapes import Listed, Row, found_in, groups_on_a_line, rows_of
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of, quoted
-from lns.instances.verify import verify
 
 _PAIR = re.compile(r"(?<![0-9])([0-9]{1,4})[ \t]*[/(:][ \t]*([0-9])(?![0-9])")
 _COMPASS = re.compile(r"\$((?:(?:\.|[0-9]{1,4}[NESW]):)+(?:\.|[0-9]{1,4}[NESW])?):?;")
@@ -58,6 +56,20 @@ class _Found(NamedTuple):
 
 
 def read(source: Source) -> Document:
+    try:
+        return _read(source)
+    except InputError:
+        if source.puzzle is None and cell_types(source.text) is not None:
+            said = "a list of cell types and clues; expected pieces with it (--puzzle INSTANCE)"
+        elif source.puzzle is None and looks_like_clues(source.text):
+            said = "these look like clues (piece, place, turn); expected a puzzle or a board: give them beside their "
+            said += "puzzle, as --clues FILE"
+        else:
+            raise
+        raise NeedsPuzzleError(said) from None
+
+
+def _read(source: Source) -> Document:
     form, readings, notes, boards = _compass(source) or _pairs(source) or _marked(source) or _rows(source)
     if isinstance(readings, Listed):
         notes += readings.notes
@@ -72,26 +84,13 @@ def read(source: Source) -> Document:
         )
     reading = best(form, chosen, format=FORMAT.name, named=bool(wanted))
     first = f"{form}, read as {reading.name} (--format {FORMAT.name}:... names another convention)"
-    return Document(FORMAT.name, reading.puzzle, reading.board, (first, *notes, *_swap_helps(reading)), boards=boards)
+    return Document(FORMAT.name, reading.puzzle, reading.board, (first, *notes), boards=boards)
 
 
 def _named(source: Source) -> set[str]:
     """The parts of the convention that the option names, or of the one that the text does, if it has them."""
     words, said = source.words(), _CONVENTION.search(source.text)
     return {*said[1].split(",")} if said and words <= {*said[1].split(",")} else words
-
-
-def _swap_helps(reading: Reading) -> _Notes:
-    """A note if the board is better with pieces 112 and 113 exchanged, as they are in two files of Eternity II."""
-    if recognise(reading.puzzle) is None:
-        return ()
-    other = dict(zip(SWAPPED, SWAPPED[::-1], strict=True))
-    pairs = [pair and (other.get(pair[0], pair[0]), pair[1]) for pair in reading.board.pairs()]
-    board = Board.from_pairs(pairs, reading.board.width, reading.board.height)
-    gain = verify(reading.puzzle, board).score - reading.found.score
-    first, second = SWAPPED
-    said = f"pieces {first + 1} and {second + 1} seem swapped: with them exchanged, {gain} more seams match"
-    return (said,) if gain > 0 else ()
 
 
 # -- shapes of boards --------------------------------------------------------------------------------------------------
@@ -255,14 +254,15 @@ def looks_like_clues(text: str) -> bool:
         rows = list({row.numbers: None for row in rows_of(text) if row.only_numbers})  # sections may say the same
     except InputError:
         return False
-    lines = [row for row in rows if len(row) == 4 and row[3] <= 4]
-    if not lines or len(rows[0]) != 4 or len(rows) - (len(rows) > 8) > len(lines):
-        return False
-    distinct = max(
-        min(len({row[piece] for row in lines}), len({row[at : at + 2] for row in lines}))
-        for piece, at in ((0, 1), (2, 0))
+    lines, odd = [row for row in rows if len(row) == 4 and row[3] <= 4], int(len(rows) > 8)
+    return (
+        len(rows[:1] and rows[0]) == 4
+        and len(lines) >= max(1, len(rows) - odd)
+        and any(
+            min(len({row[piece] for row in lines}), len({row[at : at + 2] for row in lines})) >= len(lines) - odd
+            for piece, at in ((0, 1), (2, 0))
+        )
     )
-    return distinct >= len(lines) - (len(lines) > 8)
 
 
 def read_clues(source: Source) -> Document:
@@ -282,13 +282,12 @@ def read_clues(source: Source) -> Document:
     named = [each for each in readings if wanted <= each.parts]
     legal = [each for each in named if each.rank[0] == 0]
     if not legal:
-        raise _nearest_error(number, named) or InputError(
+        raise _nearest_error(count, named) or InputError(
             f"no convention{' named so' * bool(wanted)} makes the {count} legal on {puzzle.name}; "
             "expected clues of this puzzle"
         )
     most = max(each.found.score for each in legal)
-    if most >= _ENOUGH:
-        legal = [each for each in legal if each.found.score >= NEAR * most]
+    legal = [each for each in legal if most < _ENOUGH or each.found.score >= NEAR * most]
     official = [each for each in legal if len(held_clues(puzzle, each.board)) == each.board.placed > 0]
     plain = [each for each in legal if _is_plain(each)]
     order = next((order for order, words in _ORDERS.items() if words.search(text)), "")
@@ -306,17 +305,17 @@ def _is_plain(reading: Reading) -> bool:
     return {"top", "turn0"} <= reading.parts and "turn-first" not in reading.parts
 
 
-def _nearest_error(count: int, readings: Sequence[Reading]) -> InputError | None:
+def _nearest_error(count: str, readings: Sequence[Reading]) -> InputError | None:
     """What is wrong with the few lines that the nearest reading cannot take; None if no reading comes near."""
     nearest = min(readings, key=lambda each: (each.rank, not _is_plain(each)), default=None)
-    if nearest is None or (not nearest.odd and len(nearest.found.violations) > max(1, count // 8)):
+    if nearest is None:
         return None
-    line, sentence = nearest.odd[0] if nearest.odd else (0, "")
-    if not nearest.odd:
-        violations = nearest.found.violations
-        sentence = next((each for each in violations if "twice" in each), violations[0])
-        line = max(nearest.lines.get(cell, 0) for cell in nearest.found.faulty)
-    return NearError(f"{count_of(count, 'clue')}, read as {nearest.name}: {sentence}", line=line or None)
+    faults, lines = nearest.found.violations, [nearest.lines.get(cell, 0) for cell in nearest.found.faulty]
+    if not nearest.odd and len(faults) > max(1, nearest.board.placed // 8):
+        return None
+    twice = [each for each in faults if "twice" in each]
+    line, sentence = nearest.odd[0] if nearest.odd else (max(lines), (twice or faults)[0])
+    return NearError(f"{count}, read as {nearest.name}: {sentence}", line=line or None)
 
 
 def _clue_readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading], _Notes]:
@@ -324,11 +323,11 @@ def _clue_readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading], _Note
     if editor := list(_EDITOR.finditer(text)):
         where = [text.count("\n", 0, each.end()) + 1 for each in editor]
         table = [(int(each[1]), ord(each[2]) - ord("A") + 1, int(each[3]), -int(each[4]) % 4) for each in editor]
-        own = _OWN - {"from0"} | {"from1"}
-        return len(table), [each for each in by_number(puzzle, table, where, PLACES) if own <= each.parts], ()
+        readings = by_number(puzzle, table, where, PLACES)
+        return len(table), [each for each in readings if _OWN - {"from0"} | {"from1"} <= each.parts], ()
     if (types := cell_types(text)) is not None and len(types) == puzzle.width**2 == puzzle.cells:
         if not (clues := [(cell, *divmod(-value, 256)) for cell, value in enumerate(types) if value < 0]):
-            raise InputError("a list of cell types without a clue (no negative number); expected a clue")
+            raise NearError("a list of cell types without a clue (no negative number); expected a clue")
         table = [(piece, cell % puzzle.width, cell // puzzle.width, turn) for cell, turn, piece in clues]
         return len(clues), list(by_number(puzzle, table, [0] * len(table), CELLS)), ()
     rows, notes = _clue_rows(text, puzzle)
@@ -349,12 +348,11 @@ def _clue_rows(text: str, puzzle: Puzzle) -> tuple[Sequence[Row], _Notes]:
     notes = left + agreeing
     unplaced = [{*range(1, puzzle.piece_count + 1)} - {each.numbers[at] for each in table} for at in (0, 2)]
     for row in (row for row in rows if len(row.numbers) != 4):
-        head, said = row.line < every[0].line, ""
-        if head and row.numbers in ((len(table),), (puzzle.width,)):
+        if row.line < every[0].line and row.numbers in ((len(table),), (puzzle.width,)):
             said = f"{row.text}, {'clues' if row.numbers == (len(table),) else 'the size'}"
-        elif not head and set(row.numbers) in unplaced:
+        elif row.line > every[0].line and set(row.numbers) in unplaced:
             said = f"the {len(row.numbers)} pieces that are not placed"
-        if not said:
+        else:
             said = f"{quoted(row.text)} among clues; expected four numbers, piece row column turn"
             raise InputError(said, line=row.line)
         notes += (f"line {row.line}: {said}",)
@@ -375,10 +373,11 @@ def _without_repeats(text: str, table: list[Row]) -> tuple[Sequence[Row], _Notes
     if sum(map(len, contents)) == len(set().union(*contents)):
         return table, ()
     for section, content in zip(others, contents[1:], strict=True):
-        odd = next((row for row in section if row.numbers not in contents[0]), None)
-        if odd is not None or len(content) < len(contents[0]):
-            said, line = (f"{len(content)} rows", section[-1].line) if odd is None else (odd.text, odd.line)
-            raise NearError(f"{quoted(said)} differs from the section above it; expected the same pieces", line=line)
+        if content != contents[0]:
+            odd = next((row for row in section if row.numbers not in contents[0]), None)
+            said = f"a section of {len(content)} rows" if odd is None else quoted(odd.text)
+            line = (odd or section[-1]).line
+            raise NearError(f"{said} differs from the section above it; expected the same pieces", line=line)
     return first, (f"{len(contents)} sections that agree, {count_of(len(contents[0]), 'piece')} each",)
 
 

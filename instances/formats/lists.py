@@ -43,10 +43,10 @@ from lns.instances.formats.base import Document, Format, Source, Target
 from lns.instances.formats.orders import CLOCKWISE
 from lns.instances.formats.shapes import MAX_SIDE, WORD_ORDER, Lines, board_shape, first_rows, words_in
 from lns.instances.puzzle import GREY, MAX_CELLS, MAX_COLOUR, Clue, Puzzle, rotate
-from lns.instances.text import count_of, parse_integer, quoted
+from lns.instances.text import parse_integer, quoted
 
 _META_ORDER = "dlur"  # clockwise from the bottom
-_WITH_CLUES = re.compile(r"[0-9]+\s+[0-9]+\s+clues\s+[0-9]+")
+_WITH_CLUES = re.compile(r"\s*[0-9]+[ \t]+[0-9]+[ \t]+clues[ \t]+[0-9]+[ \t]*\n")
 _HEADS: dict[str, tuple[tuple[str, ...], ...]] = {  # what the numbers on each line before the pieces are
     "benoist": (("size",), ("colours",), ("hints",)),
     "quads": (("width", "height"),),
@@ -59,16 +59,14 @@ _WHAT = {"size": "the size of the board", "colours": "the number of colours", "h
 
 def has_clues(text: str) -> bool:
     """Whether a text begins with the header of ``quads`` for clues, which no other program writes."""
-    rows = first_rows(text, 1)
-    return bool(rows) and _WITH_CLUES.fullmatch(rows[0]) is not None
+    return _WITH_CLUES.match(text) is not None
 
 
-def _begins(text: str, count: int) -> list[str]:
-    """The first two rows, if the first has ``count`` entries of which at least one begins with a digit or a sign."""
-    rows = first_rows(text, 2)
-    tokens = rows[0].split() if rows else []
-    fits = len(tokens) == count and any(token[0].isdigit() or token[0] in "+-" for token in tokens)
-    return rows if fits else []
+def _begins(text: str, *counts: int) -> bool:
+    """Whether the first rows have so many entries, and the first row a number."""
+    rows = [row.split() for row in first_rows(text, len(counts))]
+    numbered = any(token[0].isdigit() or token[0] in "+-" for row in rows[:1] for token in row)
+    return numbered and tuple(map(len, rows)) == counts
 
 
 def _with_clues(puzzle: Puzzle, clues: Sequence[tuple[int, Clue]]) -> Puzzle:
@@ -158,31 +156,22 @@ def _write(form: str, target: Target) -> str:
     return _written([*heads, *orders.in_order(puzzle.pieces.tolist(), order)])
 
 
-def _begins_pairs(text: str) -> bool:
-    rows = _begins(text, 2)
-    return len(rows) == 2 and len(rows[1].split()) == 2
-
-
-def _list(
-    form: str, about: str, looks_like: Callable[[str], bool] = lambda text: False, option: str | None = "ORDER"
-) -> Format:
+def _list(form: str, about: str, looks_like: Callable[[str], bool], option: str | None = "ORDER") -> Format:
     return Format(form, "puzzle", about, partial(_read, form), partial(_write, form), option, looks_like)
 
 
 BENOIST = _list(
     "benoist",
     "text of Benoist: size, colours, hints, pieces",
-    lambda text: bool(rows := _begins(text, 1)) and not any("," in row for row in rows),
+    lambda text: _begins(text, 1) and not any("," in row for row in first_rows(text, 2)),
 )
 QUADS = _list(
     "quads",
     "'width height', then four clockwise colours for each piece; clues too",
-    lambda text: (bool(_begins(text, 2)) and not _begins_pairs(text)) or has_clues(text),
+    lambda text: (_begins(text, 2) and not _begins(text, 2, 2)) or has_clues(text),
 )
-E2PIECES = _list(
-    "e2pieces", "four colours a line; e2pieces:udlr names the side order", lambda text: bool(_begins(text, 4))
-)
-META = _list("meta", "META 2010: 'rows columns', then bottom left top right", option=None)
+E2PIECES = _list("e2pieces", "four colours a line; e2pieces:udlr names the side order", lambda text: _begins(text, 4))
+META = _list("meta", "META 2010: 'rows columns', then bottom left top right", lambda text: False, option=None)
 
 
 # -- CSV of 16-bit words ----------------------------------------------------------------------------------------------
@@ -191,47 +180,39 @@ _WORD = re.compile(r"[01]{16}")
 _RIM = 0xFFFF
 _FORMS = {"hxy": "hint,x,y", "xyr": "x,y,rotation"}
 
-_Tail = tuple[int, int, Sequence[str]]  # line, piece, the three columns after its sides
-
 
 def _read_csv16(source: Source) -> Document:
     lines = Lines(source.text)
     _, [size] = lines.numbers([(1, MAX_SIDE)], "the size of the board")
-    count = size * size
     quads: list[list[int]] = []
-    tails: list[_Tail] = []
-    for index in range(count):
-        line, row = lines.take(f"piece {index + 1} of {count} (top,right,bottom,left)")
+    tails: list[tuple[int, int, list[str]]] = []  # line, piece, the three columns after its sides
+    for piece in range(size * size):
+        what = f"piece {piece + 1} of {size * size}"
+        line, row = lines.take(f"{what} (top,right,bottom,left)")
         columns = [cell.strip() for cell in row.split(",")]
         if len(columns) not in (4, 7):
-            said = f"piece {index + 1} of {count} has {len(columns)} columns"
+            said = f"{what} has {len(columns)} columns"
             raise InputError(f"{said}; expected top,right,bottom,left and perhaps hint,x,y", line=line)
         quads.append([_colour(word, line) for word in columns[:4]])
-        tails += [(line, index, columns[4:7])] * (len(columns) > 4)
-    lines.end(f"{count} pieces")
-    puzzle = Puzzle(np.array(quads, dtype=np.int32), size, size, name=source.name)
-    form, clued = _with_hints(puzzle, tails, source.option)
-    notes = ["colours counted from 1 instead of 0"]
-    if clued.clues:
-        notes.append(f"columns 5 to 7 read as {_FORMS[form]} ({CSV16.name}:hxy or {CSV16.name}:xyr names the form)")
-    return Document(CSV16.name, clued, None, tuple(notes))
-
-
-def _with_hints(puzzle: Puzzle, tails: Sequence[_Tail], option: str | None) -> tuple[str, Puzzle]:
-    """The form of the hints and the puzzle with them: as named, or legal; of two legal ones, by the numbers in them."""
-    numbers = [[int(text) if text.isascii() and text.isdigit() else -1 for text in tail] for *_, tail in tails]
-    legal: dict[str, Puzzle] = {}
+        tails += [(line, piece, columns[4:])] * (len(columns) > 4)
+    lines.end(f"{size * size} pieces")
+    puzzle, option = Puzzle(np.array(quads, dtype=np.int32), size, size, name=source.name), source.option
+    clued: dict[str, Puzzle] = {}  # by the form of the hints: as named, or legal
     errors: dict[str, InputError] = {}
     for form in _FORMS if option is None else [_checked_form(option)]:
         try:
-            legal[form] = _with_clues(puzzle, [*filter(None, (_hint(form, *tail, puzzle.width) for tail in tails))])
+            clued[form] = _with_clues(puzzle, [*filter(None, (_hint(form, *tail, size) for tail in tails))])
         except InputError as error:
             errors[form] = error
-    if not legal:
-        raise errors[option or ("xyr" if any(tail[0] > 1 for tail in numbers) else "hxy")]
-    placed_without_hint = any(tail[0] == 0 and any(tail) for tail in numbers)  # a place behind the sign for no hint
-    form = max(legal) if placed_without_hint else min(legal)
-    return form, legal[form]
+    numbers = [[int(text) if text.isascii() and text.isdigit() else -1 for text in tail] for *_, tail in tails]
+    if not clued:
+        raise errors[option or ("xyr" if any(first > 1 for first, *_ in numbers) else "hxy")]
+    placed_without_hint = any(first == 0 and any(rest) for first, *rest in numbers)
+    form = max(clued) if placed_without_hint else min(clued)
+    notes = ["colours counted from 1 instead of 0"]
+    if clued[form].clues:
+        notes.append(f"columns 5 to 7 read as {_FORMS[form]} ({CSV16.name}:hxy or {CSV16.name}:xyr names the form)")
+    return Document(CSV16.name, clued[form], None, tuple(notes))
 
 
 def _checked_form(option: str) -> str:
@@ -242,15 +223,12 @@ def _checked_form(option: str) -> str:
 
 def _hint(form: str, line: int, piece: int, columns: Sequence[str], size: int) -> tuple[int, Clue] | None:
     """The hint in columns 5 to 7 with its line; None without one. Raises InputError for a number out of range."""
-    if form == "hxy":
-        (hint, *place), rotation = columns, 0
-        if not parse_integer(hint, 0, 1, "the hint column", line):
-            return None
-    else:
-        if all(re.fullmatch("0+", text) for text in columns):
-            return None
-        *place, turns = columns
-        rotation = parse_integer(turns, 0, 3, "the rotation of the hint", line)
+    if form == "hxy" and not parse_integer(columns[0], 0, 1, "the hint column", line):
+        return None
+    if form == "xyr" and all(re.fullmatch("0+", text) for text in columns):
+        return None
+    *place, turns = columns if form == "xyr" else (*columns[1:], "0")
+    rotation = parse_integer(turns, 0, 3, "the rotation of the hint", line)
     x, y = (parse_integer(place[at], 0, size - 1, f"{'xy'[at]} of the hint", line) for at in (0, 1))
     return line, Clue(y * size + x, piece, rotation)
 
@@ -296,28 +274,21 @@ CSV16 = Format(
 # -- boards ------------------------------------------------------------------------------------------------------------
 
 
-def _read_solution(source: Source) -> Document:
-    puzzle, lines = source.known("a solution list names pieces"), Lines(source.text)
+def _read_pairs(form: str, first: int, source: Source) -> Document:
+    """Piece and turn of each cell, both counted from ``first``; from 1, ``0 0`` is an empty cell."""
+    puzzle, lines = source.known("this format names pieces"), Lines(source.text)
+    count, offset = puzzle.piece_count, 0 if first else _turns_between(source.option)
     if len(lines) != puzzle.cells:
         expected = f"one for each cell of {puzzle.name} ({puzzle.width} x {puzzle.height})"
         raise InputError(f"{len(lines)} lines; expected {puzzle.cells}, {expected}", line=lines.last)
-    bounds, most = [(0, puzzle.piece_count), (0, 4)], puzzle.piece_count
+    bounds = [(0, count - 1 + first), (0, 3 + first)]
     rows = [lines.numbers(bounds, f"cell {cell} (piece, rotation)") for cell in range(puzzle.cells)]
-    for cell, (line, (piece, rotation)) in enumerate(rows):
-        if (piece == 0) != (rotation == 0):
-            expected = f"expected piece 1 to {most} with rotation 1 to 4, or '0 0'"
-            raise InputError(f"cell {cell} is '{piece} {rotation}'; {expected}", line=line)
-    pairs = [(piece - 1, rotation - 1) if piece else None for _, (piece, rotation) in rows]
-    return Document(SOLUTION.name, puzzle, Board.from_pairs(pairs, puzzle.width, puzzle.height))
-
-
-def _read_meta_board(source: Source) -> Document:
-    puzzle, offset = source.known("this format names pieces"), _turns_between(source.option)
-    lines, bounds = Lines(source.text), [(0, puzzle.piece_count - 1), (0, 3)]
-    rows = [lines.numbers(bounds, f"cell {cell} (piece, turns)")[1] for cell in range(puzzle.cells)]
-    lines.end(count_of(puzzle.cells, "cell"))
-    pairs = [(piece, (turns + offset) % 4) for piece, turns in rows]
-    return Document(META_BOARD.name, puzzle, Board.from_pairs(pairs, puzzle.width, puzzle.height))
+    for cell, (line, (piece, turns)) in enumerate(rows):
+        if (piece < first) != (turns < first):
+            expected = f"expected piece 1 to {count} with rotation 1 to 4, or '0 0'"
+            raise InputError(f"cell {cell} is '{piece} {turns}'; {expected}", line=line)
+    pairs = [None if piece < first else (piece - first, (turns - first + offset) % 4) for _, (piece, turns) in rows]
+    return Document(form, puzzle, Board.from_pairs(pairs, puzzle.width, puzzle.height))
 
 
 def _write_meta_board(target: Target) -> str:
@@ -336,13 +307,13 @@ def _turns_between(option: str | None) -> int:
 
 
 SOLUTION = Format(
-    "solution", "board", "'piece rotation' for each cell, from 1; 0 0 = empty", _read_solution,
+    "solution", "board", "'piece rotation' for each cell, from 1; 0 0 = empty", partial(_read_pairs, "solution", 1),
     lambda target: _written((0, 0) if pair is None else (pair[0] + 1, pair[1] + 1) for pair in target.laid.pairs()),
-    looks_like=_begins_pairs,
+    looks_like=lambda text: _begins(text, 2, 2),
 )  # fmt: skip
 META_BOARD = Format(
     "meta-board", "board", "META 2010: 'piece turns' for each cell, from 0; meta-board:urdl if pieces were read so",
-    _read_meta_board, _write_meta_board, "ORDER",
+    partial(_read_pairs, "meta-board", 0), _write_meta_board, "ORDER",
 )  # fmt: skip
 
 

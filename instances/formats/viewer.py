@@ -73,8 +73,7 @@ def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None)
         The viewer has no letter for a colour of the board: above 25, or above 22 with an order.
     """
     board = board.without_blanks(puzzle)
-    colours = board.colours(puzzle)
-    letters = _ALPHABET
+    colours, letters = board.colours(puzzle), _ALPHABET
     if motifs_order is not None and motifs_order not in _DEFAULT_ORDERS:
         if motifs_order not in MOTIFS_ORDERS:
             raise _unknown_order(motifs_order)
