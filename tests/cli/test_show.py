@@ -5,7 +5,6 @@ import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import lns.instances
@@ -69,13 +68,6 @@ def test_an_instance_shows_its_pieces_and_counts(typed: Typed) -> None:
     output = typed("show like-e2-16x16-clue5").out
     assert output.count("+") == 256 and "inside      17 colours, 48 to 50 half-edges each\n" in output
     assert len(re.findall(r"^  row \d+, column \d+ \(cell \d+, from 0\): piece", output, re.MULTILINE)) == 5
-
-
-def test_problems_are_named(typed: Typed) -> None:
-    puzzle, board = load_board("best.json")
-    write("bad.solution.txt", "solution", puzzle, Board(np.roll(board.placements, 1), 4, 4))
-    lines = typed("show bad.solution.txt --puzzle like-e2-4x4").out.splitlines()
-    assert lines[-1].startswith("  and ") and "not valid" in lines[-7]
 
 
 def test_open_shows_the_picture_in_the_browser(here: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
