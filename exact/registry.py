@@ -164,77 +164,61 @@ BENOIST, JOLIVET, KNUTH = "Benoist & Bourreau 2008", "Jolivet 2008", "Knuth, TAO
 BAILLEUX, CUVILLIER = "Bailleux 2025", "Cuvillier & Szymkowiak 2010"
 
 
-def _sat(encoding: str, description: str, source: str, restricted: bool = False) -> SolverEntry:
-    refuses = ("copies",) if encoding == "triangles" else ()  # there a piece has one rotation
-    run = "lns.exact.sat.search:run_sat"
-    return SolverEntry(description, source, run, (encoding, restricted), "sat", refuses=refuses)
-
-
-def _search(
-    search: str, description: str, source: str, *arguments: Any, refuses: tuple[str, ...] = (), kernels: str = ""
-) -> SolverEntry:
-    """A paused search, 'module:name', and the module with its kernels if that is another one."""
-    kernel_module = kernels or search.partition(":")[0]
-    return SolverEntry(description, source, search, arguments, kernel_module=kernel_module, refuses=refuses)
-
-
-def _sls(rule: str, description: str) -> dict[str, SolverEntry]:
-    """A local search on the simplified formula, and on the formula as it is."""
-    module, source = "lns.exact.sat.local_search", f"{CUVILLIER}, 1.2.2.1"
-    return {
-        f"sls:{rule}{suffix}": SolverEntry(
-            f"local search: {description}{after}", source, f"{module}:run_sls", (rule, not suffix), can_count=False,
-            kernel_module=module,
-        )
-        for suffix, after in (("", ""), ("-raw", ", formula not simplified"))
-    }  # fmt: skip
-
-
-def _cover(code: str, description: str, source: str) -> SolverEntry:
-    return _search(f"{_COVER}.search:new_search", description, source, code, kernels=f"{_COVER}.kernel")
-
-
-def _cp(model: str, description: str) -> SolverEntry:
-    description += ", by OR-tools' classic solver"
-    return SolverEntry(description, f"{BENOIST}, 2.2", "lns.exact.cp:run_classic", (model,), "cp")
-
-
-_COVER = "lns.exact.cover"
+_cover = partial(
+    SolverEntry, function="lns.exact.cover.search:new_search", kernel_module="lns.exact.cover.kernel", refuses=()
+)
 SOLVERS: dict[str, SolverEntry] = {
-    "auto": _search("lns.exact.portfolio:Portfolio", "row scan, ColorPairs and exact cover take turns; the first to "
-                    "end answers", "lns", kernels="lns.exact.rowscan"),
-    "colorpairs": _search("lns.exact.solvers:new_search", "pairs of colours, preemption, backjumping", BENOIST,
-                          refuses=("copies",), kernels="lns.exact.colorpairs.kernel"),
-    "rowscan": _search("lns.exact.rowscan:new_search", "plain depth first, row by row, tables of what fits",
-                       f"{BENOIST}, 6; {JOLIVET}, 2.1"),
-    "dlx": _cover("unary", "exact cover, k items an edge", f"{JOLIVET}, 2.2"),
-    "dlx:binary": _cover("binary", "exact cover, about log2 k items an edge", f"{JOLIVET}, 2.2"),
+    "auto": SolverEntry("row scan, ColorPairs and exact cover take turns; the first to end answers", "lns",
+                        "lns.exact.portfolio:Portfolio", kernel_module="lns.exact.rowscan", refuses=()),
+    "colorpairs": SolverEntry("pairs of colours, preemption, backjumping", BENOIST, "lns.exact.solvers:new_search",
+                              kernel_module="lns.exact.colorpairs.kernel"),
+    "rowscan": SolverEntry("plain depth first, row by row, tables of what fits", f"{BENOIST}, 6; {JOLIVET}, 2.1",
+                           "lns.exact.rowscan:new_search", kernel_module="lns.exact.rowscan", refuses=()),
+    "dlx": _cover("exact cover, k items an edge", f"{JOLIVET}, 2.2", arguments=("unary",)),
+    "dlx:binary": _cover("exact cover, about log2 k items an edge", f"{JOLIVET}, 2.2", arguments=("binary",)),
     "xcc": SolverEntry("exact cover with colours, by xcover (reports no nodes)", KNUTH,
-                       f"{_COVER}.search:run_xcover", extra="cover"),
-    "xcc:counted": _cover("colours", "exact cover with colours, nodes counted", KNUTH),
-    "blocks": _search("lns.exact.blocks:new_search", "all 2x2 blocks, then row by row; even sides only",
-                      f"{JOLIVET}, 2.3", refuses=("copies",)),
+                       "lns.exact.cover.search:run_xcover", extra="cover"),
+    "xcc:counted": _cover("exact cover with colours, nodes counted", KNUTH, arguments=("colours",)),
+    "blocks": SolverEntry("all 2x2 blocks, then row by row; even sides only", f"{JOLIVET}, 2.3",
+                          "lns.exact.blocks:new_search", kernel_module="lns.exact.blocks"),
     "cp": SolverEntry("AllDifferent and tables, by OR-tools CP-SAT", f"{BENOIST}, 2.2 and 6", "lns.exact.cp:run_cp",
                       extra="cp"),
-    "cp:element": _cp("element", "an Element for each side of a cell, disequalities"),
-    "cp:element-alldifferent": _cp("element-alldifferent", "an Element for each side of a cell, AllDifferent"),
-    "cp:table": _cp("table", "a table for each cell, disequalities"),
-    "cp:table-alldifferent": _cp("table-alldifferent", "a table for each cell, AllDifferent"),
-    "sat:full-4": _sat("full-4", "piece and rotation, edges in extension", f"{BAILLEUX}, 2.1.1"),
-    "sat:full-2": _sat("full-2", "oriented pieces, edges in extension", f"{BAILLEUX}, 2.1.2"),
-    "sat:half-3": _sat("half-3", "piece, rotation and colours of edges", f"{BAILLEUX}, 2.1.3"),
-    "sat:half-2": _sat("half-2", "oriented pieces and colours of edges", f"{BAILLEUX}, 2.1.4"),
     **{
-        f"sat:{name}-pairs": _sat(f"{name}-pairs", f"{name}, at most one pair by pair", f"{BAILLEUX}, 2.3.1")
-        for name in ("full-4", "full-2", "half-3", "half-2")
+        f"cp:{model}": SolverEntry(f"{description}, by OR-tools' classic solver", f"{BENOIST}, 2.2",
+                                   "lns.exact.cp:run_classic", (model,), "cp")
+        for model, description in {
+            "element": "an Element for each side of a cell, disequalities",
+            "element-alldifferent": "an Element for each side of a cell, AllDifferent",
+            "table": "a table for each cell, disequalities",
+            "table-alldifferent": "a table for each cell, AllDifferent",
+        }.items()
     },
-    "sat:triangles": _sat("triangles", "placements, orientations, coloured triangles", f"{CUVILLIER}, 2.2"),
-    "sat:triangles-restricted": _sat(
-        "triangles", "coloured triangles, decisions on pieces and orientations only", f"{CUVILLIER}, 3.2",
-        True),
-    **_sls("adaptnovelty+", "AdaptNovelty+ (Hoos 2002)"),
-    **_sls("adaptg2wsat", "AdaptG2WSAT (Li, Wei, Zhang 2007)"),
-    **_sls("rsaps", "RSAPS (Hutter, Tompkins, Hoos 2002)"),
-    **_sls("dcrwalk", "deterministic conflict-directed random walk (Tompkins, Hoos 2006)"),
-    **_sls("irots", "IRoTS (Smyth, Hoos, Stützle 2003)"),
+    **{
+        f"sat:{name}": SolverEntry(description, source, "lns.exact.sat.search:run_sat", (name,), "sat",
+                                   refuses=("copies",) * name.startswith("triangles"))  # there a piece has one rotation
+        for name, description, source in (
+            ("full-4", "piece and rotation, edges in extension", f"{BAILLEUX}, 2.1.1"),
+            ("full-2", "oriented pieces, edges in extension", f"{BAILLEUX}, 2.1.2"),
+            ("half-3", "piece, rotation and colours of edges", f"{BAILLEUX}, 2.1.3"),
+            ("half-2", "oriented pieces and colours of edges", f"{BAILLEUX}, 2.1.4"),
+            *((f"{name}-pairs", f"{name}, at most one pair by pair", f"{BAILLEUX}, 2.3.1")
+              for name in ("full-4", "full-2", "half-3", "half-2")),
+            ("triangles", "placements, orientations, coloured triangles", f"{CUVILLIER}, 2.2"),
+            ("triangles-restricted", "coloured triangles, decisions on pieces and orientations only",
+             f"{CUVILLIER}, 3.2"),
+        )
+    },
+    **{
+        f"sls:{rule}{suffix}": SolverEntry(f"local search: {description}{after}", f"{CUVILLIER}, 1.2.2.1",
+                                           "lns.exact.sat.local_search:run_sls", (rule, not suffix), can_count=False,
+                                           kernel_module="lns.exact.sat.local_search")
+        for rule, description in {
+            "adaptnovelty+": "AdaptNovelty+ (Hoos 2002)",
+            "adaptg2wsat": "AdaptG2WSAT (Li, Wei, Zhang 2007)",
+            "rsaps": "RSAPS (Hutter, Tompkins, Hoos 2002)",
+            "dcrwalk": "deterministic conflict-directed random walk (Tompkins, Hoos 2006)",
+            "irots": "IRoTS (Smyth, Hoos, Stützle 2003)",
+        }.items()
+        for suffix, after in (("", ""), ("-raw", ", formula not simplified"))
+    },
 }  # fmt: skip

@@ -1,6 +1,6 @@
 """Counts of random puzzles against brute force: ``python -m tests.fuzz_exact [QUESTIONS [SEED]]``.
 
-A question is a puzzle under random rules (`small_puzzle`) and a solver: ColorPairs with random options, the row scan,
+A question is a puzzle under random rules (`any_puzzle`) and a solver: ColorPairs with random options, the row scan,
 and each of the others that takes the puzzle. Then its pieces get copies, and the solvers that take them are asked.
 """
 
@@ -22,7 +22,7 @@ from lns.instances.pairing import pairing
 from lns.instances.puzzle import Puzzle
 from tests.exact.brute import TooMany, count_solutions, rotated_copies_once
 from tests.exact.counting import Counts, counts_of, proven
-from tests.exact.puzzles import FEW, MOST, small_puzzle
+from tests.exact.puzzles import FEW, MOST, any_puzzle
 from tests.instances.small_puzzles import rules_of, with_copies
 
 TINY = 9  # cells; on larger puzzles only the first solvers count
@@ -42,7 +42,7 @@ def others(puzzle: Puzzle, solutions: int) -> Counts:
 def questions(seed: int) -> Iterator[tuple[Puzzle, str, Callable[[], int], int]]:
     """Without end: a puzzle, what is asked, the count to be checked, and that of brute force."""
     while True:
-        rng, puzzle = np.random.default_rng([seed, 1]), small_puzzle(seed)
+        rng, puzzle = np.random.default_rng([seed, 1]), any_puzzle(seed)
         try:
             expected = count_solutions(puzzle, MOST)
         except TooMany:

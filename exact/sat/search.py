@@ -172,15 +172,16 @@ def _has_used_its_time() -> bool:
     return limit != resource.RLIM_INFINITY and used.ru_utime + used.ru_stime >= _LEAST_SHARE * limit
 
 
-def run_sat(encoding: str, restricted: bool, puzzle: Puzzle, request: Request) -> Outcome:
+def run_sat(encoding: str, puzzle: Puzzle, request: Request) -> Outcome:
     """The solvers 'sat:...': encode ``puzzle`` and solve it with ``request.sat_solver``.
 
     The default is kissat for the first solution, and CaDiCaL for all, because kissat cannot go on after an answer.
-    If ``restricted``, CaDiCaL decides on pieces and orientations only (Cuvillier & Szymkowiak 2010, 3.2). Nodes are the
-    solver's decisions, None for kissat. Their budget limits conflicts if the solver limits only those.
+    For 'triangles-restricted' CaDiCaL decides on pieces and orientations only (Cuvillier & Szymkowiak 2010, 3.2). Nodes
+    are the solver's decisions, None for kissat. Their budget limits conflicts if the solver limits only those.
     Raises InputError without python-sat, and ChildProcessError if the library crashes.
     """
-    name = request.sat_solver or ""
+    name, restricted = request.sat_solver or "", encoding.endswith("-restricted")
+    encoding = encoding.removesuffix("-restricted")
     if not name.startswith(PREFIX):
         require("sat", f"the solver sat:{encoding}")
         return solve_in_child(search, puzzle, request, encoding, restricted, prepare="pysat.solvers")

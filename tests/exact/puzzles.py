@@ -18,10 +18,10 @@ MOST = 20_000  # placements of brute force; puzzles that need more are left out
 FEW = 200  # solutions, or ways to swap identical pieces in one; most solvers find each alone
 
 
-def small_puzzle(seed: int, most: int = 20) -> Puzzle:
-    """A puzzle of at most so many cells under random rules; a third has one side in another colour."""
+def any_puzzle(seed: int, largest: int = 20) -> Puzzle:
+    """A puzzle of at most ``largest`` cells under random rules; a third has one side in another colour."""
     rng = np.random.default_rng(seed)
-    puzzle, _ = of_any_rules(seed, most=most, unusual=0.3)
+    puzzle, _ = of_any_rules(seed, most=largest, unusual=0.3)
     inner = np.argwhere(puzzle.pieces > 0)
     if rng.random() < 0.3 and len(inner):
         pieces = puzzle.pieces.copy()
@@ -32,16 +32,20 @@ def small_puzzle(seed: int, most: int = 20) -> Puzzle:
     return puzzle
 
 
-def small_puzzles(number: int, most: int = 12) -> Iterator[tuple[Puzzle, frozenset[Look]]]:
-    """So many of the small puzzles that have few solutions, and these."""
-    seed = 0
+def small_puzzles(number: int, largest: int = 12, seed: int = 0) -> Iterator[tuple[Puzzle, frozenset[Look]]]:
+    """So many of these puzzles that have few solutions, and these, which brute force finds soon."""
     while number:
-        puzzle, seed = small_puzzle(seed, most), seed + 1
+        puzzle, seed = any_puzzle(seed, largest), seed + 1
         with suppress(TooMany):
             boards = all_boards(puzzle, MOST)
             if max(assignments_per_board(puzzle), len(boards)) <= FEW:
                 number -= 1
                 yield puzzle, boards
+
+
+def small_puzzle(seed: int, largest: int = 12) -> Puzzle:
+    """The first of them from a seed on."""
+    return next(small_puzzles(1, largest, seed))[0]
 
 
 def last_message(task: Callable[..., None], puzzle: Puzzle, request: Request, *arguments: object) -> Outcome:

@@ -176,4 +176,4 @@ def test_a_program_of_its_own_finds_boards_and_proves_that_there_are_none(tmp_pa
 )
 def test_what_a_sat_solver_cannot_do_is_told(asked: Request, restricted: bool, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
-        run_sat("triangles", restricted, uniform(3, 3, 3, seed=1).puzzle, asked)
+        run_sat("triangles" + "-restricted" * restricted, uniform(3, 3, 3, seed=1).puzzle, asked)
