@@ -208,6 +208,24 @@ class EngineParams(Component):
     )
 
 
+RENAMED: dict[str, str | None] = {
+    "rework.nodes": "neighbourhoods.nodes",
+    "rework.near_misses": "neighbourhoods.near_misses",
+    "rework.suffix": "neighbourhoods.last",
+    "rework.suffix_step": "neighbourhoods.last_step",
+    "rework.suffixes": "neighbourhoods.last_sizes",
+    "rework.share": "neighbourhoods.floor",
+    "rework.max_share": None,
+    "rework.candidates": "neighbourhoods.pool",
+    "neighbourhoods.half_life": None,
+    "neighbourhoods.elites": "neighbourhoods.pool",
+    "neighbourhoods.elite_distance": None,
+    "neighbourhoods.new_beam_share": "neighbourhoods.new_board_share",
+    "engine.side_share": "neighbourhoods.floor",
+}
+"""Names of earlier versions and what they are called now; None: there is no such parameter any more."""
+
+
 @checked_class
 @dataclass(frozen=True)
 class Params:
@@ -220,15 +238,29 @@ class Params:
     engine: EngineParams = field(default_factory=EngineParams)
 
 
-def from_dict(values: dict[str, Any]) -> Params:
+def from_dict(values: dict[str, Any], *, earlier: bool = False) -> Params:
     """Parameters from ``{section: {name: value}}`` as in TOML; what is left out has its default.
 
-    Raises InputError for an unknown section or name (the message has the nearest known one), or a bad value.
+    ``earlier``: names of earlier versions (`RENAMED`) are taken too, as those of an old run must be. Raises InputError
+    for an unknown section or name (the message has the nearest known one), or a bad value.
     """
-    defaults, components = vars(Params()), {}
+    found: dict[str, dict[str, Any]] = {}
     for section, entries in values.items():
         if not isinstance(entries, dict):
             raise InputError(f"'{section}' is not a section; expected [{section}], then lines of name = value")
+        if not earlier:
+            found.setdefault(section, {})
+        for name, value in entries.items():
+            old = f"{section}.{name}"
+            new = RENAMED.get(old, old)
+            if new != old and not earlier:
+                instead = f"it is called {new} now" if new else "there is none like it now"
+                raise InputError(f"parameter {old} is of an earlier version; {instead}")
+            if new is not None:
+                new_section, _, new_name = new.partition(".")
+                found.setdefault(new_section, {})[new_name] = value
+    defaults, components = vars(Params()), {}
+    for section, entries in found.items():
         if section not in defaults:
             raise InputError(_unknown("section", section, [*defaults]))
         names = [*vars(defaults[section])]
@@ -244,13 +276,13 @@ def to_dict(params: Params) -> dict[str, Any]:
     return dataclasses.asdict(params)
 
 
-def load(path: str | Path) -> Params:
+def load(path: str | Path, *, earlier: bool = False) -> Params:
     """Parameters from a TOML file, as by `from_dict`. Raises InputError, which names the file."""
     if not Path(path).exists():
         raise InputError("no such file; expected parameters as TOML", path)
     text = read_text(path)
     try:
-        return from_dict(tomllib.loads(text))
+        return from_dict(tomllib.loads(text), earlier=earlier)
     except InputError as error:
         raise error.at(path) from None
     except (ValueError, RecursionError) as error:  # also for numbers and nested lists that are too long
