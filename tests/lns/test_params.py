@@ -50,6 +50,8 @@ def test_changed_values_survive_toml(tmp_path):
         ("a = " + "[" * 100_000, "not TOML"),
         ("[construct]\ntail = " + "9" * 5000, "not TOML"),
         ("[zzz]\na = 1", "expected one of"),
+        ("[rework]\nnodes = 100", "rework.nodes is of an earlier version; it is called neighbourhoods.nodes now"),
+        ("[rework]\nmax_share = 0.1", "rework.max_share is of an earlier version; there is none like it now"),
         ("[construct]\ntail = true", "expected a whole number"),
         ("[construct]\nquota_scale = 1" + 400 * "0", "parameter construct.quota_scale is 1000.*expected 0.0 to 1.2"),
     ],
@@ -60,3 +62,9 @@ def test_what_is_wrong_is_said_with_the_file(tmp_path, text, sentence):
     with pytest.raises(InputError, match=sentence) as caught:
         load(path)
     assert str(path) in str(caught.value)
+
+
+def test_names_of_earlier_versions_are_taken_for_an_old_run(tmp_path):
+    path = tmp_path / "p.toml"
+    path.write_text("[rework]\nnodes = 100\nmax_share = 0.1\n[construct]\ntail = 11\n")
+    assert load(path, earlier=True) == from_dict({"neighbourhoods": {"nodes": 100}, "construct": {"tail": 11}})
