@@ -54,7 +54,7 @@ __all__ = [
     "load_puzzle",
 ]
 __all__ += ["parse", "read", "read_board", "read_puzzle", "render", "shipped_instances", "source_name", "url_if_any"]
-__all__ += ["viewer_url", "with_clues", "with_facts", "write"]
+__all__ += ["viewer_url", "with_clues", "write"]
 
 HELD = "held"
 """Word for the clues of a puzzle that is read for a search: its own; of a board, the official clues that it holds."""
@@ -123,10 +123,10 @@ def _document(source: Source, format: str | None) -> Document:
     if boards > 1:
         chosen = "only the first is read" if number is None else f"number {number} is read"
         document = replace(document, notes=(f"the text has {boards} boards; {chosen}", *document.notes))
-    return with_facts(document, source.puzzle)
+    return _with_facts(document, source.puzzle)
 
 
-def with_facts(document: Document, known: Puzzle | None) -> Document:
+def _with_facts(document: Document, known: Puzzle | None) -> Document:
     """The document with notes: what its puzzle is, if the caller does not know it, and which clues its board holds."""
     puzzle, board = document.puzzle, document.board
     if puzzle is None:
@@ -138,23 +138,16 @@ def with_facts(document: Document, known: Puzzle | None) -> Document:
     if board is None and puzzle.clues and known is None:
         lying = {clue.cell: (clue.piece, clue.rotation) for clue in puzzle.clues}
         shown = Board.from_pairs(map(lying.get, range(puzzle.cells)), puzzle.width, puzzle.height)
-    sentence = None if shown is None else eternity2.clue_sentence(puzzle, shown)
-    if sentence is None and board is not None:
-        sentence = _turned_sentence(puzzle, board)
-    notes += [sentence] if sentence else []
+    if shown is not None and (sentence := eternity2.clue_sentence(puzzle, shown)) is not None:
+        notes.append(sentence)
+    elif board is not None and puzzle.clues and puzzle.turns and puzzle.width == puzzle.height and not puzzle.holes:
+        held = [len(cells) for cells in eternity2.clues_by_turn(puzzle, board, puzzle.clues)]
+        if turns := held.index(max(held)):  # they fit better after a turn of the board
+            found = (
+                f"{held[0]} of {len(puzzle.clues)} clues lie on the board, {held[turns]} after a turn of {90 * turns}"
+            )
+            notes.append(f"{found} degrees (`lns convert --turn {90 * turns}`)")
     return replace(document, notes=(*document.notes, *(note for note in notes if note not in document.notes)))
-
-
-def _turned_sentence(puzzle: Puzzle, board: Board) -> str:
-    """A note if the clues of a puzzle fit its board better after a turn of the board."""
-    if not puzzle.clues or not puzzle.turns or puzzle.width != puzzle.height or puzzle.holes:
-        return ""
-    held = [len(cells) for cells in eternity2.clues_by_turn(puzzle, board, puzzle.clues)]
-    turns = held.index(max(held))
-    found = (
-        f"{held[0]} of {len(puzzle.clues)} clues lie on the board, {held[turns]} after a turn of {90 * turns} degrees"
-    )
-    return f"{found} (`lns convert --turn {90 * turns}`)" if turns else ""
 
 
 def _find_puzzle(source: str) -> Puzzle:

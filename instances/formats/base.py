@@ -172,10 +172,6 @@ class Source:
         """The place, from 0, of the board that is read among so many; the last for a number that is refused later."""
         return min(max(self.number or 1, 1), boards) - 1
 
-    def words(self) -> set[str]:
-        """The parts of the option, which commas separate."""
-        return {word for word in (self.option or "").lower().split(",") if word}
-
 
 @dataclass(frozen=True)
 class Target:

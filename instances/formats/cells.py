@@ -89,8 +89,9 @@ def _read(source: Source) -> Document:
 
 def _named(source: Source) -> set[str]:
     """The parts of the convention that the option names, or of the one that the text does, if it has them."""
-    words, said = source.words(), _CONVENTION.search(source.text)
-    return {*said[1].split(",")} if said and words <= {*said[1].split(",")} else words
+    words = {*filter(None, (source.option or "").lower().split(","))}
+    said = {*each[1].split(",")} if (each := _CONVENTION.search(source.text)) else set()
+    return said if words <= said else words
 
 
 # -- shapes of boards --------------------------------------------------------------------------------------------------
@@ -158,7 +159,7 @@ def _rows(source: Source) -> _Found:
         left += (f"line {header.line}: {header.text}, the size",)
     full = puzzle is not None and count == puzzle.cells
     if width == 3 and puzzle is None and (len({row[:2] for row in table}) < count or max(row[2] for row in table) > 4):
-        shapes.refuse_other_sides(body)
+        shapes.refuse_other_sides([(row.line, row.numbers) for row in body])
     if width == 2 and full:
         form = "piece and turn of each cell"
         return _Found(form, _by_cell(source, form, table, where), left)
@@ -170,7 +171,7 @@ def _rows(source: Source) -> _Found:
         listed = Listed(quads, [line for line in where for _ in range(0, width, 4)], left, width=width // 4)
         if width == 4 and puzzle is not None:
             listed.width = puzzle.width
-            if readings := [*in_place(listed, puzzle, source.name)]:
+            if readings := in_place(listed, puzzle, source.name):
                 return _Found("colours in place", readings, left)
             return _Found("piece, column, row and turn", by_number(puzzle, table, where, PLACES), left)
         if width == 4:
@@ -222,7 +223,7 @@ def write(target: Target) -> str:
     An option may name another convention: ``base0``, ``bottom`` (the last row first), ``ccw``, ``turn0`` to ``turn3``.
     Without a frame, a comment names the convention, as no rim shows which one it is.
     """
-    named = {part for part in (target.option or "").lower().split(",") if part}
+    named = {*filter(None, (target.option or "").lower().split(","))}
     if unknown := sorted(named - {"base0", "base1", "top", "bottom", "cw", "ccw", *map("turn{}".format, range(4))}):
         known = "base0 or base1, top or bottom, cw or ccw, turn0 to turn3"
         raise InputError(f"convention {quoted(unknown[0])}; expected {known}")

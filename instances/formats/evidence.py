@@ -86,16 +86,13 @@ def best(form: str, readings: Sequence[Reading], *, format: str, named: bool = F
                 f"expected one of them, such as --format {format}:{first.name}"
             )
     seams, said = found.score + len(found.mismatches), f"{form}: the best convention ({first.name})"
+    expected = f"expected a board of {first.puzzle.name}"
     if faults > 0.05 * found.placed + 5 and found.placed > 3:
-        raise InputError(
-            f"{said} breaks {faults} rules; expected a board of {first.puzzle.name} (another numbering or side order "
-            "of the pieces?)"
-        )
+        raise InputError(f"{said} breaks {faults} rules; {expected} (another numbering or side order of the pieces?)")
     if not named and seams >= _ENOUGH and found.score < _FEW * seams:
         raise InputError(
-            f"{said} matches {found.score} of {seams} seams of pieces; expected a board of {first.puzzle.name}, its "
-            "pieces listed in the turns that the board counts from, or the convention by name as "
-            f"--format {format}:{first.name}"
+            f"{said} matches {found.score} of {seams} seams of pieces; {expected}, its pieces listed in the turns that "
+            f"the board counts from, or the convention by name as --format {format}:{first.name}"
         )
     return first
 
@@ -235,23 +232,28 @@ class PieceIndex:
 # -- colours in place --------------------------------------------------------------------------------------------------
 
 
-def in_place(listed: Listed, puzzle: Puzzle | None, name: str) -> Iterator[Reading]:
-    """Four colours for each cell, in each order of the sides, rows from the top or the bottom."""
+def in_place(listed: Listed, puzzle: Puzzle | None, name: str) -> list[Reading]:
+    """Four colours for each cell, in each order of the sides, rows from the top or the bottom.
+
+    A board of its own puzzle has no frame only if no order shows one.
+    """
     width = listed.width or (puzzle.width if puzzle is not None else 0)
     count, colours = len(listed.quads), {colour for quad in listed.quads for colour in quad}
     if not width or count % width or count > MAX_CELLS or max(colours) > _MOST_COLOURS:
-        return
+        return []
     if puzzle is not None and (puzzle.width, puzzle.height) != (width, count // width):
-        return
+        return []
+    readings, board = list[Reading](), Board(4 * np.arange(count, dtype=np.int32), width, count // width)
     index = None if puzzle is None else PieceIndex(puzzle)
     for order, end in product(listed.orders, ("top", "bottom")):
         rows = [slice(at, at + width) for at in range(0, count, width)][:: 1 if end == "top" else -1]
         cells = [quad for row in rows for quad in clockwise(listed.quads[row], order)]
         lines = [line for row in rows for line in listed.where[row]]
         if index is not None:
-            yield from _of_pieces(index, f"{order},{end}", cells, lines)
+            readings += _of_pieces(index, f"{order},{end}", cells, lines)
         elif (own := _own_puzzle(replace(listed, quads=cells), width, name)) is not None:
-            yield Reading(f"{order},{end}", own, Board(4 * np.arange(count, dtype=np.int32), width, count // width))
+            readings.append(Reading(f"{order},{end}", own, board))
+    return [reading for reading in readings if reading.puzzle.framed] or readings
 
 
 def _of_pieces(index: PieceIndex, name: str, cells: Sequence[Sequence[int]], lines: Sequence[int]) -> Iterator[Reading]:

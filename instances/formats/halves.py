@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from lns.instances.errors import InputError
 from lns.instances.formats.base import NearError
-from lns.instances.formats.shapes import MAX_LINES, code_and_comment, is_bounded_header, refuse_sides
+from lns.instances.formats.shapes import MAX_LINES, code_and_comment, is_bounded_header, refuse_other_sides
 from lns.instances.text import quoted
 
 _ENTRY = r"""(?:"[^"\n]{1,40}"|'[^'\n]{1,40}'|[-+]?\w{1,20}(?:[/_-]\w{1,20}|[-+])?)"""
@@ -89,30 +89,27 @@ def _groups(text: str) -> Iterator[list[_Group]]:
     ]
     if text.count("\n") > MAX_LINES:
         return
-    groups, halved, firsts, start, lines = [], {}, list[str](), 0, 0
+    groups, halved, start, lines = list[_Group](), list[tuple[int, list[str]]](), 0, 0
     for number, line in enumerate(text.split("\n"), start=1):
         code = code_and_comment(line)[0]
         pattern = rf"[^{_SEPARATORS}]+" if any(mark in code for mark in _SEPARATORS) else r"\S+"
-        fields = [
-            (start + found.start() + found[0].rindex(core), core)
+        fields = {
+            start + found.start() + found[0].rindex(core): core
             for found in re.finditer(pattern, code)
             if (core := found[0].rpartition(":")[2].strip(_AROUND))
-        ]
-        lines, start = lines + bool(fields), start + len(line) + 1
-        sided = [not any(each.fullmatch(core) for each in (_NUMBER, _WORD, _PARTS)) for _, core in fields]
-        width = [*sided[::-1], True].index(True)
-        words = [core for _, core in fields if re.fullmatch("[A-Za-z_]{4}", core)]
-        if len(words) == 1 and [core for _, core in fields if core.isalpha()] == words == [fields[-1][1]]:
-            groups.append(_Group(fields[-1][0], fields[-1][0] + 4, list(words[0])))
+        }
+        lines, start, cores = lines + bool(fields), start + len(line) + 1, [*fields.values()]
+        sided = [any(each.fullmatch(core) for each in (_NUMBER, _WORD, _PARTS)) for core in cores]
+        width = [*sided[::-1], False].index(False)
+        words = [core for core in cores if re.fullmatch("[A-Za-z_]{4}", core)]
+        if len(words) == 1 and [core for core in cores if core.isalpha()] == words == cores[-1:]:
+            groups.append(_Group(max(fields), max(fields) + 4, list(words[0])))
         elif width >= 4:
-            groups.append(_Group(fields[-4][0], fields[-1][0] + len(fields[-1][1]), [core for _, core in fields[-4:]]))
-        if any(_is_half(core) for _, core in fields[len(fields) - width :]):
-            halved[number] = width
-            firsts.append(fields[0][1])
+            groups.append(_Group([*fields][-4], max(fields) + len(cores[-1]), cores[-4:]))
+        if any(map(_is_half, sides := cores[len(cores) - width :])):
+            halved.append((number, sides))
     if 2 * len(halved) > lines > _FEWEST:
-        [(usual, count)] = Counter(halved.values()).most_common(1)
-        numbered = firsts in ([str(first + at) for at in range(len(firsts))] for first in (0, 1))
-        refuse_sides(usual - numbered, count, next(line for line, width in halved.items() if width == usual))
+        refuse_other_sides(halved)
     yield groups if 2 * len(groups) > lines else []
 
 

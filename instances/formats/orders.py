@@ -73,7 +73,7 @@ def order_of_pieces(
         raise InputError(
             "no order of the sides puts the two zeros of every corner side by side; expected corner pieces"
         )
-    if _differ(columns, orders):
+    if len({tuple(map(canonical, clockwise(columns, order))) for order in orders}) > 1:
         names = " or ".join(f"e2pieces:{order}" for order in orders)
         raise InputError(
             f"the pieces allow several side orders; expected one to be named as format: {names} (--puzzle-format)"
@@ -88,11 +88,10 @@ def order_of(columns: Quads, option: str | None, format: str) -> str:
     Raises InputError if ``option`` is no order, or clockwise has no legal corners or a rim without balance, and another
     order has.
     """
-    order = CLOCKWISE if option is None else checked_order(option, format)
     if option is None and CLOCKWISE not in (orders := _possible(columns)):
         names = " or ".join(f"--puzzle-format {format}:{each}" for each in orders)
         raise InputError(f"the sides are not clockwise from the top; expected the side order by name, such as {names}")
-    return order
+    return CLOCKWISE if option is None else checked_order(option, format)
 
 
 def _tests(columns: Quads, order: str) -> tuple[bool, bool, bool]:
@@ -101,21 +100,13 @@ def _tests(columns: Quads, order: str) -> tuple[bool, bool, bool]:
     The two zeros of a corner piece are adjacent. Along the rim of a solved board every colour leaves one piece as often
     as it enters the next. In puzzles like Eternity II the colours along the rim appear nowhere else.
     """
-    enter, leave, inside = [], [], []  # colours where a clockwise walk along the rim enters a piece, and leaves it
-    corners = True
-    for up, right, down, left in map(canonical, clockwise(columns, order)):  # grey first: 0 a b c, 0 0 a b
-        grey = tuple(side == GREY for side in (up, right, down, left))
-        corners &= grey != (True, False, True, False)
-        if grey == (True, False, False, False):
-            leave.append(right)
-            enter.append(left)
-            inside.append(down)
-        elif grey == (True, True, False, False):
-            leave.append(down)
-            enter.append(left)
-        elif not any(grey):
-            inside += [up, right, down, left]
-    return corners, Counter(enter) == Counter(leave), not {*enter, *leave} & {*inside}
+    quads = list(map(canonical, clockwise(columns, order)))  # grey first: 0 a b c, 0 0 a b
+    inner, edges, two = ([quad for quad in quads if quad.count(GREY) == greys] for greys in range(3))
+    corners = [quad for quad in two if quad[1] == GREY]
+    enter = [quad[3] for quad in edges + corners]  # colours where a clockwise walk along the rim enters a piece
+    leave = [quad[1] for quad in edges] + [quad[2] for quad in corners]
+    inside = {quad[2] for quad in edges} | {side for quad in inner for side in quad}
+    return corners == two, Counter(enter) == Counter(leave), inside.isdisjoint(enter + leave)
 
 
 def _possible(columns: Quads, tests: int = 2) -> list[str]:
@@ -124,11 +115,6 @@ def _possible(columns: Quads, tests: int = 2) -> list[str]:
     for test in range(tests):
         orders = [order for order in orders if passed[order][test]] or orders
     return orders
-
-
-def _differ(columns: Quads, orders: Sequence[str]) -> bool:
-    """Whether some of the orders make other pieces than the rest."""
-    return len({tuple(map(canonical, clockwise(columns, order))) for order in orders}) > 1
 
 
 # -- pieces without frame and turns ------------------------------------------------------------------------------------

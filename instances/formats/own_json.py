@@ -115,14 +115,12 @@ class _Best(NamedTuple):
 
     instance: str
     sha256: str
-    score: int
-    board: Board
     url: str
     set_sha256: str  # empty in older files
+    board: Board
 
 
-def _parse(text: str) -> _Best:
-    fields = JsonFields(json_object(text))
+def _parse(fields: JsonFields) -> _Best:
     fields.integer("schema", 1, 1)
     instance, sha256, url = (fields.text(name, _MAX_URL) for name in ("instance", "instance_sha256", "url"))
     if not _HEX.fullmatch(sha256):
@@ -130,21 +128,21 @@ def _parse(text: str) -> _Best:
     if url and not holds_url(url):
         raise InputError(f"'url': {describe_found(url)}; expected a viewer URL with board_edges, or an empty text")
     width, height = _shape(fields)
-    score = fields.integer("score", 0, height * (width - 1) + width * (height - 1))
     bounds = [(0, MAX_CELLS - 1), (0, 3)]  # pieces with copies may be more than the cells
     pairs = [
         None if entry is None else bounded_row(entry, bounds, f"cell {cell} of 'placements'", "piece, rotation")
         for cell, entry in enumerate(fields.array("placements", width * height))
     ]
     key = fields.text("set_sha256", 64, default="")
-    return _Best(instance, sha256, score, Board.from_pairs(pairs, width, height), url, key)
+    return _Best(instance, sha256, url, key, Board.from_pairs(pairs, width, height))
 
 
 def _read_best(source: Source) -> Document:
     """Read the board. Its puzzle is the one given, else the instance that the file names, else that of its URL."""
-    best = _parse(source.text)
-    notes: list[str] = []
+    fields = JsonFields(json_object(source.text))
+    best, notes = _parse(fields), list[str]()
     instance, puzzle, board = best.instance, source.puzzle, best.board
+    stated = fields.integer("score", 0, 2 * board.width * board.height - board.width - board.height)
     if puzzle is not None:
         board = _board_of(best, puzzle, source, notes)
     elif (located := _find_instance(best, source, notes)) is not None:
@@ -162,9 +160,8 @@ def _read_best(source: Source) -> Document:
     cell = int(board.placements.argmax())
     if (piece := int(board.placements[cell]) >> 2) >= puzzle.piece_count:
         raise InputError(f"cell {cell} of 'placements' names piece {piece}; expected 0 to {puzzle.piece_count - 1}")
-    score = verify(puzzle, board).score
-    if score != best.score:
-        notes.append(f"the file says score {best.score}; the board has {score}")
+    if (score := verify(puzzle, board).score) != stated:
+        notes.append(f"the file says score {stated}; the board has {score}")
     return Document(BEST.name, puzzle, board, tuple(notes), instance)
 
 

@@ -39,6 +39,11 @@ _SHORTEST_RIM = 8  # sides, of the smallest board with corners
 _SHOWN = 5  # missing ids that a sentence names
 _MOST_COLOURS = 4000
 _BY_NAME = "--puzzle-format pieces:"
+_OPTION = re.compile(
+    "(?P<shape>[0-9]{1,4}x[0-9]{1,4})|border=(?P<border>[0-9]{1,5})|rim=(?P<rim>.+)|(?P<mates>mates|equal)"
+    "|(?P<rules>unframed|tetravex)",
+    re.I,
+)
 _Shape = tuple[int, int]
 _Notes = tuple[str, ...]
 
@@ -85,27 +90,27 @@ def read(source: Source) -> Document:
 
 def _parse_options(option: str | None) -> _Options:
     """The parts of an option such as ``udlr,6x12,border=2``. Raises InputError for an unknown one."""
-    options = _Options()
-    for written in filter(None, (option or "").split(",")):
-        part = written.lower()
-        if shape := re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", part):
-            options = options._replace(shape=(int(shape[1]), int(shape[2])))
-        elif border := re.fullmatch(r"border=([0-9]{1,5})", part):
-            options = options._replace(border=int(border[1]))
-        elif re.match("rim=.", part):
-            options = options._replace(rim=written[4:], framed=False)
-        elif part in ("mates", "equal"):
-            options = options._replace(mates=part == "mates")
-        elif part in ("unframed", "tetravex"):
-            options = options._replace(framed=False, turns=part == "unframed")
-        elif order := _order_of(part):
-            options = options._replace(order=order)
-        else:
+    named: dict[str, str] = {}
+    for part in filter(None, (option or "").split(",")):
+        found, order = _OPTION.fullmatch(part), _order_of(part)
+        if found is None and order is None:
             raise InputError(
                 f"option {quoted(part)} of {FORMAT.name}; expected a side order such as nesw or udlr, a shape such as "
                 "6x12 (width x height), border=COLOUR, rim=COLOUR, unframed, tetravex, mates or equal"
             )
-    return options
+        named |= (
+            {name: value for name, value in found.groupdict().items() if value} if found else {"order": order or ""}
+        )
+    width, _, height = named.get("shape", "").lower().partition("x")
+    return _Options(
+        named.get("order"),
+        (int(width), int(height)) if width else None,
+        int(named["border"]) if "border" in named else None,
+        framed=not named.keys() & {"rim", "rules"},
+        turns=named.get("rules", "").lower() != "tetravex",
+        rim=named.get("rim"),
+        mates=named["mates"].lower() == "mates" if "mates" in named else None,
+    )
 
 
 # -- rows of pieces ----------------------------------------------------------------------------------------------------
@@ -115,7 +120,7 @@ def _in_rows(rows: Sequence[Row]) -> Listed:
     """Rows of as many columns each: four sides, perhaps after an id, a type or a label; others say what they are."""
     data = {row: columns for row in rows if (columns := _columns(row)) is not None}
     if not data:
-        shapes.refuse_other_sides([row for row in rows if row.only_numbers])
+        shapes.refuse_other_sides([(row.line, row.numbers) for row in rows if row.only_numbers])
         raise InputError("no line with the four sides of a piece; expected a puzzle or a board", line=1)
     widths = Counter(map(len, data.values()))
     width = max(widths, key=lambda columns: (widths[columns], columns))
@@ -124,7 +129,7 @@ def _in_rows(rows: Sequence[Row]) -> Listed:
     if width == 4:
         if is_bounded_header(pieces[head], len(pieces) - 1):
             pieces.pop(head)
-        shapes.refuse_other_sides([*pieces])
+        shapes.refuse_other_sides([(row.line, row.numbers) for row in pieces])
     named = _take_names(listed, [row for row in rows if row.line < head.line and not row.only_numbers], width)
     for row in rows:
         said, columns, count = _take_said(listed, row), data.get(row), len(row.tokens)
@@ -208,16 +213,14 @@ def _take_said(listed: Listed, row: Row) -> bool:
 
 def _take_ids(listed: Listed, pieces: Mapping[Row, list[int]]) -> None:
     """Put the pieces in the order of their ids, the first column; a second one is their type."""
-    ids = [columns[0] for columns in pieces.values()]
-    typed = len(next(iter(pieces.values()))) == 6
-    if typed:
-        odd = _odd_types([columns[1:] for columns in pieces.values()])
-        if len(set(ids)) < len(ids) or 4 * len(odd) > len(ids):
-            shapes.refuse_other_sides([*pieces])
-        if odd:
-            piece, kind, *_ = pieces[row := [*pieces][odd[0]]]
-            said = f"piece {piece} is of type {kind}, unlike others with as many grey sides; expected id, type, sides"
-            raise NearError(said, line=row.line)
+    ids, typed = [columns[0] for columns in pieces.values()], len(next(iter(pieces.values()))) == 6
+    odd = _odd_types([columns[1:] for columns in pieces.values()]) if typed else []
+    if typed and (len(set(ids)) < len(ids) or 4 * len(odd) > len(ids)):
+        shapes.refuse_other_sides([(row.line, row.numbers) for row in pieces])
+    if odd:
+        piece, kind, *_ = pieces[row := [*pieces][odd[0]]]
+        said = f"piece {piece} is of type {kind}, unlike others with as many grey sides; expected id, type, sides"
+        raise NearError(said, line=row.line)
     if len(set(ids)) != len(ids):
         said = f"two pieces have the id {Counter(ids).most_common(1)[0][0]}; expected each once"
         raise InputError(said, line=listed.last)
@@ -236,13 +239,12 @@ def _take_ids(listed: Listed, pieces: Mapping[Row, list[int]]) -> None:
 
 def _odd_types(rows: Sequence[list[int]]) -> list[int]:
     """The rows whose first column is not what those say that have as many sides of the rim, whatever its colour."""
-    found: list[list[int]] = []
-    for colour, count in Counter(colour for row in rows for colour in row[1:]).items():
-        if count >= _SHORTEST_RIM:
-            sides = [min(2, row[1:].count(colour)) for row in rows]
-            kinds = Counter(zip(sides, (row[0] for row in rows), strict=True))
-            usual = {side: kind for (side, kind), _ in sorted(kinds.items(), key=lambda entry: entry[1])}
-            odd = [at for at, row in enumerate(rows) if usual[sides[at]] != row[0]]
+    found = []
+    for colour in {colour for row in rows for colour in row[1:]}:
+        kinds = [(min(2, row[1:].count(colour)), row[0]) for row in rows]
+        usual = dict(sorted(Counter(kinds), key=kinds.count))  # of each number of sides
+        odd = [at for at, (sides, kind) in enumerate(kinds) if usual[sides] != kind]
+        if sum(row[1:].count(colour) for row in rows) >= _SHORTEST_RIM:
             found.append(odd if len({*usual.values()}) == len(usual) else list(range(len(rows))))
     return min(found, key=len, default=[])
 
@@ -399,7 +401,7 @@ def _shape(listed: Listed, options: _Options, notes: list[str]) -> _Shape | None
         notes.append(f"{count} pieces, as stated")
     expected = stated[0] * stated[1] if stated and shapes.ANY_NUMBER not in listed.rules else listed.count
     if expected is not None and count != expected:
-        corners = sum(list(quad).count(0) >= 2 for quad in listed.quads)
+        corners = sum(quad.count(0) >= 2 for quad in listed.quads)
         short = f"; {corners} corner pieces" if corners < 4 else ""
         kind = InputError if listed.count is None else NearError  # a count with its name is no header of another format
         said = f"{count} of {expected} pieces{listed.gaps}{short}; expected all {expected}"
@@ -412,16 +414,17 @@ def _border(listed: Listed, options: _Options, shape: _Shape | None) -> tuple[in
     quads, count = listed.quads, len(listed.quads)
     used = sorted({colour for quad in quads for colour in quad} - {side for pair in listed.mates for side in pair})
     shapes = [shape] if shape else [(w, count // w) for w in range(1, count + 1) if not count % w and w * w >= count]
-    found = [
-        (colour, each)
-        for colour in (used if options.border is None else [options.border])
-        for sides in [Counter(list(quad).count(colour) for quad in quads)]
-        for each in shapes
-        if _rim_fits(sides, *each)
-    ]
+    found = []
+    for colour in used if options.border is None else [options.border]:
+        sides = [quad.count(colour) for quad in quads]
+        for width, height in shapes:
+            wanted = [2 * (width + height) - 8, 4, 0, 0]  # pieces with one to four sides of the rim
+            strip = min(width, height) < 2 and sum(sides) == 2 * (width + height)
+            if strip or (min(width, height) > 1 and [sides.count(number) for number in (1, 2, 3, 4)] == wanted):
+                found.append((colour, (width, height)))
     found = [entry for entry in found if entry[0] == GREY] or found
     if not found:
-        zeros = sum(list(quad).count(0) for quad in quads)
+        zeros = sum(quad.count(0) for quad in quads)
         size = f" of {shape[0]} x {shape[1]}" if shape else ""
         raise NoRimError(
             f"{count} pieces{listed.gaps}; no colour is on as many sides as a rim{size} has (0 is on {zeros}); "
@@ -433,14 +436,6 @@ def _border(listed: Listed, options: _Options, shape: _Shape | None) -> tuple[in
         names = " or ".join(f"{_BY_NAME}border={colour},{w}x{h}" for colour, (w, h) in found[:3])
         raise NearError(f"the pieces fit in several ways; expected one by name, {names}", line=listed.last)
     return found[0]
-
-
-def _rim_fits(sides: Counter[int], width: int, height: int) -> bool:
-    """Whether so many pieces have each number of sides of a colour, as corners and borders of the board need."""
-    around = 2 * (width + height)
-    if min(width, height) < 2:
-        return sum(number * pieces for number, pieces in sides.items()) == around
-    return [sides[number] for number in (1, 2, 3, 4)] == [around - 8, 4, 0, 0]
 
 
 def write(target: Target) -> str:

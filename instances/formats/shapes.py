@@ -140,7 +140,7 @@ def rows_of(text: str) -> tuple[Row, ...]:
             numbers = tuple(int(token) for token in tokens if token.isascii() and token.isdigit())
             rows.append(Row(number, tokens, comment.strip(), numbers, code))
     if signed:
-        refuse_other_sides([row for row in rows if row.only_numbers])
+        refuse_other_sides([(row.line, row.numbers) for row in rows if row.only_numbers])
         raise InputError("a number with a sign; expected whole numbers from 0, or both +3 and -3", line=signed)
     return tuple(rows)
 
@@ -164,13 +164,13 @@ def _says(line: str) -> bool:
     return re.search(r"\w", line) is not None or not _ORNAMENT.fullmatch(line)
 
 
-def refuse_other_sides(rows: Sequence[Row]) -> None:
-    """Raise InputError for rows of three or of six sides, with or without a number of the piece before them."""
-    counts = [len(row.numbers) for row in rows if row.numbers]
-    usual = max(set(counts), key=counts.count, default=0)
-    body = [row for row in rows if row.numbers and len(row.numbers) == usual]
-    numbered = [row.numbers[0] for row in body] in (list(range(len(body))), list(range(1, len(body) + 1)))
-    refuse_sides(usual - (numbered and usual > 3 and len(body) > 1), len(body), body[0].line if body else 1)
+def refuse_other_sides(rows: Sequence[tuple[int, Sequence[object]]]) -> None:
+    """Raise InputError for rows, by line, of three or of six sides, with or without a number of the piece before."""
+    usual = max(Counter(len(sides) for _, sides in rows).most_common(1), default=(0, 0))[0]
+    body = [(line, str(sides[0])) for line, sides in rows if len(sides) == usual > 0]
+    numbered = [first for _, first in body] in ([str(at + base) for at in range(len(body))] for base in (0, 1))
+    if body:
+        refuse_sides(usual - (numbered and len(body) > 1 and usual > 3), len(body), body[0][0])
 
 
 def refuse_sides(sides: int, count: int, line: int | None = None) -> None:

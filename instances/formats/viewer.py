@@ -125,14 +125,6 @@ class Letters:
     order: str  # the stated motifs_order, or an empty text
 
 
-def urls_in(text: str) -> list[str]:
-    """The viewer URLs in a text, as they are written. Raises InputError if there is none."""
-    urls = [word for word in re.split(r"""[\s"'`<>|\[\]()]+""", text) if HAS_EDGES.search(word)]
-    if not urls:
-        raise InputError("no viewer URL here; expected '…#puzzle=NAME&board_w=W&board_h=H&board_edges=LETTERS'")
-    return urls
-
-
 def parse(url: str, puzzle: Puzzle | None, notes: list[str]) -> Letters:
     """Parse a viewer URL.
 
@@ -150,12 +142,13 @@ def parse(url: str, puzzle: Puzzle | None, notes: list[str]) -> Letters:
         raise InputError(
             f"board_edges has {quoted(bad[0])} on {cell_label(bad.start() // 4, width)}; expected letters from a to z"
         )
-    numbers = _numbers(values.get("board_pieces", ""), [quad == "aaaa" for quad in _in_parts(edges, 4)], notes)
+    cells_letters = _in_parts(edges, 4)
+    numbers = _numbers(values.get("board_pieces", ""), [quad == "aaaa" for quad in cells_letters], notes)
     one_piece = cells == 1 and numbers[0] is not None  # only its number tells it from an empty cell
     quads: list[Quad | None] = []
-    for cell, (letters, stated) in enumerate(zip(_in_parts(edges, 4), numbers, strict=True)):
-        up, right, down, left = map(_ALPHABET.index, letters)
-        quads.append(None if letters == "aaaa" and not one_piece else (up, right, down, left))
+    for cell, (quad, stated) in enumerate(zip(cells_letters, numbers, strict=True)):
+        up, right, down, left = map(_ALPHABET.index, quad)
+        quads.append(None if quad == "aaaa" and not one_piece else (up, right, down, left))
         if quads[cell] is None and stated is not None:
             raise InputError(
                 f"{cell_label(cell, width)} is empty in board_edges and holds piece {stated + 1} in board_pieces; "
@@ -235,19 +228,17 @@ def _table(order: str) -> list[int] | None:
 
 
 def read(source: Source) -> Document:
-    urls = urls_in(source.text)
+    urls = [word for word in re.split(r"""[\s"'`<>|\[\]()]+""", source.text) if HAS_EDGES.search(word)]
+    if not urls:
+        raise InputError("no viewer URL here; expected '…#puzzle=NAME&board_w=W&board_h=H&board_edges=LETTERS'")
     url = urls[source.place(len(urls))]
     rest = [(at, line.replace(url, " "), url in line) for at, line in enumerate(source.text.split("\n"), start=1)]
     notes = [*left_out((at, line) for at, line, held in rest if re.search("[0-9]" if held else r"\w", line))]
-    return replace(_read_letters(source, parse(url, source.puzzle, notes), notes), boards=len(urls))
-
-
-def _read_letters(source: Source, letters: Letters, notes: list[str]) -> Document:
+    letters, puzzle = parse(url, source.puzzle, notes), source.puzzle
     if source.option is not None:
         if source.option not in _DEFAULT_ORDERS and _table(source.option) is None:
             raise _unknown_order(source.option)
         letters = replace(letters, order=source.option)
-    puzzle = source.puzzle
     if puzzle is None and letters.name in shipped_instances():
         shipped = source.find_puzzle(letters.name)
         quads = _translated(letters.quads, _table(letters.order) or range(26))
@@ -256,14 +247,13 @@ def _read_letters(source: Source, letters: Letters, notes: list[str]) -> Documen
             puzzle = shipped
             notes.append(f"shipped instance {puzzle.name}, found by name and pieces")
     if puzzle is None:
-        return _on_its_own(letters, notes)
+        return replace(_on_its_own(letters, notes), boards=len(urls))
     index = PieceIndex(puzzle)
     board, contradicted = index.board(_colours(letters, index, notes), letters.numbers)
     if contradicted:
-        notes.append(
-            f"board_pieces names another piece than board_edges shows on {contradicted} cells; board_edges is used"
-        )
-    return Document(FORMAT.name, puzzle, board, tuple(notes))
+        said = f"board_pieces names another piece than board_edges shows on {contradicted} cells"
+        notes.append(f"{said}; board_edges is used")
+    return Document(FORMAT.name, puzzle, board, tuple(notes), boards=len(urls))
 
 
 def _translated(quads: Sequence[Quad | None], table: Sequence[int]) -> list[Quad | None]:
@@ -281,14 +271,14 @@ def _colours(letters: Letters, index: PieceIndex, notes: list[str]) -> list[Quad
     }
     chosen = min(contradictions, key=contradictions.__getitem__, default=None)
     if any(number is not None for number in letters.numbers) and (chosen is None or contradictions[chosen]):
-        boards = _boards(letters, index, stated=True)
+        boards = _boards(letters, index, letters.numbers)
         if len(boards) == 1:
             notes.append("letters matched to the colours by board_pieces")
             return boards[0]
     if chosen is not None:
         notes.append(chosen)
         return shown[chosen]
-    boards = _boards(letters, index, stated=False)
+    boards = _boards(letters, index, ())
     if not boards:
         raise _no_piece(letters, index)
     if len(boards) > 1:
@@ -300,17 +290,17 @@ def _colours(letters: Letters, index: PieceIndex, notes: list[str]) -> list[Quad
     return boards[0]
 
 
-def _boards(letters: Letters, index: PieceIndex, *, stated: bool) -> list[list[Quad | None]]:
+def _boards(letters: Letters, index: PieceIndex, numbers: Sequence[int | None]) -> list[list[Quad | None]]:
     """The different boards, as colours on the cells, that the maps of `match_letters` show; by their pieces."""
-    boards: dict[bytes, list[Quad | None]] = {}
-    for colour_of in match_letters(letters.quads, index, letters.numbers if stated else None):
+    boards: dict[Board, list[Quad | None]] = {}
+    for colour_of in match_letters(letters.quads, index, numbers):
         quads = _translated(letters.quads, [colour_of.get(letter, GREY) for letter in range(26)])
-        boards.setdefault(index.board(quads, letters.numbers)[0].placements.tobytes(), quads)
+        boards.setdefault(index.board(quads, letters.numbers)[0], quads)
     return list(boards.values())
 
 
 def match_letters(
-    quads: Sequence[Quad | None], index: PieceIndex, numbers: Sequence[int | None] | None = None
+    quads: Sequence[Quad | None], index: PieceIndex, numbers: Sequence[int | None] = ()
 ) -> list[dict[int, int]]:
     """The one-to-one maps from letters to colours under which quads of letters are pieces, at most `MOST_MAPS`.
 
@@ -320,11 +310,9 @@ def match_letters(
     """
     needed = Counter(canonical(quad) for quad in quads if quad is not None)
     stated: dict[Quad, set[Quad]] = {}  # what a quad with a number may show
-    for quad, piece in zip(quads, numbers or (), strict=False):
+    for quad, piece in zip(quads, numbers, strict=False):
         if quad is not None and piece is not None:
-            turned = (
-                {rotate(index.pieces[piece], turns) for turns in range(4)} if 0 <= piece < len(index.pieces) else set()
-            )
+            turned = {rotate(sides, turns) for sides in index.pieces[piece : piece + 1] for turns in range(4)}
             if stated.setdefault(canonical(quad), turned) != turned or not turned:
                 return []
     oriented: dict[tuple[int | None, ...], list[Quad]] = defaultdict(list)  # by each pattern of known sides

@@ -22,7 +22,6 @@ from lns.instances.formats import (
     load_puzzle,
     parse,
     read,
-    read_board,
     render,
     viewer_url,
     write,
@@ -124,39 +123,36 @@ def test_best_json_finds_its_instance_beside_it_then_in_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     puzzle, board = planted(1, 4, 3, 3, clues=2)
-    runs, here = tmp_path / "runs", tmp_path / "here"
-    runs.mkdir()
-    here.mkdir()
+    here, best = tmp_path / "here", tmp_path / "runs" / "best.json"
+    for folder in (here, best.parent):
+        folder.mkdir()
     monkeypatch.chdir(here)
-    best = runs / "best.json"
     best.write_text(json.dumps(best_json(puzzle, board, instance="p.json", seed=0, elapsed_s=0)))
     own, shown = load_board(str(best))  # nowhere: its url defines the puzzle, without clues
     assert own.clues == () and verify(own, shown).score == puzzle.max_score
-    write(here / "p.json", None, puzzle, None)
+    write("p.json", None, puzzle, None)
     assert load_board(str(best)) == (puzzle, board)
-    write(runs / "p.json", None, planted(2, 4, 3, 3)[0], None)  # another puzzle of that name does not count
+    write(best.with_name("p.json"), None, planted(2, 4, 3, 3)[0], None)  # another puzzle of that name does not count
     document = read(str(best))
-    assert document.puzzle == puzzle and "is another puzzle" in document.notes[0]
-    assert document.instance == "p.json"
+    assert document.puzzle == puzzle and "is another puzzle" in document.notes[0] and document.instance == "p.json"
     monkeypatch.chdir(tmp_path)
     assert load_board(str(best))[0] == own
-    write(runs / "instance.json", None, puzzle, None)  # the copy in a run directory
+    write(best.with_name("instance.json"), None, puzzle, None)  # the copy in a run directory
     document = read("runs/best.json")
     assert document.puzzle == puzzle and document.instance == "runs/instance.json"
 
 
-def test_best_json_whose_instance_is_a_url_or_cannot_be_found(tmp_path: Path) -> None:
+def test_best_json_whose_instance_is_a_url_or_cannot_be_found() -> None:
+    """A url defines the pieces of a framed puzzle, but does not say that its colours have mates."""
     puzzle, board = load_board(viewer_url(*planted(1, 4, 3, 3)))
     best = best_json(puzzle, board, instance=viewer_url(puzzle, board), seed=0, elapsed_s=0)
-    path = tmp_path / "best.json"
-    path.write_text(json.dumps(best))
-    assert load_board(str(path)) == (puzzle, board)
-    path.write_text(json.dumps(best | {"instance": "gone.txt", "url": ""}))
-    assert read(str(path)).puzzle is None
-    with pytest.raises(
-        InputError, match=r"instance 'gone.txt' not found, and there is no url to define it; expected the puzzle"
-    ):
-        load_board(str(path))
+    document = parse(json.dumps(best))
+    assert (document.puzzle, document.board) == (puzzle, board)
+    document = parse(json.dumps(best | {"instance": "gone.txt", "url": ""}))
+    assert document.puzzle is None
+    assert document.notes == ("instance 'gone.txt' not found, and there is no url to define it",)
+    document = parse(render("best", replace(puzzle, mates=((1, 2),)), board, instance="gone.json")[0])
+    assert document.puzzle is None and "holds no pieces" in document.notes[-1]
 
 
 def test_best_json_of_halves_finds_its_csv_and_else_asks_for_it(
@@ -172,13 +168,6 @@ def test_best_json_of_halves_finds_its_csv_and_else_asks_for_it(
     Path("scramble.csv").unlink()
     with pytest.raises(InputError, match=r"'scramble.csv' not found; .* holds no pieces; expected.*--puzzle"):
         load_board("best.json")
-
-
-def test_best_json_of_mates_is_not_taken_from_its_url() -> None:
-    """A url knows the pieces of a framed puzzle, but not that its colours have mates."""
-    plain, board = planted(1, 4, 3, 3)
-    text = render("best", replace(plain, mates=((1, 2),)), board, instance="gone.json")[0]
-    assert parse(text).puzzle is None and "holds no pieces" in parse(text).notes[-1]
 
 
 def test_best_json_of_another_puzzle_is_refused_and_a_clued_one_accepted() -> None:
@@ -274,15 +263,6 @@ def test_piece_and_turn_in_every_convention(base: int, sign: int, rows: str, off
     assert parse("\n".join(lines if rows == "top" else lines[::-1]), puzzle=SMALL).board == LAID
 
 
-def test_colours_in_place_define_the_puzzle(tmp_path: Path) -> None:
-    path = tmp_path / "board.txt"
-    path.write_text("\n".join(" ".join(map(str, quad)) for quad in LAID.colours(SMALL).tolist()))
-    document = read_board(str(path))
-    assert document.puzzle is not None and document.board is not None
-    assert verify(document.puzzle, document.board).score == SMALL.max_score
-    assert read_board(str(path), SMALL).board == LAID
-
-
 @pytest.mark.parametrize("turns", [True, False])
 def test_puzzles_without_frame_as_text(turns: bool) -> None:
     pieces = np.array([[8, 2, 3, 4], [1, 5, 6, 2], [3, 7, 7, 1], [6, 1, 2, 7]])
@@ -319,13 +299,3 @@ def test_a_picture_of_any_width_defines_its_puzzle(width: int) -> None:
     document = parse(render("picture", puzzle, solution)[0], format="cells")
     assert document.puzzle is not None and document.board is not None
     assert np.array_equal(document.board.colours(document.puzzle), solution.colours(puzzle))
-
-
-def test_a_line_of_marks_alone_is_named_or_refused() -> None:
-    lines = [f"{i + 1} {' '.join(map(str, quad))}" for i, quad in enumerate(SMALL.pieces.tolist())]
-    document = parse("\n".join(["?!", "------", *lines]))
-    assert document.puzzle == SMALL and "left out: line 1 ('?!')" in document.notes
-    rows = [" ".join(map(str, quad)) for quad in LAID.colours(SMALL).tolist()]
-    with pytest.raises(InputError, match=r"'\.' among the numbers of a board") as refused:
-        parse("\n".join([*rows[:7], ".", *rows[8:]]), puzzle=SMALL, format="cells")
-    assert refused.value.line == 8

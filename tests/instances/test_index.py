@@ -177,6 +177,7 @@ SMALL_PUZZLES = {
     "a list of a program": ("const tiles = [[0,2,1,0],\n[0,0,1,2],\n[1,3,0,0],\n[1,0,0,3]]\n", "line 1 ('const"),
     "JSON by its content": ('{"k": [[0,2,1,0],[0,0,1,2],[1,3,0,0],[1,0,0,3]], "by": "me"}', "left out: by of the JSON"),
     "a header that is the side": ("2\n" + PIECES, "a header of 2: the side of the board"),
+    "a line of marks": ("?!\n------\n" + PIECES, "left out: line 1 ('?!')"),
     "a line of words": ("Pieces\n" + PIECES, "left out: line 1 ('Pieces')"),
     "a gap in the ids": (PIECES.replace("4 1", "9 1"), "no piece has the id 4, 5, 6, 7, 8, up to 9"),
 }
@@ -223,6 +224,7 @@ SMALL_REFUSED: dict[str, tuple[str, Puzzle | None, str]] = {
     "a line of pieces and turns from 0": (changed(PAIRS, 29, "7 x"), LARGE, ":30: cell 29 (piece, rotation) is 'x'"),
     "a number of pieces that is wrong": ("ntiles: 3\n" + PIECES, None, ":5: 4 of 3 pieces; expected all 3"),
     "colours of no piece": (changed(LAID_QUADS, 14, "9 9 9 9"), LARGE, ":15: row 2, column 2 .* shows 9 9 9 9, no"),
+    "a mark among numbers": (changed(LAID_QUADS, 7, "."), LARGE, ":8: piece 8 of 36 has 1 entries, '.'"),
     "sections that differ": (text(*CLUES[:9], "# again", *CLUES[:8], "30 3 3 1"), LARGE, ":19: .*differs from the"),
 }
 
