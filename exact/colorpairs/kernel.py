@@ -5,8 +5,7 @@
 Shaving (Benoist & Bourreau 2008, 5.1) tries the values of the surrounded cells at a node, and undoes each trial. The
 paper's tries every value of every cell with two or more known sides, and each trial applies all filters to their
 fixpoint. Quick shaving is weaker: it tries the cells where at most one value passes a test of single pairs, while no
-cell has three known sides, and its trial is the placement alone. A trial is a kernel of its own, compiled only when
-some shaving is on.
+cell has three known sides, and its trial is the placement alone.
 """
 
 from __future__ import annotations

@@ -28,11 +28,7 @@ _ONE = np.uint64(1)
 
 
 def make_cost_tables(plan: RegionPlan, pieces: Ints, bits: int, limit: int) -> CostTables:
-    """Allocate the tables of a region, for any order of its cells.
-
-    ``pieces``: those that may be placed; ``bits``: for the pieces of a pattern; ``limit``: most entries of one table, 0
-    for a search without prices.
-    """
+    """The tables of a region, for any order of its cells; ``limit``: most entries of one, 0 for a search without."""
     n, entries, places = (len(plan.cells), MAX_ENTRIES, len(plan.kind_of) * bits) if limit else (0, 0, 0)
     digit, radix = _number_colours(plan, pieces) if limit else np.zeros((2, 0), dtype=np.int64)
     sizes = {"n+1": n + 1, "n*bits": n * bits, "bits": bits, "entries": entries, "places": places, "limit": limit}

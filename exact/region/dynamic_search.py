@@ -7,13 +7,12 @@ mismatches is the case r = 0. What spending adds:
   decided in a dynamic order (`_choose`).
 - Bound: the spent mismatches, for every open cell the least mismatches of a free piece on its known sides, and Demand -
   Offer of pairs over the other cells, each counted once (`lns.exact.region.dynamic_explain.count_pairs`).
-- Preemption and instantiation where a stage or the region has no mismatch left (`lns.exact.region.dynamic_explain`).
+- Preemption and instantiation where a stage or the region has no mismatch left.
 
 A dead end is explained by decisions (`lns.exact.region.dynamic_explain`), of which one must change. The search jumps
 back to the last of them, and the others are added to the explanation of the failed value there. It stops at a depth
-where another task of a stage is pending. An empty explanation proves that there is no refill (conflict-directed
-backjumping: P. Prosser, "Hybrid algorithms for the constraint satisfaction problem", Computational Intelligence 9,
-1993). The choice of cells is after C. Bessiere and J.-C. Regin, "MAC and combined heuristics", CP 1996 (dom/deg).
+where another task of a stage is pending. An empty explanation proves that there is no refill (P. Prosser, "Hybrid
+algorithms for the constraint satisfaction problem", Computational Intelligence 9, 1993).
 """
 
 from __future__ import annotations
@@ -164,7 +163,10 @@ def _jump(
         if depth < 0:
             state.counters[counter.EXHAUSTED] = 1
             return 0, _JUMP
-        remove_piece(t, s, p, plan, state, depth)
+        cell = p.cell[depth]
+        _toggle_piece(t, p, s.grid[cell] >> 2)
+        unassign(t, s, cell, 4, depth, False)
+        _change_balances(s, plan, state, cell, 1)
     explain.add(t, s.conflict, depth, s.conflict, failed)
     s.conflict[depth * t.words + (depth >> 6)] &= ~bit(depth)
     return depth, _TRY
@@ -354,15 +356,6 @@ def place_piece(
     state.spent[depth + 1] = state.spent[depth] + state.level[depth]
     state.bound[depth + 1] = balance_bound(state, vacant, state.counters[counter.SPARE])
     _toggle_piece(t, p, piece)
-
-
-@inline_flat_kernel
-def remove_piece(t: Tables, s: State, p: Spending, plan: RegionPlan, state: RegionState, depth: int) -> None:
-    """Undo `place_piece`."""
-    cell = p.cell[depth]
-    _toggle_piece(t, p, s.grid[cell] >> 2)
-    unassign(t, s, cell, 4, depth, False)
-    _change_balances(s, plan, state, cell, 1)
 
 
 @inline_flat_kernel

@@ -4,9 +4,8 @@ Candidates are bit sets of oriented pieces: those with exactly 0, 1, 2... mismat
 counting. Bounds: colour balance (`balance_bound`), look-ahead (`_lookahead_fails`) and, if the search uses
 prices, the cost-to-go tables (`lns.exact.region.cost_to_go`).
 
-Stages of a search scheme are filled one after the other (`lns.exact.region.scheme`).
-
-Call `start_search`, then `search_region` until the search is finished.
+Stages of a search scheme are filled one after the other (`lns.exact.region.scheme`). Call `start_search`, then
+`search_region` until the search is finished.
 """
 
 from __future__ import annotations

@@ -49,10 +49,7 @@ class Region:
     mismatches, where ``base`` counts the matches that do not touch the region. ``outside``: int32 (cells of the board,)
     oriented pieces outside the region, -1 elsewhere; ``free``: bool (pieces,) which may be placed; ``start``: the board
     with the clues of the region placed, and filled if it had some pieces there; ``mismatches``: those of ``start``, or
-    ``joints`` + 1 if it breaks a rule or the region is empty.
-
-    Raises InputError for more than MAX_REGION cells, or if the board breaks a rule outside the region, or leaves too
-    few pieces that fit the rim in it.
+    ``joints`` + 1 if it breaks a rule or the region is empty. Raises InputError as `resolve` does.
     """
 
     def __init__(
@@ -103,13 +100,11 @@ def checked_cells(puzzle: Puzzle, cells: Iterable[int]) -> list[int]:
     chosen = [int(cell) for cell in cells]
     if not chosen:
         raise InputError("the region has no cell; expected 1 or more")
-    seen: set[int] = set()
-    for cell in chosen:
+    for number, cell in enumerate(chosen):
         if not 0 <= cell < puzzle.cells:
             raise InputError(f"the region names cell {cell}, off the board; expected 0 to {puzzle.cells - 1}")
-        if cell in seen:
+        if cell in chosen[:number]:
             raise InputError(f"the region names {puzzle.cell_label(cell)} twice; expected each cell once")
-        seen.add(cell)
     return chosen
 
 
@@ -199,10 +194,9 @@ _tables = lru_cache(maxsize=8)(_Tables)
 
 
 def plan_region(puzzle: Puzzle, free: list[int], *, filled: npt.NDArray[np.bool_]) -> RegionPlan:
-    """Plan a region, without an order; `with_slots` gives it one.
+    """Plan the region of the cells ``free``, without an order; `with_slots` gives it one.
 
-    ``free``: its cells without those of clues; ``filled``: bool (cells of the board,), which cells outside the region
-    hold a piece. Raises InputError for more than MAX_REGION cells.
+    ``filled``: bool (cells of the board,), which cells outside hold a piece. InputError for more than MAX_REGION cells.
     """
     if len(free) > MAX_REGION:
         raise InputError(f"the region frees {len(free)} cells; expected at most {MAX_REGION}")
@@ -305,19 +299,13 @@ def bit_sets(rows: int, words: int, row: Any, bit: Ints) -> Words:
 
 
 def make_state(region: Region, largest_table: int = 0) -> RegionState:
-    """The state of a search of a region, for any order of its cells.
-
-    ``largest_table``: entries of a cost-to-go table, 0 = no prices. Raises AssertionError if there are fewer free
-    pieces of some kind than cells.
-    """
+    """The state of a search of a region, for any order of its cells; ``largest_table``: entries, 0 = no prices."""
     plan, tables = region.plan, _tables(region.puzzle)
     n, pieces = len(plan.cells), np.flatnonzero(region.free)
     patterns, kinds, colours1 = len(plan.kind_of), len(plan.rotations), len(plan.colour_class)
     words = max(1, int(np.max(-(-(plan.cells_of_kind + region.shape.spare) * plan.rotations // 64), initial=0)))
     bits, kind = words * 64, plan.kind_of_piece[pieces]
     by_kind = np.cumsum(kind[:, None] == np.arange(kinds), axis=0)
-    if (by_kind[-1:] < plan.cells_of_kind).any():
-        raise AssertionError("the free pieces are too few for the region")
     start = (by_kind[np.arange(len(pieces)), kind] - 1) * plan.rotations[kind]
     pattern, piece, rotation = np.nonzero(plan.fits.reshape(patterns, -1, 4)[:, pieces])
     bit, oriented = start[piece] + tables.earlier[pieces[piece], rotation], pieces[piece] * 4 + rotation
@@ -404,10 +392,3 @@ def make_dynamic_state(region: Region) -> tuple[Tables, State, Spending]:
     )
     spending.vacant[0] = (plan.around == VACANT).sum()
     return tables, state, spending
-
-
-def members_of(scheme: SearchScheme, words: int) -> Words:
-    """uint64 (stages * words,): the cells of each stage, as sets."""
-    place, first = np.argsort(scheme.members), scheme.first_member[:, None]
-    stage, cell = np.nonzero((place >= first) & (place < first + scheme.length[:, None]))
-    return bit_sets(len(scheme.length), words, stage, cell)

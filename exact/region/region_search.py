@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from copy import copy
 from typing import NamedTuple
 
 from lns.exact.colorpairs.state import counter
@@ -37,11 +38,7 @@ class Reports(NamedTuple):
 
 
 class Budget:
-    """A budget of nodes and of seconds, None = no limit.
-
-    ``nodes``: nodes used so far; ``work``: the same, each weighted by what it costs. The search asks `step` for the
-    size of its next step, and reports it to `use` afterwards.
-    """
+    """A budget of nodes and of seconds, None = no limit; ``work``: the nodes so far, each weighted by what it costs."""
 
     def __init__(self, nodes: int | None, seconds: float | None) -> None:
         self.limit = _NEVER if nodes is None else nodes
@@ -78,10 +75,10 @@ class Budget:
 
 
 class RegionSearch:
-    """The search for the best refill of a region; ``ways``: which searches take turns, the first one first.
+    """The search for the best refill of a region.
 
-    "scheme": fixed orders by a search scheme; "cyclic": fixed orders by cyclic spend curves, which in bands are often
-    faster; "dynamic".
+    ``ways``: which searches take turns, the first one first: "scheme"; "cyclic": by cyclic spend curves, which in bands
+    are often faster; "dynamic".
     """
 
     def __init__(self, region: Region, options: RegionOptions, *ways: str) -> None:
@@ -215,7 +212,9 @@ class RegionSearch:
 
     def _probe(self, racing: list[Search], r: int) -> None:
         """Learn what searches cost by short attempts at the levels below ``r``, each in a state of its own."""
-        probes = [(search, search.copy()) for search in racing]
+        probes = [(search, copy(search)) for search in racing]
+        for _, probe in probes:
+            probe.state = make_state(self.region)
         for level in range(max(self.lower_bound, r - _PROBED_LEVELS), r):
             for search, probe in probes:
                 if self._ends:

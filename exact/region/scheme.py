@@ -19,8 +19,6 @@ A *task* is a stage to be filled and the most mismatches at its end; or, of a sp
 after part B, has more mismatches of its own than its share. A stage that is split is two tasks, one for each part to
 begin with; the second waits on a stack until the first has failed. The cap of a stage counts all mismatches so far.
 
-Both searches, `lns.exact.region.kernel` and `lns.exact.region.dynamic_search`, fill stages by these tasks.
-
 How a stage is split for each b is chosen by dynamic programming over an estimate of the nodes. Pieces and joints are
 taken to be independent, so that a joint matches with the probability that two random sides do. That depends on the
 shape of the region and the pieces of the puzzle, not on the board, so a scheme is kept for the next board.

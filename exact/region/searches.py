@@ -23,9 +23,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from copy import copy, deepcopy
+from copy import deepcopy
 from functools import lru_cache
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +36,7 @@ from lns.exact.region.cost_to_go import UNIT, add_cheapest_refill, fill_tables, 
 from lns.exact.region.dynamic_search import DOM_DEG, search_dynamic
 from lns.exact.region.kernel import search_region, start_search
 from lns.exact.region.options import RegionOptions
-from lns.exact.region.plan import Region, make_dynamic_state, make_state, members_of, with_slots
+from lns.exact.region.plan import Region, bit_sets, make_dynamic_state, make_state, with_slots
 from lns.exact.region.scheme import RegionShape, SearchScheme, direct_scheme, make_scheme, orders_from_both_ends
 from lns.exact.region.state import EXHAUSTED, FOUND, PAUSED, Ints, RegionPlan, RegionState, Spending
 from lns.instances.puzzle import Puzzle
@@ -81,12 +81,6 @@ class Search:
     def log_cost(self, r: int) -> float:
         """Logarithm of the expected node equivalents of a search for at most ``r`` mismatches."""
         return math.log(max(1.0, self.cost)) + (0.0 if self.known is None else _GROWTH * (r - self.known))
-
-    def copy(self) -> Self:
-        """A search of the same region with its own state."""
-        other = copy(self)
-        other.state = make_state(self.region)
-        return other
 
     def start(self, r: int) -> None:
         """Start a search for at most ``r`` mismatches."""
@@ -174,7 +168,10 @@ class DynamicSearch(Search):
             self.scheme = direct_scheme(curve.order, np.cumsum(curve.lengths) - curve.lengths)
         self._tables, pairs, spending = self._empty
         self._pairs = deepcopy(pairs)
-        self.spending = deepcopy(spending)._replace(members=members_of(self.scheme, self._tables.words))
+        place, begin = np.argsort(self.scheme.members), self.scheme.first_member[:, None]
+        block, cell = np.nonzero((place >= begin) & (place < begin + self.scheme.length[:, None]))
+        members = bit_sets(len(self.scheme.length), self._tables.words, block, cell)
+        self.spending = deepcopy(spending)._replace(members=members)
         self._by_bits = self.state._replace(shows=self.plan.quads[spending.origin].ravel())
         self._start()
         if self.curves is not None:
@@ -297,20 +294,17 @@ class LagrangianSearch(Search):
         self.plan, self.state = end.plan, end.state
         units = self.r * UNIT + self.price_sum
         if self.parts == 2:
-            before, after = self._costs_at_cut()
+            other = self.ends[1 - self.part]  # least units before the cut and after it, by the colours at the cut
+            theirs = other.open_joints(other.cut)[::-1]
+            axes = [theirs.index(joint) for joint in end.open_joints(end.cut)[::-1]]
+            before: Ints = self.tables[1 - self.part].transpose(axes).astype(np.int64)
+            after = self.tables[self.part].astype(np.int64)
             waste = units - before - after
             share = waste // 2 if self.part == 0 else waste - waste // 2 - 1
             end.table_at_cut()[...] = np.maximum(after, units - before - share)
             fill_tables(end.plan, end.state, end.cut)
         end.state.counters[[counter.PRICED, counter.UNITS]] = 1, units
         self._start()
-
-    def _costs_at_cut(self) -> tuple[Ints, Ints]:
-        """Least units of the part before the cut and of the part after it, by the colours at the cut."""
-        this, other = self.ends[self.part], self.ends[1 - self.part]
-        theirs = other.open_joints(other.cut)[::-1]
-        axes = [theirs.index(joint) for joint in this.open_joints(this.cut)[::-1]]
-        return self.tables[1 - self.part].transpose(axes).astype(np.int64), self.tables[self.part].astype(np.int64)
 
 
 class SpendCurve(NamedTuple):

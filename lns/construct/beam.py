@@ -2,9 +2,8 @@
 
 The value of a prefix is the number of favoured half-edges that it has used, minus ``break_cost`` for each break. While
 pieces fit everywhere the beam thus uses up the favoured colours, as the quotas of the constructor do, and later it
-avoids breaks. Ties are broken at random. A prefix is stored as its parent and one placement; the pieces used and the
-colours shown are kept in a `Population`. The exact tails of the prefixes that reach the cut are searched, the best
-first.
+avoids breaks. Ties are broken at random. A prefix is stored as its parent and one placement. The exact tails of the
+prefixes that reach the cut are searched, the best first.
 """
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ class BeamPlan(NamedTuple):
     """Read-only inputs of a beam."""
 
     tables: CandidateTables
-    row: Int64Array  # int64 (cells,): row of each depth's cell
     column: Int64Array  # int64 (cells,): column of each depth's cell
     break_cost: int  # value lost by a break, in favoured half-edges
     fan_out: int  # children of one prefix, at most
@@ -69,7 +67,7 @@ def extend_layer(
     pieces. ``random`` selects among children of the value at which the beam is full. Returns (children selected,
     children generated).
     """
-    width, counts, min_value, row, column = len(current.gain), work.counts, plan.min_value, plan.row, plan.column
+    width, counts, min_value, row, column = len(current.gain), work.counts, plan.min_value, plan.tables.row, plan.column
     list_start, candidates, base = plan.tables.list_start, plan.tables.candidates, plan.tables.base[depth]
     gain = current.gain
     counts[:] = 0
@@ -201,11 +199,9 @@ class BeamSearch:
     ) -> None:
         self.puzzle, self.cut, self.params, self.random = puzzle, cut, params, random
         cells, width = puzzle.cells, params.width
-        row, column = np.divmod(order.astype(np.int64), puzzle.width)
         self._plan = BeamPlan(
             tables=tables,
-            row=row,
-            column=column,
+            column=order.astype(np.int64) % puzzle.width,
             break_cost=params.break_cost,
             fan_out=params.fan_out,
             min_value=-params.break_cost * (cells + 1),
@@ -258,7 +254,7 @@ class BeamSearch:
         indexes = np.arange(count)
         for at, oriented in enumerate(paths.T.astype(np.int64)):
             quads, piece = self.puzzle.oriented[oriented], oriented >> 2
-            right[:count, self._plan.row[at]] = quads[:, RIGHT] * self._plan.tables.colour_count
+            right[:count, self._plan.tables.row[at]] = quads[:, RIGHT] * self._plan.tables.colour_count
             down[:count, self._plan.column[at]] = quads[:, DOWN]
             used[indexes, piece >> 6] |= np.uint64(1) << (piece & 63).astype(np.uint64)
             self._parent[at, :count], self._placed[at, :count] = indexes, oriented
@@ -275,10 +271,7 @@ class TailsSearched(NamedTuple):
 
 
 class Tails:
-    """The exact tails of prefixes of ``cut`` cells.
-
-    ``order``: int32 (cells,), cells by depth; ``cut``: length of the prefixes.
-    """
+    """The exact tails of prefixes of ``cut`` cells; ``order``: int32 (cells,), cells by depth."""
 
     def __init__(self, puzzle: Puzzle, order: IntArray, cut: int) -> None:
         self.puzzle, self.order, self.cut = puzzle, order, cut

@@ -17,8 +17,8 @@ A prefix carries the sum of the gains of its pieces. Both its favoured half-edge
 Cells that take the same pieces form a *cell class*: the same sides on the rim, the same colours required by clues
 next to them, the same sides that may break. A class has one candidate list for each pair of colours. In a list,
 candidates without a break come first, then those with more favoured half-edges; ties are in random order. Each list
-ends with a sentinel of the lowest gain on a piece number that is never used, so a search needs no test for the end of a
-list. Cells of the rim also have lists for one known colour alone: there colour 0 stands for an unknown colour.
+ends with a sentinel of the lowest gain on a piece number that is never used. Cells of the rim also have lists for one
+known colour alone: there colour 0 stands for an unknown colour.
 """
 
 from __future__ import annotations
@@ -276,8 +276,11 @@ def fitting_pieces(puzzle: Puzzle, cell_class: CellClass) -> tuple[Int64Array, I
     """
     if cell_class.clue >= 0:
         return np.array([cell_class.clue], dtype=np.int64), np.zeros(1, dtype=np.int64)
-    quads = puzzle.oriented
-    fits = tried_pieces(puzzle) & ((quads == GREY) == np.array(cell_class.rim_sides)).all(axis=1)
+    quads, rotations = puzzle.oriented, puzzle.oriented.reshape(-1, 4, 4)
+    same = (rotations[:, :, None] == rotations[:, None]).all(axis=-1)  # [piece, rotation, other rotation]
+    is_tried = ~np.tril(same, -1).any(axis=-1)  # it looks like no earlier rotation of its piece, and is of no clue
+    is_tried[[clue.piece for clue in puzzle.clues]] = False
+    fits = is_tried.ravel() & ((quads == GREY) == np.array(cell_class.rim_sides)).all(axis=1)
     breaks = np.zeros(len(quads), dtype=np.int64)
     for side, colour in cell_class.clue_sides:
         breaks += quads[:, side] != colour
@@ -291,12 +294,3 @@ def clues_before(puzzle: Puzzle, order: IntArray, cut: int) -> dict[int, Clue]:
     """By cell, the clues at depths below ``cut``; the exact tail counts the mismatches of later ones itself."""
     filled = set(order[:cut].tolist())
     return {clue.cell: clue for clue in puzzle.clues if clue.cell in filled}
-
-
-def tried_pieces(puzzle: Puzzle) -> BoolArray:
-    """Whether each oriented piece is of no clue, and looks like no earlier rotation of its piece; bool (4 pieces,)."""
-    rotations = puzzle.oriented.reshape(-1, 4, 4)
-    same = (rotations[:, :, None] == rotations[:, None]).all(axis=-1)  # [piece, rotation, other rotation]
-    first: BoolArray = ~np.tril(same, -1).any(axis=-1)
-    first[[clue.piece for clue in puzzle.clues]] = False
-    return first.ravel()

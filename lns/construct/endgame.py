@@ -232,29 +232,21 @@ def _drop_dead_ends(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> t
             keep3 |= down_sets[_THREE * colours + colour] & has_candidate
     elif pair_sets[pair + (levels[above + at.SHOWN_DOWN] >> _TWO)] & free:
         return 0, 0
-    exact_dropped = breaking_dropped = 0
+    exact_dropped, breaking_dropped, keep = 0, 0, (keep0, keep1, keep2, keep3)
     if levels[row + at.CANDIDATES + _ONE]:  # else `_find_candidates` has not written those sets
-        breaking_dropped = _intersect(levels, row, _ONE, keep0, keep1, keep2, keep3)
+        breaking_dropped = _intersect(levels, row, _ONE, keep)
     if breaks >= limit:
-        exact_dropped = _intersect(levels, row, _NONE, keep0, keep1, keep2, keep3)
+        exact_dropped = _intersect(levels, row, _NONE, keep)
     return exact_dropped, breaking_dropped
 
 
 @inline_flat_kernel
-def _intersect(
-    levels: Bitsets,
-    row: np.uint64,
-    with_break: np.uint64,
-    keep0: np.uint64,
-    keep1: np.uint64,
-    keep2: np.uint64,
-    keep3: np.uint64,
-) -> int:
+def _intersect(levels: Bitsets, row: np.uint64, with_break: np.uint64, keep: tuple[np.uint64, ...]) -> int:
     """Keep of the exact or breaking candidates those in one set for each rotation; return how many are dropped."""
     first = row + at.CANDIDATE_SETS + with_break * _FOUR
     a, b, c, d = levels[first], levels[first + _ONE], levels[first + _TWO], levels[first + _THREE]
-    dropped = popcount(a & ~keep0) + popcount(b & ~keep1) + popcount(c & ~keep2) + popcount(d & ~keep3)
-    a, b, c, d = a & keep0, b & keep1, c & keep2, d & keep3
+    dropped = popcount(a & ~keep[0]) + popcount(b & ~keep[1]) + popcount(c & ~keep[2]) + popcount(d & ~keep[3])
+    a, b, c, d = a & keep[0], b & keep[1], c & keep[2], d & keep[3]
     levels[first], levels[first + _ONE], levels[first + _TWO], levels[first + _THREE] = a, b, c, d
     levels[row + at.CANDIDATES + with_break] = a | b | c | d
     return dropped

@@ -219,16 +219,10 @@ def plan_endgame(
         colour_count=colour_count,
         endgame_start=start,
     )
-    sizes = {
-        "pieces": puzzle.cells,
-        "mirrored + 4 colour_count + 4": mirrored + 4 * colour_count + 4,
-        "4 colour_count + 4": 4 * colour_count + 4,
-        "4 padded_colours": 4 * padded_colours,
-        "SETS_PER_CLASS classes": SETS_PER_CLASS * len(numbers),
-        "classes padded_colours^2": len(numbers) * padded_colours**2,
-        "mirrored + 512": mirrored + 8 * MAX_ENDGAME_PIECES,
-        "16 (2 levels + 1)": (2 * levels + 1) * int(ROW_WORDS),
-    }
+    sizes = {"pieces": puzzle.cells, "4 colour_count + 4": 4 * colour_count + 4, "4 padded_colours": 4 * padded_colours}
+    sizes |= {"mirrored + 4 colour_count + 4": mirrored + 4 * colour_count + 4, "mirrored + 512": mirrored + 512}
+    sizes |= {"SETS_PER_CLASS classes": SETS_PER_CLASS * len(numbers), "16 (2 levels + 1)": 16 * (2 * levels + 1)}
+    sizes |= {"classes padded_colours^2": len(numbers) * padded_colours**2}
     state = allocate(EndgameState, sizes, closing=closing_state)
     for sets in (state.left_sets[: 4 * colour_count + 4], state.left_sets, state.up_sets):
         sets[-4:] = _ALL  # whatever is tried matches an unknown colour

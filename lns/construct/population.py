@@ -21,15 +21,15 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.ndimage import gaussian_filter1d
 
 from lns import node_equivalents
 from lns.construct import candidates as packed
-from lns.construct.candidates import MAX_FAVOURED, CandidateTables, FloatArray, Int64Array, breaks_spent, build_tables
+from lns.construct.candidates import MAX_FAVOURED, Bitsets, CandidateTables, FloatArray, Int64Array, breaks_spent
+from lns.exact.kernels import allocate
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.instances.puzzle import IntArray, Puzzle
 from lns.rng import RandomState, generator, random_below, random_state
@@ -53,11 +53,11 @@ TOLERANCE = 1e-9  # of the logarithm of the price of a node
 class Population(NamedTuple):
     """Prefixes of equal length, in the first elements of the arrays."""
 
-    right: IntArray  # int32 (size, directions * height): colour that each row shows to its next cell, * colour_count;
-    # in the second half, to its next cell from the right
-    down: IntArray  # int32 (size, width): colour that each column shows to its next cell
-    used: npt.NDArray[np.uint64]  # uint64 (size, words): pieces used, one bit a piece
-    gain: Int64Array  # int64 (size,): see `lns.construct.candidates`; in a beam the value
+    right: Annotated[IntArray, ("size", "directions * height")]  # colour that each row shows to its next cell, times
+    # colour_count; in the second half, to its next cell from the right
+    down: Annotated[IntArray, ("size", "width")]  # colour that each column shows to its next cell
+    used: Annotated[Bitsets, ("size", "words")]  # pieces used, one bit a piece
+    gain: Annotated[Int64Array, "size"]  # see `lns.construct.candidates`; in a beam the value
 
 
 class Reservoirs(NamedTuple):
@@ -66,15 +66,14 @@ class Reservoirs(NamedTuple):
     The rank of a child is its number of breaks, or its stratum.
     """
 
-    parent: Int64Array  # int64 (ranks, capacity): index of each child's parent
-    candidate: Int64Array  # int64 (ranks, capacity): packed candidate that each child adds
-    offered: Int64Array  # int64 (ranks,): children offered so far
+    parent: Annotated[Int64Array, ("ranks", "capacity")]  # index of each child's parent
+    candidate: Annotated[Int64Array, ("ranks", "capacity")]  # packed candidate that each child adds
+    offered: Annotated[Int64Array, "ranks"]  # children offered so far
 
 
 def new_reservoirs(size: int, ranks: int = MAX_COUNTED_BREAKS + 1) -> Reservoirs:
     """Reservoirs of ``size`` children each."""
-    parent, candidate = np.zeros((2, ranks, size), dtype=np.int64)
-    return Reservoirs(parent, candidate, offered=np.zeros(ranks, dtype=np.int64))
+    return allocate(Reservoirs, {"ranks": ranks, "capacity": size})
 
 
 def new_population(size: int, width: int, height: int, directions: int = 2) -> Population:
@@ -82,12 +81,8 @@ def new_population(size: int, width: int, height: int, directions: int = 2) -> P
 
     ``directions``: 1 if no cell is filled from the right.
     """
-    return Population(
-        right=np.zeros((size, directions * height), dtype=np.int32),
-        down=np.zeros((size, width), dtype=np.int32),
-        used=np.zeros((size, (width * height) // 64 + 1), dtype=np.uint64),
-        gain=np.zeros(size, dtype=np.int64),
-    )
+    sizes = {"size": size, "directions * height": directions * height, "width": width}
+    return allocate(Population, sizes | {"words": (width * height) // 64 + 1})
 
 
 @inline_flat_kernel
@@ -315,7 +310,7 @@ def _count(
     for number in range(samples):
         random = random_state(RANDOM_SEED, number)
         no_breaks = np.zeros(puzzle.cells, dtype=bool)
-        tables = build_tables(puzzle, order, no_breaks, favoured, generator(random), puzzle.cells)
+        tables = packed.build_tables(puzzle, order, no_breaks, favoured, generator(random), puzzle.cells)
         current, extended = (new_population(STRATA * stratum_size, puzzle.width, puzzle.height) for _ in range(2))
         reached, checked = grow_strata(tables, order, current, extended, parents, children, reservoirs, random)
         deepest, checks = max(deepest, reached), checks + checked

@@ -133,10 +133,9 @@ class QuotaArm(Saved):
 class PrefixNovelty:
     """A sample of the keys of the frontier prefixes that an island has searched before.
 
-    A frontier prefix is a prefix up to the depth at which the endgame begins (`BreakSchedule.endgame_depth`), its key a
-    hash of its pieces. Under a high quota a small board has so few of them that restarts reach the same ones again, and
-    then they make no new boards. Only the keys divisible by a power of two are kept. It doubles when there are too many
-    (adaptive sampling by M. Wegman: P. Flajolet, "On adaptive sampling", Computing 43, 1990).
+    A frontier prefix goes up to the depth at which the endgame begins, its key is a hash of its pieces. Restarts that
+    reach the same ones again make no new boards. Only the keys divisible by a power of two are kept. It doubles when
+    there are too many (adaptive sampling by M. Wegman: P. Flajolet, "On adaptive sampling", Computing 43, 1990).
     """
 
     def __init__(self) -> None:

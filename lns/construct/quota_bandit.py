@@ -1,13 +1,9 @@
 """A multi-armed bandit over quota configurations: which one the next restart of the constructor searches.
 
 An arm is one quota scale for one set of favoured colours, on the board as seen from one view. Pulling it is a restart.
-A higher scale makes better prefixes, up to a scale that leaves hardly any. Where that is depends on the instance, and
-populations of prefixes do not show it well. So each restart measures:
-
-- mean children by depth. They replace those of the populations (`measure_children`), and the break schedule is derived
-  from them again;
-- prefixes by breaks spent, and by how many mismatches the exact tails of a sample of them end. They give the number of
-  boards to expect of an arm long before it has made one.
+Each restart measures mean children by depth, from which the break schedule is derived again; and prefixes by breaks
+spent, and by how many mismatches the exact tails of a sample of them end, which give the number of boards to expect of
+an arm long before it has made one.
 
 The value of an arm is its expected rate of new boards per node (`lns.construct.quota_arm`). Scales are tried from the
 top down in coarse steps until boards are to be expected. Then scales next to the best one are tried in steps of one
@@ -150,7 +146,8 @@ class QuotaBandit:
             return self.add_arm(COARSE_SCALES[0] if self._colour_sets else 0)
         evidence = self._evidence(mismatches)
         if not evidence.boards.any():
-            lower = _coarse_below(min(arm.scale_percent for arm in self.arms))
+            least = min(arm.scale_percent for arm in self.arms)
+            lower = next((coarse for coarse in COARSE_SCALES if coarse < least), None)
             return int(evidence.cost.argmin()) if lower is None else self.add_arm(lower)
         rates, untried = evidence.rates()
         best = int(np.argmax(rates))
@@ -202,8 +199,8 @@ class QuotaBandit:
         most, scale, colour_set, view = max(candidates, default=(0.0, 0, 0, 0))
         if most <= rates[best]:
             # of the first colours and view only, as at a scale of 0 all colours are the same arm
-            is_lowest = best == self._arms_of(0, 0)[-1]
-            lower = _coarse_below(self.arms[best].scale_percent) if is_lowest else None
+            least = self.arms[best].scale_percent if best == self._arms_of(0, 0)[-1] else 0
+            lower = next((coarse for coarse in COARSE_SCALES if coarse < least), None)
             return best if lower is None else self.add_arm(lower)
         if colour_set < 0:
             colour_set = unused[int(generator(self.random).integers(len(unused)))]
@@ -321,14 +318,7 @@ class QuotaBandit:
             self.arms.append(QuotaArm(int(view), int(colour_set), scale, prior))
             self.arms[-1].restore({name: state[name][i] for name in QuotaArm.SAVED})
         current, mismatches, rate = state["forecast"].tolist()
-        self.current, self.forecast = (
-            int(current),
-            ScheduleForecast(int(mismatches), state["unlock"].astype(np.int64), rate),
-        )
+        self.current = int(current)
+        self.forecast = ScheduleForecast(int(mismatches), state["unlock"].astype(np.int64), rate)
         self.tail_outcomes[:] = state["tail_outcomes"]
         self.frontier_keys.restore(state["frontier_keys"].astype(np.uint64))
-
-
-def _coarse_below(scale_percent: float) -> int | None:
-    """The highest coarse scale below a scale."""
-    return next((coarse for coarse in COARSE_SCALES if coarse < scale_percent), None)

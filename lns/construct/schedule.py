@@ -12,8 +12,7 @@ demands that a prefix has used up some half-edges of a few favoured colours by e
 The forecast is a Markov model of the search, an idea of Louis Verhaard. Its state is the depth of a prefix and the
 breaks it has spent. From the mean children by depth follow the expected nodes and the expected full boards by
 mismatches, up to a common factor; their ratio is the rate of boards per node. The model takes the cells for
-independent. Nothing here is made for Eternity II; on its pieces the rule finds the schedule of the record holders
-within a few cells. Which quota is searched when is decided by `lns.construct.quota_bandit`.
+independent.
 """
 
 from __future__ import annotations

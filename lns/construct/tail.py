@@ -94,10 +94,7 @@ def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, Tail
 def _set_up(
     plan: TailPlan, work: TailWorkspace, used: npt.NDArray[np.uint8], right: Int64Array, down: Int64Array
 ) -> np.uint64:
-    """Give each free piece four bits, put it into the sets, and balance its half-edges with those asked for.
-
-    Returns the number of bits.
-    """
+    """Give each free piece four bits, put it into the sets, and balance its half-edges; returns the number of bits."""
     work.colour_sets[:] = 0
     work.legal[:] = 0
     work.balance[:] = 0
@@ -133,10 +130,10 @@ def _set_up(
 
 @inline_flat_kernel
 def _bound(deficit: int, odd_colours: int) -> int:
-    """Mismatches that the colour balance makes unavoidable.
+    """Mismatches that the colour balance makes unavoidable: one for each missing half-edge.
 
-    Each missing half-edge costs one. Half-edges match in pairs of a colour, so of each colour with an odd surplus one
-    is left over: the mismatch of a missing half-edge takes up one of these, any other mismatch two.
+    Of a colour with an odd surplus a half-edge is left over. The mismatch of a missing one takes up one of these, any
+    other two.
     """
     return deficit + max(0, (odd_colours - deficit + 1) >> 1)
 

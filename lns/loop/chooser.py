@@ -53,9 +53,7 @@ class Chooser(Saved):
         """The operators in the order in which they are asked for something to do.
 
         First those that will have cost less than their floor after one call more; then a random order in which the
-        first one has the share of the time that its value has of all values.
-
-        ``main``: number of the operator that has the time that no other is worth, the construction, whose value is 1;
+        first one has the share of the time that its value has of all. ``main``: the construction, whose value is 1;
         those that are worth less are left out. None: the time is shared by value.
         """
         total, values = self.cost.sum(), self.values(main)

@@ -94,9 +94,6 @@ class Construction(Operator):
         expected = sum(self.bandit.boards(mismatches, self.constructor)) if self.constructor else 0.0
         return spent / expected if expected else spent
 
-    def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
-        return WHOLE_BOARD
-
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
         """Construct for about ``params.engine.step_nodes`` nodes, or until a board is found."""
         before, puzzle = self.statistics.node_equivalents, self.orientation.puzzle
@@ -153,10 +150,9 @@ class Construction(Operator):
         return super().state() | {"partition": np.array(self.partition), "made": np.frombuffer(made, dtype=np.uint8)}
 
     def restore(self, state: State) -> None:
-        """Continue from ``state``, with its part of the prefixes, as the parts of the other islands are those of then.
+        """Continue from ``state``, with its part of the prefixes, as the other islands have theirs.
 
-        If the run now has a multiple of the saved number of parts, this island searches only its new, smaller part of
-        the saved one; the new islands search the rest.
+        If the run now has a multiple of the saved number of parts, it is this island's new, smaller part of that one.
         """
         super().restore(state)
         part, parts = state["partition"].tolist()
@@ -178,8 +174,7 @@ class Beam(Operator):
 
     A beam ends before the cut if no prefix has a child, mostly because the border pieces of a colour are used up. Its
     deepest prefix is then completed by assignment; the next beam favours inner colours only, the one after it none.
-
-    ``whole``: whether a repair runs a whole beam; else some of its layers or tails.
+    ``whole``: a repair runs a whole beam, not some of its layers or tails.
     """
 
     name, makes_boards = "beam", True
@@ -206,9 +201,6 @@ class Beam(Operator):
     @property
     def statistics(self) -> Statistics:
         return Statistics(beam_nodes=self.nodes, beam_prefixes=self.prefixes)
-
-    def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
-        return WHOLE_BOARD
 
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
         before, boards = self.statistics.node_equivalents, self._go_on()
@@ -270,10 +262,7 @@ class Beam(Operator):
 
 
 class Fill(Operator):
-    """Frees the whole board, and fills it greedily, or by assignments: a first board in a moment, by any rules.
-
-    ``orientation``: how the construction sees the puzzle; None: it cannot fill it.
-    """
+    """Frees the whole board, and fills it by assignments, or greedily where the construction cannot: in a moment."""
 
     name, makes_boards = "fill", True
     SAVED = ("calls",)

@@ -113,7 +113,10 @@ class Loop:
                 self.chooser.found_later(first)
                 self.pool.give_to(found.board, number)
             if verified.score >= min(wanted, self.search_floor or wanted, self.best_score + 1):
-                self._report(verified)
+                self.boards += 1
+                self._found_boards.append(verified)
+                if verified.score > self.best_score:
+                    self.best, self.best_score, self.origin = verified
         if parent is not None and not gained:
             parent.idle += int(repaired.cost)
             if repaired.moved is not None:
@@ -132,10 +135,3 @@ class Loop:
         told = isinstance(error, InputError | AssertionError) and str(error)
         message = str(error) if told else f"{type(error).__name__}: {error}"
         log.warning("operator '%s' is switched off for this run: %s", self.names[number], message)
-
-    def _report(self, found_board: FoundBoard) -> None:
-        """Count a board and keep it for `pop_boards`; it is the best one from now on if its score is the highest."""
-        self.boards += 1
-        self._found_boards.append(found_board)
-        if found_board.score > self.best_score:
-            self.best, self.best_score, self.origin = found_board

@@ -85,8 +85,8 @@ class Operator(Saved):
     proves = False  # whether its repair is exact: what it does not find is proven not to exist
 
     def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
-        """Choose a board and the cells to free; None if there is nothing to do for a board of score ``wanted``."""
-        raise NotImplementedError
+        """Choose a board and the cells to free, if not all; None if there is nothing to do for a score ``wanted``."""
+        return WHOLE_BOARD
 
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
         """Search for a board that is better than the freed one, or of the score ``wanted`` if that is a whole board."""
@@ -206,10 +206,7 @@ class Pool:
         return self.spent / max(1, int(self.boards_by_score[score:].sum()))
 
     def is_new_question(self, member: Member, cells: tuple[int, ...], wanted: int) -> bool:
-        """Whether no refill of these cells, with the same pieces around them, was searched for this score.
-
-        The question is remembered.
-        """
+        """Whether no refill of these cells, with these pieces around them, was asked for this score; remembers it."""
         around = member.board.placements.copy()
         around[list(cells)] = -1
         key = digest(around, wanted)

@@ -31,8 +31,8 @@ class SearchLoop(Loop, Saved):
     def inject_incumbent(self, board: Board, score: int) -> None:
         """Take over a full legal board of a verified score that was found elsewhere, if it is better.
 
-        The first island re-solves the regions of a start board at once. Beside a construction no island re-solves those
-        of another island's board, since that one does so itself.
+        The first island re-solves the regions of a start board at once; beside a construction, none does so with the
+        board of another island.
         """
         if score <= self.best_score:
             return

@@ -1,8 +1,7 @@
 """The exact repair: frees regions of the boards in the pool and re-solves them, in fixed orders or by ColorPairs.
 
-Both searches are exact, so they give the same answers; which one is cheaper depends on size and shape. It is learnt:
-each operator uses the order that has cost less for each region that it decided, and now and then the other one. The
-certificate says which windows around the damage of the best boards are proven to have no better refill.
+Both searches are exact; which one is cheaper depends on size and shape. Each operator uses the order that has cost less
+for each region that it decided, and now and then the other one.
 """
 
 from __future__ import annotations
@@ -116,8 +115,6 @@ class Certificate(Operator):
 
     It costs at most a share of what was searched since the best score was reached, so a best board that lasts is
     certified. A window that is left open is searched again with more nodes when all others are done.
-
-    ``params``: nodes of a window at first, and the share.
     """
 
     name, proves = "certificate", True
@@ -125,11 +122,8 @@ class Certificate(Operator):
 
     def __init__(self, puzzle: Puzzle, params: NeighbourhoodsParams) -> None:
         self.puzzle, self.nodes, self.share = puzzle, params.nodes, params.certificate
-        self.shapes = {
-            "5x6": ((5, 6), (6, 5)),
-            "4x8": ((4, 8), (8, 4)),
-            "3 full rows or columns": ((3, puzzle.width), (puzzle.height, 3)),
-        }
+        full = (3, puzzle.width), (puzzle.height, 3)
+        self.shapes = {"5x6": ((5, 6), (6, 5)), "4x8": ((4, 8), (8, 4)), "3 full rows or columns": full}
         self.score, self.spent_before, self.cost, self.all_nodes = -1, 0.0, 0.0, 0
         self._begin()
 

@@ -43,7 +43,6 @@ KICKED = 4  # random exchanges before a walk, at most
 WALK = 2  # tabu moves between two looks at the board
 LOOKS = 400  # at most
 # what takes as long as one placement of a re-solve (`process_time`, 16x16)
-PAIRS_OF_A_NODE = 1  # pieces tried on a cell by an assignment
 MOVES_OF_A_NODE = round(node_equivalents.REGION_NODE / node_equivalents.TABU_MOVE)  # tabu moves evaluated
 SQUARES_OF_A_NODE = 1.15  # cells x cells, for the tables of a walk
 NODES_OF_AN_EXCHANGE = 14_000
@@ -131,32 +130,25 @@ class _CallOver(BaseException):
 
 @contextmanager
 def _ended_after(seconds: float) -> Iterator[None]:
-    """Raise `_CallOver` in what runs under this context for too long, in any thread, and again until it ends.
+    """Raise `_CallOver` in what runs under this context for too long, in any thread.
 
     Without effect while compiled code, or a call that waits, does not return to Python.
     """
     thread, lock, over = threading.get_ident(), threading.Lock(), threading.Event()
 
     def watch() -> None:
-        waited = 0
-        while not over.wait(seconds / TICKS):
-            waited += 1
+        if not any(over.wait(seconds / TICKS) for _ in range(TICKS)):
             with lock:
-                if waited >= TICKS and not over.is_set():
+                if not over.is_set():
                     _raise_in(thread, _CallOver)
 
     threading.Thread(target=watch, name="lns-operator-watch", daemon=True).start()
     try:
         yield
     finally:
-        while True:
-            try:
-                with lock:
-                    over.set()
-                _raise_in(thread, None)  # what was raised meanwhile is too late
-                break
-            except _CallOver:
-                continue
+        with lock:
+            over.set()
+        _raise_in(thread, None)  # what was raised meanwhile is too late
 
 
 def _raise_in(thread: int, error: type[BaseException] | None) -> None:
@@ -166,13 +158,7 @@ def _raise_in(thread: int, error: type[BaseException] | None) -> None:
 
 
 def mismatched_pairs(puzzle: Puzzle, board: Board) -> IntArray:
-    """Pairs of neighbouring cells of a full board whose edge does not match.
-
-    Returns
-    -------
-    int32 array (mismatches, 2)
-        Horizontal pairs first, each row-major.
-    """
+    """Neighbouring cells of a full board whose edge does not match, int32 (mismatches, 2): horizontal pairs first."""
     colours = puzzle.oriented[board.placements].reshape(puzzle.height, puzzle.width, 4)
     cells = np.arange(puzzle.cells).reshape(puzzle.height, puzzle.width)
     across = colours[:, :-1, 1] != colours[:, 1:, 3]
@@ -187,7 +173,7 @@ def assign(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -
 
     The best permutation is found (Schaus & Deville 2008, section 4); chance decides among equals.
     """
-    most = int(min(ASSIGNED, (nodes * PAIRS_OF_A_NODE) ** 0.5))
+    most = int(min(ASSIGNED, nodes**0.5))
     damaged = rng.permutation(np.unique(mismatched_pairs(puzzle, board))).tolist()
     blocked = {clue.cell for clue in puzzle.fixed}
     cells: list[int] = []
@@ -199,7 +185,7 @@ def assign(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -
         return Move(board, matched_edges(puzzle, board.placements), 0)
     free = np.array(cells, dtype=np.int32)
     placed = reassign(puzzle, board.placements, free, rng.permutation(board.placements[free] >> 2))
-    return _move_to(puzzle, placed, len(cells) ** 2 // PAIRS_OF_A_NODE)
+    return _move_to(puzzle, placed, len(cells) ** 2)
 
 
 def exchange(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:

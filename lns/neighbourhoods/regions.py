@@ -31,10 +31,7 @@ HALO = 1  # cells around a cluster
 
 
 class Regions:
-    """The neighbourhoods of a run, by the sizes of its parameters: each method lists regions of one kind.
-
-    Few may come twice: a region is searched once (`Pool.is_new_question`).
-    """
+    """The neighbourhoods of a run, by the sizes of its parameters: each method lists regions of one kind."""
 
     def __init__(self, params: NeighbourhoodsParams) -> None:
         self.least, self.most, self.lines = params.least_cells, params.most_cells, params.band_lines
@@ -160,9 +157,7 @@ def _sums(counts: Counts, height: int, width: int) -> Counts:
 def _paths(width: int, start: int, end: int) -> list[list[int]]:
     """Both paths with one corner: along the column first, and along the row first."""
     (row, column), (to_row, to_column) = divmod(start, width), divmod(end, width)
-    down, across = (1 if to_row >= row else -1), (1 if to_column >= column else -1)
-    down_first = [(r, column) for r in range(row, to_row, down)]
-    down_first += [(to_row, c) for c in range(column, to_column + across, across)]
-    across_first = [(row, c) for c in range(column, to_column, across)]
-    across_first += [(r, to_column) for r in range(row, to_row + down, down)]
-    return [[r * width + c for r, c in steps] for steps in (down_first, across_first)]
+    rows = [*range(row, to_row, 1 if to_row >= row else -1), to_row]
+    columns = [*range(column, to_column, 1 if to_column >= column else -1), to_column]
+    down_first = [r * width + column for r in rows[:-1]] + [to_row * width + c for c in columns]
+    return [down_first, [row * width + c for c in columns[:-1]] + [r * width + to_column for r in rows]]

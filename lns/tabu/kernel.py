@@ -36,8 +36,7 @@ class TabuProblem(NamedTuple):
 
     edge_colours: npt.NDArray[np.int16]  # int16 (4n, 4): colours of each oriented piece by side
     neighbour: IntArray  # int32 (n, 4): neighbour of each cell by side; n: none
-    pattern: IntArray  # int32 (n,): pattern of grey sides of each cell
-    legal: BoolArray  # bool (patterns, 4n): which oriented pieces a cell of a pattern allows
+    legal: BoolArray  # bool (n, 4n): which oriented pieces a cell allows
     group_cells: IntArray  # int32 (m,): cells that may change, group after group; m: their number
     group_first: IntArray  # int32 (m,): position at which the group of each position begins
     group_end: IntArray  # int32 (m,): position at which it ends
@@ -119,13 +118,6 @@ def place(problem: TabuProblem, state: TabuState, cell: int, oriented: int) -> N
 
 
 @inline_kernel
-def _not_adjacent(problem: TabuProblem, a: int, b: int) -> bool:
-    """Whether two cells are not neighbours."""
-    near = problem.neighbour[a]
-    return near[0] != b and near[1] != b and near[2] != b and near[3] != b
-
-
-@inline_kernel
 def _update_swaps(problem: TabuProblem, state: TabuState, at: int) -> None:
     """Update ``piece_position`` and ``swap_matches`` of a position whose piece has changed."""
     cell = problem.group_cells[at]
@@ -150,7 +142,7 @@ def reset(problem: TabuProblem, state: TabuState, placed: npt.NDArray[np.int32])
     state.swap_matches[:], state.tabu_until[:] = NO_SWAP, 0
     for cell in range(cells):
         for oriented in range(4 * cells):
-            matches = 0 if problem.legal[problem.pattern[cell], oriented] else ILLEGAL
+            matches = 0 if problem.legal[cell, oriented] else ILLEGAL
             for side in range(4):
                 other = problem.neighbour[cell, side]
                 colour = problem.edge_colours[oriented, side]
@@ -164,7 +156,8 @@ def reset(problem: TabuProblem, state: TabuState, placed: npt.NDArray[np.int32])
         cell = problem.group_cells[at]
         state.current_matches[at] = state.matches[cell, placed[cell]]
         for k in range(at + 1, problem.group_end[at]):
-            if _not_adjacent(problem, cell, problem.group_cells[k]):
+            near, other = problem.neighbour[cell], problem.group_cells[k]
+            if near[0] != other and near[1] != other and near[2] != other and near[3] != other:
                 state.swap_matches[at, k] = 0
     for at in range(len(problem.group_cells)):
         _update_swaps(problem, state, at)

@@ -30,8 +30,6 @@ def tabu_problem(puzzle: Puzzle) -> TabuProblem:
     for cell in range(cells):
         for side, other in puzzle.neighbours(cell):
             neighbour[cell, side] = other
-    patterns: dict[tuple[int | None, ...], int] = {}
-    pattern = [patterns.setdefault(puzzle.required_sides(cell), len(patterns)) for cell in range(cells)]
     groups = _groups(puzzle).values()
     group_cells = np.array([cell for group in groups for cell in group], dtype=np.int32)
     sizes = np.array([len(group) for group in groups], dtype=np.int32)
@@ -44,8 +42,7 @@ def tabu_problem(puzzle: Puzzle) -> TabuProblem:
     return TabuProblem(
         edge_colours=puzzle.oriented.astype(np.int16),
         neighbour=neighbour,
-        pattern=np.array(pattern, dtype=np.int32),
-        legal=np.array([puzzle.fits(pattern.index(number)) for number in range(len(patterns))]),
+        legal=np.array([puzzle.fits(cell) for cell in range(cells)]),
         group_cells=group_cells,
         group_first=np.repeat(ends - sizes, sizes),
         group_end=np.repeat(ends, sizes),
@@ -150,10 +147,8 @@ class Tabu(Operator):
 
     After ``patience`` moves for each cell of the board without a new best, a walk is kicked: it continues from its last
     best board with a few random exchanges. After ``kicks`` kicks without a new best the next walk begins: at a random
-    board, or at one of the pool (iterated local search: Lourenço, Martin & Stützle 2003).
-
-    ``seed`` and ``island`` together give the random numbers. With ``from_pool`` all walks begin at boards of the pool,
-    and end soon; else only one that was given and is better than all that was found is walked from.
+    board, or at one of the pool (iterated local search: Lourenço, Martin & Stützle 2003). With ``from_pool`` all walks
+    begin at boards of the pool, and end soon; else only one that was given and is better than all that was found.
     """
 
     name, makes_boards = "tabu", True

@@ -10,7 +10,7 @@ from lns.exact.region.options import RegionOptions
 from lns.exact.region.plan import Region
 from lns.exact.region.region_search import Reports
 from lns.exact.region.resolve import RegionStatus, resolve
-from lns.exact.region.searches import DynamicSearch, Search, make_spend_curves
+from lns.exact.region.searches import DynamicSearch, Search
 from lns.exact.region.state import FOUND, PAUSED
 from lns.exact.region.windows import rows, window
 from lns.instances.board import Board
@@ -49,25 +49,6 @@ def ask(search: Search, r: int, nodes: int) -> tuple[int, int]:
     """Whether there is a refill with at most ``r`` mismatches, and the nodes of the answer."""
     search.start(r)
     return search.advance(nodes)
-
-
-def test_cyclic_curves_agree_with_the_scheme_in_bands() -> None:
-    compared = 0
-    for seed in range(40):
-        puzzle, board = shuffled(seed, 2 + seed % 4)
-        cells = rows(puzzle, 2, 4) if seed % 2 else window(puzzle, 3, 6, 1 + seed % 4, 0)
-        region = Region(puzzle, board, cells)
-        cycles = make_spend_curves(puzzle, region.plan.cells)
-        for r in range(10):
-            by_scheme, _ = ask(Search(region, RegionOptions()), r, 200_000)
-            cyclic, _ = ask(Search(region, RegionOptions(), cycles[(1 + seed % 6) % len(cycles)]), r, 200_000)
-            if PAUSED in (by_scheme, cyclic):
-                break
-            assert cyclic == by_scheme, (seed, r)
-            compared += 1
-            if cyclic == FOUND:
-                break
-    assert compared > 60
 
 
 def test_backjumping_skips_nodes_but_no_refill() -> None:

@@ -14,7 +14,6 @@ from lns.loop.pool import Freed, Member, Neighbourhood, Pool, Repaired
 from lns.neighbourhoods.exact_repair import ORDERS, TRY_OTHER, Certificate, RegionOperator
 from lns.neighbourhoods.regions import windows
 from lns.params import NeighbourhoodsParams
-from tests.instances.small_puzzles import planted
 from tests.lns.loop_parts import damaged, exchanged, good_board, pool_with
 
 RNG = np.random.default_rng(1)
@@ -217,21 +216,6 @@ def test_a_new_best_begins_anew() -> None:
     assert certificate.free(pool, 1, RNG).member.board == board, "also once the pool has lost it"
 
 
-def test_an_open_window_has_more_nodes_each_time_and_is_left_in_the_end() -> None:
-    puzzle = load_puzzle("like-e2-8x8")
-    certificate, pool = certificate_for(puzzle, nodes=100), pool_with(puzzle, good_board(puzzle))
-    done = windows_of(certificate, pool, 1000)
-    tries: dict[tuple[int, ...], list[float]] = {}
-    for freed, repaired in done:
-        if not repaired.boards and freed.member.board == done[-1][0].member.board:
-            tries.setdefault(freed.cells, []).append(repaired.cost)
-    often = [costs for costs in tries.values() if len(costs) > 1]
-    assert often and all(costs == sorted(costs) for costs in often)
-    rounds = [len(costs) for costs in tries.values()]
-    assert max(rounds) <= 6, "so that it does not cost all the rest of a run"
-    assert certificate.free(pool, 1, RNG) is None
-
-
 def test_it_costs_its_share_of_what_was_searched_since_the_best_board() -> None:
     puzzle, board = damaged(1, 8, 8, swaps=3)
     certificate, pool = certificate_for(puzzle, nodes=1000, share=0.1), pool_with(puzzle, board)
@@ -245,25 +229,3 @@ def test_it_costs_its_share_of_what_was_searched_since_the_best_board() -> None:
         pool.spent += 1e5
         assert cost <= 0.1 * (pool.spent - begun) + most
     assert cost > 0.08 * (pool.spent - begun)
-
-
-def test_one_board_of_each_family_and_eight_of_them_are_certified() -> None:
-    puzzle, solution = planted(3, 6, 6, 7)
-    rng, boards = np.random.default_rng(3), []
-    while len(boards) < 12:
-        board = exchanged(puzzle, solution, rng)
-        if verify(puzzle, board).score == puzzle.max_score - 8 and board not in boards:
-            boards.append(board)
-    pool = Pool(puzzle, 64, 10**9)
-    for board in boards:
-        pool.offer(verified_board(puzzle, board, "start"), 0)
-    certificate = certificate_for(puzzle, nodes=100)
-    assert certificate.free(pool, 1, RNG) is not None
-    all_windows = counts(certificate)[2]
-    same_family = pool_with(puzzle, boards[0])
-    for board in boards[1:]:
-        same_family.offer(verified_board(puzzle, board, "start"), 0)
-        same_family.members[0].family = same_family.members[-1].family
-    alone = certificate_for(puzzle, nodes=100)
-    assert alone.free(same_family, 1, RNG) is not None
-    assert 6 * counts(alone)[2] < all_windows < 10 * counts(alone)[2]

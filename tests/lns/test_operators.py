@@ -10,7 +10,6 @@ from lns.assignment import fill, matched_edges
 from lns.construct import refused_rules
 from lns.engine import verified_board
 from lns.instances.board import Board
-from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
@@ -285,11 +284,3 @@ def test_neighbourhoods_are_switched_off_by_their_parameters() -> None:
     expected = ("fill", "construct", "suffix", "assign", "exchange", "perturb", "tabu")
     assert operators_of("auto", puzzle, off) == expected
     assert operators_of("lns", puzzle, off) == ("beam", "suffix", "assign", "exchange", "perturb")
-
-
-def test_no_operators_and_too_many_are_refused() -> None:
-    puzzle = load_puzzle("like-e2-8x8")
-    island = Island(puzzle, Orientation.of_island(puzzle), Params(), 1, 0, engine="lns")
-    for names in ([], ["assign"] * 257):
-        with pytest.raises(InputError, match="expected 1 to 256"):
-            make_operators(names, island)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lns.construct.candidates import MAX_BREAKS, comb_order
+from lns.construct.candidates import comb_order
 from lns.construct.constructor import Constructor
 from lns.construct.kernel import KEY_SAMPLE_DIVISOR
 from lns.construct.quota_arm import MAX_KEYS, Keys, PrefixNovelty
@@ -41,23 +41,6 @@ def searched(arms: QuotaBandit, target: int, restarts: int) -> Constructor:
         arms.learn(built)
         built.restart(arms.choose_schedule(puzzle.max_score - target))
     return built
-
-
-def test_child_counts_count_every_placement_once():
-    arms, built = begun()
-    puzzle = built.puzzle
-    built.run(3_000_000, puzzle.max_score)
-    assert built.prefixes > 0 and not built.restart_due
-    counted = built.prefix.child_counts.reshape(puzzle.cells, 2, MAX_BREAKS)
-    assert counted.sum() == built.nodes_since_restart
-    allowed = built.schedule.allowed
-    for depth in range(puzzle.cells):
-        assert not counted[depth, :, allowed[depth] + 1 :].any(), "no prefix spends more than its schedule allows"
-        assert not counted[depth, 1, 0].any(), "a breaking placement has spent a break"
-    arm = arms.arms[0]
-    arm.learn(built, 0, 0)
-    first = int(built.schedule.unlock[0])
-    assert arm.child_counts[2, :first].sum() == 0, "before the first unlock nothing breaks"
 
 
 @pytest.mark.slow

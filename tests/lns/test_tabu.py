@@ -8,13 +8,12 @@ from lns.instances.board import Board
 from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
-from lns.loop.pool import Pool
 from lns.params import Params, from_dict
 from lns.rng import random_state
 from lns.tabu import kernel
-from lns.tabu.search import Tabu, TabuSearch, random_board
+from lns.tabu.search import TabuSearch, random_board
 from tests.instances.small_puzzles import planted
-from tests.lns.loop_parts import RULES, of_rules, pool_with
+from tests.lns.loop_parts import RULES, of_rules
 
 CASES = [(4, 4, 3, 0), (6, 3, 2, 2), (1, 5, 2, 0), (2, 2, 3, 0), (5, 5, 4, 3), *RULES]
 
@@ -110,17 +109,3 @@ def test_an_injected_board_becomes_the_start_of_the_next_tabu_walk():
     assert engine.origin == "elsewhere"
     engine.step()
     assert engine.best == solution and engine.origin == "tabu", "one exchange away"
-
-
-def test_beside_the_construction_walks_begin_at_boards_of_the_pool_and_are_short(monkeypatch):
-    begun, kicked, start, kick = [], [], TabuSearch.start, TabuSearch.kick
-    monkeypatch.setattr(TabuSearch, "start", lambda self, board=None: (begun.append(board), start(self, board)))
-    monkeypatch.setattr(TabuSearch, "kick", lambda self, swaps: (kicked.append(len(begun)), kick(self, swaps)))
-    puzzle, rng = load_puzzle("like-e2-8x8"), np.random.default_rng(1)
-    tabu = Tabu(puzzle, from_dict({"tabu": {"patience": 1}}).tabu, 1, 0, from_pool=True)
-    assert tabu.free(Pool(puzzle, 3, 100), 1, rng) is None
-    pool = pool_with(puzzle, *(random_board(puzzle, np.random.default_rng(seed)) for seed in range(5)))
-    while len(begun) < 30:
-        tabu.repair(tabu.free(pool, 113, rng), 113, rng)
-    assert {member.board for member in pool.members} == set(begun)
-    assert 3 * 29 <= len(kicked) < 6 * 29, "three kicks in a row without a new best are enough"
