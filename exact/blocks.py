@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lns.exact.driver import CountedSearch, explored_share
-from lns.exact.execution import Request, check_time
+from lns.exact.execution import check_time
 from lns.exact.kernels import arrays
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.exact.piece_classes import allowed_placements, distinct_count
@@ -193,11 +193,6 @@ class Blocks(CountedSearch):
         placements = np.full(self.puzzle.cells, -1, dtype=np.int32)
         placements[cells] = self.tables.oriented[self.state.first].reshape(-1)
         return Board(placements, self.puzzle.width, self.puzzle.height)
-
-
-def new_search(puzzle: Puzzle, request: Request) -> Blocks:
-    """The search of the solver 'blocks': 2x2 grouping (Jolivet 2008, 2.3)."""
-    return Blocks(puzzle)
 
 
 def _cells(puzzle: Puzzle, size: int, place: int) -> list[int]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
@@ -44,16 +43,19 @@ class SolverEntry:
 
     def make(self, puzzle: Puzzle, request: Request) -> Any:
         """What the function returns."""
-        function = self.function
-        if isinstance(function, str):
-            module, name = function.split(":")
-            function = getattr(import_module(module), name)
+        function = _load(self.function) if isinstance(self.function, str) else self.function
         return function(*self.arguments, puzzle, request)
 
     def __call__(self, puzzle: Puzzle, request: Request) -> Outcome:
         from lns.exact.execution import build_and_run
 
         return build_and_run(partial(self.make, puzzle, request), request)
+
+
+def _load(path: str) -> Callable[..., Any]:
+    """What 'module:name' names."""
+    loaded: Callable[..., Any] = EntryPoint("", path, "").load()
+    return loaded
 
 
 @checked
@@ -164,23 +166,33 @@ BENOIST, JOLIVET, KNUTH = "Benoist & Bourreau 2008", "Jolivet 2008", "Knuth, TAO
 BAILLEUX, CUVILLIER = "Bailleux 2025", "Cuvillier & Szymkowiak 2010"
 
 
-_cover = partial(
-    SolverEntry, function="lns.exact.cover.search:new_search", kernel_module="lns.exact.cover.kernel", refuses=()
-)
+def _pairs(puzzle: Puzzle, request: Request) -> Any:
+    return _load("lns.exact.colorpairs.kernel:ColorPairs")(puzzle, request.options, request.seed)
+
+
+def _cover(code: str) -> Callable[[Puzzle, Request], Any]:
+    return lambda puzzle, request: _load("lns.exact.cover.search:Cover")(puzzle, code)
+
+
 SOLVERS: dict[str, SolverEntry] = {
     "auto": SolverEntry("row scan, ColorPairs and exact cover take turns; the first to end answers", "lns",
                         "lns.exact.portfolio:Portfolio", kernel_module="lns.exact.rowscan", refuses=()),
-    "colorpairs": SolverEntry("pairs of colours, preemption, backjumping", BENOIST, "lns.exact.solvers:new_search",
+    "colorpairs": SolverEntry("pairs of colours, preemption, backjumping", BENOIST, _pairs,
                               kernel_module="lns.exact.colorpairs.kernel"),
     "rowscan": SolverEntry("plain depth first, row by row, tables of what fits", f"{BENOIST}, 6; {JOLIVET}, 2.1",
-                           "lns.exact.rowscan:new_search", kernel_module="lns.exact.rowscan", refuses=()),
-    "dlx": _cover("exact cover, k items an edge", f"{JOLIVET}, 2.2", arguments=("unary",)),
-    "dlx:binary": _cover("exact cover, about log2 k items an edge", f"{JOLIVET}, 2.2", arguments=("binary",)),
+                           lambda puzzle, request: _load("lns.exact.rowscan:RowScan")(puzzle),
+                           kernel_module="lns.exact.rowscan", refuses=()),
+    "dlx": SolverEntry("exact cover, k items an edge", f"{JOLIVET}, 2.2", _cover("unary"),
+                       kernel_module="lns.exact.cover.kernel", refuses=()),
+    "dlx:binary": SolverEntry("exact cover, about log2 k items an edge", f"{JOLIVET}, 2.2", _cover("binary"),
+                              kernel_module="lns.exact.cover.kernel", refuses=()),
     "xcc": SolverEntry("exact cover with colours, by xcover (reports no nodes)", KNUTH,
                        "lns.exact.cover.search:run_xcover", extra="cover"),
-    "xcc:counted": _cover("exact cover with colours, nodes counted", KNUTH, arguments=("colours",)),
+    "xcc:counted": SolverEntry("exact cover with colours, nodes counted", KNUTH, _cover("colours"),
+                               kernel_module="lns.exact.cover.kernel", refuses=()),
     "blocks": SolverEntry("all 2x2 blocks, then row by row; even sides only", f"{JOLIVET}, 2.3",
-                          "lns.exact.blocks:new_search", kernel_module="lns.exact.blocks"),
+                          lambda puzzle, request: _load("lns.exact.blocks:Blocks")(puzzle),
+                          kernel_module="lns.exact.blocks"),
     "cp": SolverEntry("AllDifferent and tables, by OR-tools CP-SAT", f"{BENOIST}, 2.2 and 6", "lns.exact.cp:run_cp",
                       extra="cp"),
     **{

@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from lns.exact.driver import CountedSearch, explored_share
-from lns.exact.execution import Request
 from lns.exact.kernels.jit import kernel
 from lns.exact.piece_classes import PieceClasses, merge_duplicates
 from lns.instances.board import Board
@@ -226,8 +225,3 @@ class RowScan(CountedSearch):
             return None
         chosen = self.state.first
         return self.tables.classes.board((((chosen & 0x1FFF) - 1) * 4 + (chosen >> 13 & 3)).astype(np.int64).tolist())
-
-
-def new_search(puzzle: Puzzle, request: Request) -> RowScan:
-    """The search of the solver 'rowscan'; it has no options."""
-    return RowScan(puzzle)

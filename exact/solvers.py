@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from lns.exact.driver import PausedSearch, Progress
+from lns.exact.driver import Progress
 from lns.exact.execution import Request
 from lns.exact.outcome import Outcome, SolveStatus, require_solution
 from lns.exact.piece_classes import assignments_per_board
@@ -134,13 +134,6 @@ def _left(request: Request, before: Outcome) -> Request:
         seconds=None if request.seconds is None else max(0.0, request.seconds - before.seconds),
         on_progress=None if request.on_progress is None else on_progress,
     )
-
-
-def new_search(puzzle: Puzzle, request: Request) -> PausedSearch:
-    """The search of the solver 'colorpairs' (Benoist & Bourreau 2008) with ``request.options``."""
-    from lns.exact.colorpairs.kernel import ColorPairs  # its kernels take a while to import
-
-    return ColorPairs(puzzle, request.options, request.seed)
 
 
 def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:

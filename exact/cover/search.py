@@ -199,11 +199,6 @@ class Cover(PausedCover):
         return self.model.board(self.state.first) if self.solutions else None
 
 
-def new_search(code: str, puzzle: Puzzle, request: Request) -> Cover:
-    """The search of 'dlx', 'dlx:binary' and 'xcc:counted'; nodes as in Jolivet 2008, where the root is one."""
-    return Cover(puzzle, code)
-
-
 def run_xcover(puzzle: Puzzle, request: Request) -> Outcome:
     """The solver 'xcc': exact cover with colours by xcover, in a child process. It does not report its nodes.
 

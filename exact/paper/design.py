@@ -2,12 +2,8 @@
 
 A tree is searched to its end (all solutions); identical pieces and equal orientations are told apart, the empty board
 is a node, and one corner of the planted board is fixed. A puzzle is cut from a board whose joints are coloured. The
-search recolours a few joints at random and keeps the change if the goal is not worse.
-
-References
-----------
-T. Jolivet, "Eternity II : puzzles, algorithmique et complexité", ENS de Lyon, 2008, sections
-2.1 (paths, figure 3), 4.2 (table 3) and 5.2 (tables 4 and 5).
+search recolours a few joints at random and keeps the change if the goal is not worse. The sections of the paper, which
+`lns.exact.paper.jolivet2008` names, are 2.1 (paths, figure 3), 4.2 (table 3) and 5.2 (tables 4 and 5).
 """
 
 from __future__ import annotations
