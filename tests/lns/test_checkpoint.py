@@ -20,15 +20,7 @@ from lns.runs.files import BOARDS, CHECKPOINT, SETTINGS, seal
 from lns.runs.history import read_status, write_status
 from lns.runs.run_summary import load_summary
 from lns.worker_pool import Workers
-from tests.lns.run_parts import (
-    copied,
-    finished_run,
-    log_of,
-    new_directory,
-    resumed,
-    run_for,
-    small_puzzle,
-)
+from tests.lns.run_parts import copied, finished_run, log_of, new_directory, resumed, run_for, small_puzzle
 from tests.lns.test_islands import ENGINES
 
 
