@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import numpy as np
@@ -53,11 +54,11 @@ class BoardLog:
     def __init__(self, directory: Path) -> None:
         self._file = open_regular(directory / BOARDS, os.O_RDWR | os.O_APPEND)
         self._pending: list[LoggedBoard] = []
-        descriptor = self._file.fileno()
-        length = os.fstat(descriptor).st_size
-        end = os.pread(descriptor, MAX_LINE, max(0, length - MAX_LINE))
-        self.torn = len(end) - end.rfind(b"\n") - 1  # bytes of an incomplete last line, which is dropped
-        self.size = length - self.torn  # bytes of the log
+        descriptor, self.size = self._file.fileno(), 0  # bytes of the log
+        if length := os.fstat(descriptor).st_size:
+            with mmap(descriptor, length, access=ACCESS_READ) as content:
+                self.size = content.rfind(b"\n") + 1
+        self.torn = length - self.size  # bytes of an incomplete last line, which is dropped
         if self.torn:
             os.ftruncate(descriptor, self.size)
 
