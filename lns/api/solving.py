@@ -118,7 +118,7 @@ def solve(spec: RunSpec) -> Result:
             " (drawn at random)" * (spec.seed is None), _plan(history.budget_s) + _patience(spec),
         )  # fmt: skip
         recorder = Recorder(puzzle, settings, history, directory)
-        return _session(spec, recorder, workers, executor, Recovered(history, {}, [], start)).run()
+        return session_from(spec, recorder, workers, executor, Recovered(history, {}, [], start)).run()
 
 
 @takes(ResumeSpec)
@@ -156,7 +156,7 @@ def resume(spec: ResumeSpec) -> Result:
         log.info("going on at %s of search; %s", format_duration(history.elapsed_s), plan)
         history.budget_s = history.elapsed_s + seconds
         recorder = Recorder(directory.puzzle, settings, history, directory, recovered.recent)
-        return _session(spec, recorder, workers, executor, recovered).run()
+        return session_from(spec, recorder, workers, executor, recovered).run()
 
 
 @checked
@@ -207,7 +207,7 @@ def polish(
     return solve(puzzle, start=board, engine="polish", stop=rule, **{"time": DEFAULT_SECONDS} | how)
 
 
-def _session(
+def session_from(
     spec: SessionSpec, recorder: Recorder, workers: int, executor: Executor | None, found: Recovered
 ) -> SearchSession:
     """A session that goes on from what was ``found`` before; its best board is recorded now."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ from lns.instances.puzzle import MAX_CELLS, Puzzle
 from lns.instances.verify import verify
 from lns.runs.files import BOARDS, from_json, open_regular, seal, unseal
 from lns.runs.history import Improvement
+
+log = logging.getLogger("lns")
 
 MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # bytes of a line
 MAX_LOG_BYTES = 2**31  # of the log; it then takes new bests only
@@ -95,6 +98,8 @@ class BoardLog:
         except OSError:
             os.ftruncate(descriptor, self.size)
             raise
+        if self.size < MAX_LOG_BYTES <= self.size + len(data):
+            log.warning("%s is full; from now on it takes new bests only", BOARDS)
         self.size += len(data)
         self._pending.clear()
 
