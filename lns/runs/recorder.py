@@ -205,7 +205,7 @@ class Recorder:
 
 
 class Recovered(NamedTuple):
-    """What a session needs to continue a run."""
+    """What a session begins with."""
 
     history: RunHistory
     islands: Islands

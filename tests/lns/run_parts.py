@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from lns.api.arguments import SessionSpec
-from lns.api.solving import session_from
+from lns.api.solving import SearchSession
 from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import Puzzle
 from lns.islands import Archipelago
@@ -42,7 +42,7 @@ def _searched(directory: RunDirectory, found: Recovered, steps: int, workers: in
     """One session, as `lns solve` and `lns resume` make it."""
     recorder = Recorder(directory.puzzle, directory.settings, found.history, directory, found.recent)
     spec = SessionSpec(steps=steps, workers=workers, progress=None)
-    session = session_from(spec, recorder, workers, InProcessExecutor(), found)
+    session = SearchSession(spec, recorder, workers, InProcessExecutor(), found)
     session.run()
     return session.archipelago
 
