@@ -87,7 +87,7 @@ def solve(spec: RunSpec) -> Result:
     puzzle, notes = read_puzzle(spec.puzzle)
     spec.check(puzzle)
     start, pins, start_notes = spec.start_board(puzzle)
-    pinned = puzzle.with_clues({*puzzle.clues, *pins})
+    pinned = puzzle.with_clues({*puzzle.clues, *pins}) if pins else puzzle
     params, source, params_note = choose_parameters(spec.params, pinned, spec.engine)
     least = (params.engine.search_floor or -1) if spec.min_score is None else spec.min_score
     settings = RunSettings(
