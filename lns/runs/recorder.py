@@ -232,7 +232,8 @@ def recover(directory: RunDirectory) -> Recovered:
     try:
         best = _better(best, read_best(path, puzzle, directory.pinned_puzzle))
     except InputError as error:
-        log.warning("%s; kept as %s", error, directory.set_aside_best())
+        (path / BEST).replace(path / "best.unusable.json")
+        log.warning("%s; kept as best.unusable.json", error)
     if best is None or best.score < history.best_score:
         history.forget_log()  # it may hold the best board
     logged, recent = _read_log(directory, history)
