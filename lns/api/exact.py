@@ -164,9 +164,8 @@ def compare(
     rows: list[SolverRun] = []
     try:
         for row in run_solvers(known, names, request, None if output is None else Path(output)):
-            unknown = {
-                name: None for name, value in vars(row).items() if not isinstance(value, str) and not is_known(value)
-            }
+            numbers = ("solutions", "nodes", "seconds", "megabytes")
+            unknown = {name: None for name in numbers if not is_known(getattr(row, name))}
             rows.append(SolverRun(**vars(row) | unknown))
             if on_row is not None:
                 on_row(rows[-1])
