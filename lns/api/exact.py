@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from lns.api.files import PuzzleSource, load_puzzle
 from lns.exact.colorpairs.options import ColorPairsOptions
-from lns.exact.compare import ComparisonRow, table
+from lns.exact.compare import ComparisonRow, is_known, table
 from lns.exact.compare import compare as run_solvers
 from lns.exact.execution import Request
 from lns.exact.outcome import Outcome
@@ -164,8 +164,9 @@ def compare(
     rows: list[SolverRun] = []
     try:
         for row in run_solvers(known, names, request, None if output is None else Path(output)):
-            values: dict[str, Any] = {name: None if value == -1 else value for name, value in asdict(row).items()}
-            rows.append(SolverRun(**values))
+            numbers = ("solutions", "nodes", "seconds", "megabytes")
+            unknown = {name: None for name in numbers if not is_known(getattr(row, name))}
+            rows.append(SolverRun(**vars(row) | unknown))
             if on_row is not None:
                 on_row(rows[-1])
     except KeyboardInterrupt:

@@ -87,7 +87,7 @@ def solve(spec: RunSpec) -> Result:
     puzzle, notes = read_puzzle(spec.puzzle)
     spec.check(puzzle)
     start, pins, start_notes = spec.start_board(puzzle)
-    pinned = puzzle.with_clues({*puzzle.clues, *pins})
+    pinned = puzzle.with_clues({*puzzle.clues, *pins}) if pins else puzzle
     params, source, params_note = choose_parameters(spec.params, pinned, spec.engine)
     least = (params.engine.search_floor or -1) if spec.min_score is None else spec.min_score
     settings = RunSettings(
@@ -118,7 +118,7 @@ def solve(spec: RunSpec) -> Result:
             " (drawn at random)" * (spec.seed is None), _plan(history.budget_s) + _patience(spec),
         )  # fmt: skip
         recorder = Recorder(puzzle, settings, history, directory)
-        return _session(spec, recorder, workers, executor, Recovered(history, {}, [], start)).run()
+        return SearchSession(spec, recorder, workers, executor, Recovered(history, {}, [], start)).run()
 
 
 @takes(ResumeSpec)
@@ -156,7 +156,7 @@ def resume(spec: ResumeSpec) -> Result:
         log.info("going on at %s of search; %s", format_duration(history.elapsed_s), plan)
         history.budget_s = history.elapsed_s + seconds
         recorder = Recorder(directory.puzzle, settings, history, directory, recovered.recent)
-        return _session(spec, recorder, workers, executor, recovered).run()
+        return SearchSession(spec, recorder, workers, executor, recovered).run()
 
 
 @checked
@@ -207,29 +207,26 @@ def polish(
     return solve(puzzle, start=board, engine="polish", stop=rule, **{"time": DEFAULT_SECONDS} | how)
 
 
-def _session(
-    spec: SessionSpec, recorder: Recorder, workers: int, executor: Executor | None, found: Recovered
-) -> SearchSession:
-    """A session that goes on from what was ``found`` before; its best board is recorded now."""
-    settings, history, best = recorder.settings, found.history, found.best
-    origin = history.improvements[-1].origin if history.improvements else "start"
-    archipelago = Archipelago(
-        Search(with_pins(recorder.puzzle, settings), settings.parameters, settings.seed, settings.engine,
-               settings.operators or None),
-        workers, start=best._replace(origin=origin) if best else None, min_score=settings.min_score,
-        executor=executor, grows=spec.grows, islands=found.islands, other_statistics=history.other_statistics,
-    )  # fmt: skip
-    if best is not None:
-        recorder.record_known_best(best)
-    return SearchSession(spec, archipelago, recorder)
-
-
 class SearchSession:
-    """Searches for the time that is left, until steps, target or a rule end it, or Ctrl-C or `lns stop` does."""
+    """Searches for the time that is left, until steps, target or a rule end it, or Ctrl-C or `lns stop` does.
 
-    def __init__(self, spec: SessionSpec, archipelago: Archipelago, recorder: Recorder) -> None:
-        self.puzzle, self.archipelago, self.recorder = recorder.puzzle, archipelago, recorder
-        self._spec, self._seconds, target = spec, recorder.history.remaining_s, recorder.settings.target
+    It goes on from what was ``found`` before, and records the best board of that now.
+    """
+
+    def __init__(
+        self, spec: SessionSpec, recorder: Recorder, workers: int, executor: Executor | None, found: Recovered
+    ) -> None:
+        settings, history, best = recorder.settings, found.history, found.best
+        self.puzzle, self.recorder, target = recorder.puzzle, recorder, settings.target
+        searched, origin = with_pins(self.puzzle, settings), history.improvements[-1].origin if history else "start"
+        self.archipelago = archipelago = Archipelago(
+            Search(searched, settings.parameters, settings.seed, settings.engine, settings.operators or None), workers,
+            start=best._replace(origin=origin) if best else None, min_score=settings.min_score, executor=executor,
+            grows=spec.grows, islands=found.islands, other_statistics=history.other_statistics,
+        )  # fmt: skip
+        if best is not None:
+            recorder.record_known_best(best)
+        self._spec, self._seconds = spec, history.remaining_s
         self._target = target if target >= 0 else None
         self._interrupted, self._ended_by_rule = False, ""
         self._found: queue.SimpleQueue[FoundBoard] = queue.SimpleQueue()

@@ -2,7 +2,7 @@
 
     run.json                 settings: instance, seed, engine, ...; written once
     instance.json            copy of the puzzle, so that the directory can be moved
-    params.toml              parameters of the search
+    params.toml              parameters of the search, for people: those in run.json count
     best.json, best.svg      the best board, as JSON and as a picture
     best.unusable.json       a best.json that could not be used, renamed at `lns resume`
     boards.jsonl             every board of at least min_score, a line each, with a checksum

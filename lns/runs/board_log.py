@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,8 @@ from lns.instances.puzzle import MAX_CELLS, Puzzle
 from lns.instances.verify import verify
 from lns.runs.files import BOARDS, from_json, open_regular, seal, unseal
 from lns.runs.history import Improvement
+
+log = logging.getLogger("lns")
 
 MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # bytes of a line
 MAX_LOG_BYTES = 2**31  # of the log; it then takes new bests only
@@ -53,11 +57,11 @@ class BoardLog:
     def __init__(self, directory: Path) -> None:
         self._file = open_regular(directory / BOARDS, os.O_RDWR | os.O_APPEND)
         self._pending: list[LoggedBoard] = []
-        descriptor = self._file.fileno()
-        length = os.fstat(descriptor).st_size
-        end = os.pread(descriptor, MAX_LINE, max(0, length - MAX_LINE))
-        self.torn = len(end) - end.rfind(b"\n") - 1  # bytes of an incomplete last line, which is dropped
-        self.size = length - self.torn  # bytes of the log
+        descriptor, self.size = self._file.fileno(), 0  # bytes of the log
+        if length := os.fstat(descriptor).st_size:
+            with mmap(descriptor, length, access=ACCESS_READ) as content:
+                self.size = content.rfind(b"\n") + 1
+        self.torn = length - self.size  # bytes of an incomplete last line, which is dropped
         if self.torn:
             os.ftruncate(descriptor, self.size)
 
@@ -94,6 +98,8 @@ class BoardLog:
         except OSError:
             os.ftruncate(descriptor, self.size)
             raise
+        if self.size < MAX_LOG_BYTES <= self.size + len(data):
+            log.warning("%s is full; from now on it takes new bests only", BOARDS)
         self.size += len(data)
         self._pending.clear()
 

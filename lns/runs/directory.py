@@ -207,10 +207,6 @@ class RunDirectory:
 
         atomic_write(self.path / PICTURE, svg.render(self.puzzle, board))
 
-    def set_aside_best(self) -> str:
-        """Rename a best.json that cannot be used; returns the new name."""
-        return (self.path / BEST).replace(self.path / "best.unusable.json").name
-
     @property
     def stop_wanted(self) -> bool:
         """Whether `lns stop` was called: the session should end its search."""

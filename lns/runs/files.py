@@ -241,10 +241,7 @@ def time_ago(text: str) -> str:
     if then is None:
         return ""
     seconds = (datetime.now(UTC) - then).total_seconds()
-    for unit, size in _UNITS[:-1]:
-        if seconds >= size:
-            return f"{seconds // size:.0f} {unit} ago"
-    return "now" if seconds < 10 else f"{seconds:.0f} s ago"
+    return "now" if seconds < 10 else f"{' '.join(format_duration(seconds).split()[:2])} ago"
 
 
 def local_time(text: str) -> str:

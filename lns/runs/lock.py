@@ -148,20 +148,13 @@ def is_held_elsewhere(directory: Path) -> bool:
     with suppress(OSError), tempfile.NamedTemporaryFile(dir=directory, prefix=".lns-", suffix=".tmp") as probe:
         if os.fstat(probe.fileno()).st_mtime - (directory / STATUS).stat().st_mtime > LEFT_BEHIND_S:
             return False
-    first, end = _stamp(directory / STATUS), time.monotonic() + OBSERVATION_S
-    while time.monotonic() < end:
+    stamps, end = set[tuple[int, int]](), time.monotonic() + OBSERVATION_S
+    while time.monotonic() < end and len(stamps) < 2:
+        with suppress(OSError):
+            status = (directory / STATUS).stat()
+            stamps.add((status.st_mtime_ns, status.st_ino))
         time.sleep(0.2)
-        if _stamp(directory / STATUS) != first:
-            return True
-    return False
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    try:
-        status = path.stat()
-    except OSError:
-        return 0, 0
-    return status.st_mtime_ns, status.st_ino
+    return len(stamps) > 1
 
 
 def process_is_alive(pid: int) -> bool:

@@ -26,14 +26,7 @@ from lns.instances.records import Records
 from lns.instances.text import count_of
 from lns.runs import checkpoint
 from lns.runs.board_log import BoardLogReader
-from lns.runs.directory import (
-    RunDirectory,
-    RunSources,
-    read_best,
-    read_run,
-    run_directories,
-    safe_name,
-)
+from lns.runs.directory import RunDirectory, RunSources, read_best, read_run, run_directories, safe_name, with_pins
 from lns.runs.files import BEST, BOARDS, format_duration, utc_now
 from lns.runs.history import Heartbeat, RunHistory, write_status
 from lns.runs.recorder import Recorder
@@ -127,19 +120,16 @@ def merge(runs: RunSources, output: str | os.PathLike[str]) -> Merged:
 
 def _check_same_clues(first: RunSummary, other: RunSummary) -> None:
     """Raises InputError unless two runs have the same clues and pinned cells, by the colours that lie there."""
-    for what, of_first, of_other in (
-        ("clues", first.puzzle.clues, other.puzzle.clues),
-        ("pinned cells", first.settings.pins, other.settings.pins),
-    ):
-        translated = translated_clues(other.puzzle, first.puzzle, of_other)
-        lying, expected = (
-            {(clue.cell, *first.puzzle.oriented[clue.oriented]) for clue in clues} for clues in (translated, of_first)
+
+    def lying(run: RunSummary) -> set[tuple[int, ...]]:
+        clues = translated_clues(run.puzzle, first.puzzle, with_pins(run.puzzle, run.settings).clues)
+        return {(clue.cell, *first.puzzle.oriented[clue.oriented]) for clue in clues}
+
+    if lying(other) != lying(first):
+        raise InputError(
+            f"has other clues than {first.path} (clues: {other.clues}, not {first.clues}); expected the same",
+            other.path,
         )
-        if lying != expected:
-            raise InputError(
-                f"has other {what} than {first.path} (clues: {other.clues}, not {first.clues}); expected the same",
-                other.path,
-            )
 
 
 def _in_numbering_of(puzzle: Puzzle, run: RunSummary, board: Board) -> Board:

@@ -43,9 +43,10 @@ def render(run: RunSummary, best_boards: Sequence[LoggedBoard], made: str, *, re
     ``made``: when and by which version; a browser loads the page again after ``refresh_s`` seconds, if they are given.
     """
     title = f"{run.puzzle.name}: {run.score if run.best else 'no board'} of {run.puzzle.max_score}"
+    logged = "\n".join(bars(run.history.counts, SHOWN_BARS, 60))
     sections = [
         ("Score over time", scores_over_time([("", run.history)])),
-        ("Boards in the log, by score", f"<pre>{chr(10).join(bars(run.history.counts, SHOWN_BARS, 60))}</pre>"),
+        ("Boards in the log, by score", f"<pre>{logged}</pre>" * bool(logged)),
         ("Parts of the search", _parts(run)),
         ("Best boards", _best_boards(run, best_boards)),
         ("Sessions", _sessions(run)),

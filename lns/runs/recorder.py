@@ -64,7 +64,6 @@ class Recorder:
         self._failed: set[str] = set()  # files whose last write failed; they are written again at _retry_at
         self._saved_at = self._heartbeat_at = self._retry_at = time.monotonic()
         self._pids: set[int] = set()
-        self._said_full = False
         self._rates: deque[tuple[float, int]] = deque()
 
     @property
@@ -117,9 +116,10 @@ class Recorder:
     def _record(self, found_boards: list[tuple[int, FoundBoard]]) -> bool:
         """Verify, log and count boards; True if one of them is a new best."""
         at, logged, bests = utc_now(), [], []
+        board_log = None if self.directory is None else self.directory.board_log
         for island, found in found_boards:
             improves = found.score > self.history.best_score
-            if not improves and (found.board in self._recent or self._log_is_full()):
+            if not improves and (found.board in self._recent or (board_log is not None and board_log.is_full)):
                 continue
             verified_board(self.puzzle, found.board, found.origin, found.score)  # nothing wrong is written
             if improves:
@@ -130,24 +130,14 @@ class Recorder:
                 del self._recent[next(iter(self._recent))]
             self.history.log(found)
             logged.append(LoggedBoard(elapsed_s=self.history.elapsed_s, at=at, island=island, **found._asdict()))
-        if logged and self.directory is not None:
-            self.directory.board_log.add(logged)
+        if logged and board_log is not None:
+            board_log.add(logged)
             self._write(BOARDS)
         if bests:
             self._set_best(bests[-1], self.history.elapsed_s)
         for found in bests if self.directory is None else bests[-1:]:
             self.on_best(found)
         return bool(bests)
-
-    def _log_is_full(self) -> bool:
-        """Whether boards that are no new bests are left out; said once a session."""
-        board_log = None if self.directory is None else self.directory.board_log
-        if board_log is None or not board_log.is_full:
-            return False
-        if not self._said_full:
-            self._said_full = True
-            log.warning("%s has %d MiB; from now on it takes new bests only", BOARDS, board_log.size >> 20)
-        return True
 
     def _set_best(self, found: FoundBoard, elapsed_s: float) -> None:
         self.best, self._best_board = best_fields(self.puzzle, self.settings, found, elapsed_s), found.board
@@ -215,7 +205,7 @@ class Recorder:
 
 
 class Recovered(NamedTuple):
-    """What a session needs to continue a run."""
+    """What a session begins with."""
 
     history: RunHistory
     islands: Islands
@@ -242,7 +232,8 @@ def recover(directory: RunDirectory) -> Recovered:
     try:
         best = _better(best, read_best(path, puzzle, directory.pinned_puzzle))
     except InputError as error:
-        log.warning("%s; kept as %s", error, directory.set_aside_best())
+        (path / BEST).replace(path / "best.unusable.json")
+        log.warning("%s; kept as best.unusable.json", error)
     if best is None or best.score < history.best_score:
         history.forget_log()  # it may hold the best board
     logged, recent = _read_log(directory, history)

@@ -4,12 +4,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from lns.engine import FoundBoard
+from lns.api.arguments import SessionSpec
+from lns.api.solving import SearchSession
 from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import Puzzle
 from lns.islands import Archipelago
 from lns.params import ConstructParams, EngineParams, Params, TabuParams, to_dict
-from lns.rounds import Search
 from lns.runs.board_log import BoardLogReader
 from lns.runs.directory import RunDirectory, RunSettings, read_best, read_run
 from lns.runs.history import RunHistory
@@ -34,21 +34,17 @@ def new_directory(path: Path, puzzle: Puzzle, *, engine: str = "auto", **options
 
 def run_for(directory: RunDirectory, steps: int, *, workers: int = 1, seconds: float = 60.0) -> Archipelago:
     """A first session of ``steps`` steps an island; the directory is closed then."""
-    settings = directory.settings
-    search = Search(directory.puzzle, directory.settings.parameters, settings.seed, settings.engine)
-    archipelago = Archipelago(search, workers, min_score=settings.min_score, executor=InProcessExecutor())
-    recorder = Recorder(directory.puzzle, settings, RunHistory(seconds), directory)
-    keep(archipelago, recorder, steps)
-    return archipelago
+    with directory:
+        return _searched(directory, Recovered(RunHistory(seconds), {}, [], None), steps, workers)
 
 
-def keep(archipelago: Archipelago, recorder: Recorder, steps: int) -> None:
-    """One session, saved as `lns solve` saves it."""
-    recorder.begin(archipelago)
-    archipelago.run(60.0, recorder.puzzle.max_score, recorder.on_round, steps=steps)
-    recorder.end(archipelago, "steps made")
-    if recorder.directory is not None:
-        recorder.directory.close()
+def _searched(directory: RunDirectory, found: Recovered, steps: int, workers: int) -> Archipelago:
+    """One session, as `lns solve` and `lns resume` make it."""
+    recorder = Recorder(directory.puzzle, directory.settings, found.history, directory, found.recent)
+    spec = SessionSpec(steps=steps, workers=workers, progress=None)
+    session = SearchSession(spec, recorder, workers, InProcessExecutor(), found)
+    session.run()
+    return session.archipelago
 
 
 def finished_run(
@@ -68,20 +64,7 @@ def resumed(path: Path, steps: int, *, workers: int = 1) -> tuple[Archipelago, R
     """A later session, as `lns resume` holds it."""
     with RunDirectory.open(path) as directory:
         found = recover(directory)
-        settings = directory.settings
-        archipelago = Archipelago(
-            Search(directory.puzzle, directory.settings.parameters, settings.seed, settings.engine, settings.operators),
-            workers,
-            start=FoundBoard(found.best.board, found.best.score, "start") if found.best else None,
-            min_score=settings.min_score,
-            executor=InProcessExecutor(),
-            islands=found.islands,
-        )
-        recorder = Recorder(directory.puzzle, settings, found.history, directory, found.recent)
-        if found.best is not None:
-            recorder.record_known_best(found.best)
-        keep(archipelago, recorder, steps)
-    return archipelago, found
+        return _searched(directory, found, steps, workers), found
 
 
 def log_of(path: Path) -> list[tuple[int, bytes]]:

@@ -17,29 +17,16 @@ from lns.cli.main import main
 from lns.instances.errors import InputError
 from lns.instances.files import open_to_read
 from lns.runs.directory import RunDirectory
-from lns.runs.files import BOARDS, CHECKPOINT, LOCK, LOG, PARAMETERS, REPORT, STATUS, STOP, seal
+from lns.runs.files import BOARDS, CHECKPOINT, LOCK, LOG, STATUS, STOP, seal
 from lns.runs.lock import Holder, Lock, is_free
 from lns.runs.recorder import Recorder, recover
 from tests.fuzz_run import fuzz
-from tests.lns.run_parts import copied, finished_run, log_of
+from tests.lns.run_parts import copied, finished_run
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return finished_run(tmp_path_factory.mktemp("runs") / "run")
-
-
-def test_a_resumed_run_remembers_the_last_boards_of_the_whole_log(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Not only those behind the checkpoint: the checkpoint of a run that ended in order lies behind all of them."""
-    path = copied(run, tmp_path / "run")
-    logged = [placements for _, placements in log_of(path)]
-    for most in (len(logged), 3):
-        monkeypatch.setattr("lns.runs.recorder.MAX_RECENT", most)
-        with RunDirectory.open(path) as directory:
-            recovered = recover(directory)
-        assert [board.placements.tobytes() for board in recovered.recent] == logged[-most:]
 
 
 def test_a_directory_that_was_replaced_is_not_written(
@@ -122,16 +109,6 @@ def test_a_name_of_control_characters_does_not_grow_from_resume_to_resume(run: P
     for _ in range(4):
         assert main(["resume", str(path), "--time", "60", "--steps", "1", "--quiet"]) in (0, 1)
     assert "\\u001b" not in (path / STATUS).read_text() and 15 * "\\\\x1b" in (path / STATUS).read_text()
-
-
-def test_no_other_file_is_shown_as_the_parameters(run: Path, tmp_path: Path) -> None:
-    path = copied(run, tmp_path / "run")
-    (tmp_path / "private").write_text("precious = 1\n")
-    (path / PARAMETERS).unlink()
-    (path / PARAMETERS).symlink_to(tmp_path / "private")
-    assert main(["report", str(path)]) == 0
-    page = (path / REPORT).read_text()
-    assert "precious" not in page and "restart_nodes = 200000" in page, "run.json has those of the run"
 
 
 def test_no_copy_of_a_directory_by_hard_links_takes_the_lock_of_a_run(run: Path, tmp_path: Path) -> None:
