@@ -201,40 +201,28 @@ def _piece_dialect(puzzle: Puzzle, chance: random.Random) -> tuple[str, str]:
 
 
 def _board_dialect(puzzle: Puzzle, board: Board, chance: random.Random) -> tuple[str, str]:
-    base, sign, offset = chance.choice([0, 1]), chance.choice([1, 1, -1]), chance.choice([0, 0, 0, 1, 2, 3])
-    bottom = chance.random() < 0.3
-    pairs = [None if pair is None else (pair[0] + base, sign * (pair[1] - offset) % 4) for pair in board.pairs()]
-    full = all(pair is not None for pair in pairs)
-    width, height = puzzle.width, puzzle.height
-    style = chance.choice(["slash", "list", "table", "bypiece", "edges", "letters", "compass"])
-    if base == 0 and not full and style in ("slash", "list"):
-        base, pairs = 1, [None if pair is None else (pair[0] + 1, pair[1]) for pair in pairs]
-    if style == "letters" and puzzle.pieces.max() > 25:
-        style = "edges"
-    if style in ("bypiece", "table", "list") and not full:
-        style = "slash" if base else "edges"
-    rows = [range(y * width, (y + 1) * width) for y in range(height)]
-    rows = rows[::-1] if bottom else rows
-    name = f"board {style} base{base} {sign} turn{offset} bottom{bottom} full{full} {width}x{height}"
-    colours = board.colours(puzzle).tolist()
-    words = ["0/0" if pair is None else "{}/{}".format(*pair) for pair in pairs]
-    letters = ["".join(chr(97 + x) if x > 0 else "_" for x in quad) for quad in colours]
-    if style in ("slash", "letters"):
-        shown = words if style == "slash" else letters
-        return name, "".join(" ".join(shown[cell] for cell in row) + "\n" for row in rows)
-    if style in ("list", "edges"):
-        quads = [" ".join(map(str, [max(0, x) for x in quad])) for quad in colours]
-        shown = [word.replace("/", " ") for word in words] if style == "list" else quads
-        return name, "".join(shown[cell] + "\n" for row in rows for cell in row)
-    if style == "compass":
-        line = ":".join("." if pair is None else f"{pair[0]}{'NESW'[pair[1]]}" for pair in pairs)
-        return name, f"${line};\n"
-    lines = []
-    for piece, turn, cell in sorted((*pair, cell) for cell, pair in enumerate(pairs) if pair is not None):
-        y, x = divmod(cell, width)
-        y = height - 1 - y if bottom else y
-        lines.append(f"{x} {y} {turn}" if style == "bypiece" else f"{piece} {x} {y} {turn}")
-    return name, "\n".join(lines) + "\n"
+    full, width = None not in board.pairs(), puzzle.width
+    base, sense = chance.choice([0, 1]) if full else 1, chance.choice(["cw", "cw", "ccw"])
+    end, turn = chance.choice(["top", "top", "bottom"]), chance.choice([0, 0, 0, 1, 2, 3])
+    convention = f"cells:base{base},{end},{sense},turn{turn}"
+    slash = render(convention, puzzle, board)[0]
+    cells = [[*map(int, word.split("/"))] for word in slash.split()]
+    shown = board.colours(puzzle).clip(0).reshape(puzzle.height, -1, 4)[:: 1 if end == "top" else -1].tolist()
+    letters = [["".join("_abcdefghijklmnopqrstuvwxyz"[c and c + 1] for c in quad) for quad in row] for row in shown]
+    styles = {
+        "slash": slash,
+        "edges": "".join(" ".join(map(str, quad)) + "\n" for row in shown for quad in row),
+        "letters": "".join(" ".join(row) + "\n" for row in letters),
+        "compass": ":".join(f"{piece}{'NESW'[turns]}" if full or piece else "." for piece, turns in cells),
+    }
+    styles["compass"] = f"${styles['compass']};\n"
+    if full:
+        placed = sorted((piece, at % width, at // width, turns) for at, (piece, turns) in enumerate(cells))
+        styles["list"] = "".join(f"{piece} {turns}\n" for piece, turns in cells)
+        styles["table"] = "".join(" ".join(map(str, row)) + "\n" for row in placed)
+        styles["by piece"] = "".join(" ".join(map(str, row[1:])) + "\n" for row in placed)
+    style = chance.choice([*styles])
+    return f"board {style} {convention} {width}x{puzzle.height}", styles[style]
 
 
 # -- mutations ---------------------------------------------------------------------------------------------------------

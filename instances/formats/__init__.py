@@ -42,19 +42,9 @@ from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.text import printable
 from lns.instances.verify import verify
 
-__all__ = [
-    "CLUE_WORDS",
-    "FORMATS",
-    "HELD",
-    "Document",
-    "atomic_write",
-    "best_json",
-    "is_url",
-    "load_board",
-    "load_puzzle",
-]
-__all__ += ["parse", "read", "read_board", "read_puzzle", "render", "shipped_instances", "source_name", "url_if_any"]
-__all__ += ["viewer_url", "with_clues", "write"]
+__all__ = ["CLUE_WORDS", "FORMATS", "HELD", "Document", "atomic_write", "best_json", "is_url", "load_board"]
+__all__ += ["load_puzzle", "parse", "read", "read_board", "read_puzzle", "render", "shipped_instances", "source_name"]
+__all__ += ["url_if_any", "viewer_url", "with_clues", "write"]
 
 HELD = "held"
 """Word for the clues of a puzzle that is read for a search: its own; of a board, the official clues that it holds."""

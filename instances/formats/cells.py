@@ -199,10 +199,7 @@ def _table(source: Source) -> tuple[Row | None, list[Row], _Notes]:
 
 
 def _number_rows(text: str, expected: str, *, strict: bool = False) -> tuple[list[Row], _Notes]:
-    """The rows of numbers alone, and a note on the words before them.
-
-    Raises InputError for a word after the first, or ``strict``ly beside a number.
-    """
+    """The rows of numbers alone, and a note on the words before them; ``strict``ly, none of them has a number."""
     rows = rows_of(text)
     numbers = [row for row in rows if row.only_numbers]
     words = [row for row in rows if row.tokens and not row.only_numbers]
@@ -336,16 +333,13 @@ def _clue_readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading], _Note
 
 
 def _clue_rows(text: str, puzzle: Puzzle) -> tuple[Sequence[Row], _Notes]:
-    """The rows of four numbers, once where sections between comments say the same, and notes.
-
-    Raises InputError for another row, but for the number of the clues and a list of all the pieces that are not placed.
-    """
+    """The rows of four numbers, each once, and notes, also on their number and on a list of the pieces left over."""
     expected = "; expected a clue, piece row column turn, or a comment after #"
     rows, left = _number_rows(text, expected, strict=True)
     every = [row for row in rows if len(row.numbers) == 4]
     if not every:
         raise InputError("no clues are recognised; expected lines 'piece row column turn', or 139=I8-Rot0")
-    table, agreeing = _without_repeats(text, every)
+    table, agreeing = _without_repeats(every)
     notes = left + agreeing
     unplaced = [{*range(1, puzzle.piece_count + 1)} - {each.numbers[at] for each in table} for at in (0, 2)]
     for row in (row for row in rows if len(row.numbers) != 4):
@@ -360,26 +354,17 @@ def _clue_rows(text: str, puzzle: Puzzle) -> tuple[Sequence[Row], _Notes]:
     return table, notes
 
 
-def _without_repeats(text: str, table: list[Row]) -> tuple[Sequence[Row], _Notes]:
-    """The rows of the first section, and a note, if sections between comments say the same; else all rows.
-
-    Raises InputError if sections say nearly the same.
-    """
-    comments = [row.line for row in rows_of(text) if not row.tokens]
-    sections: dict[int, list[Row]] = {}
-    for row in table:
-        sections.setdefault(sum(line < row.line for line in comments), []).append(row)
-    first, *others = sections.values()
-    contents = [{row.numbers for row in section} for section in (first, *others)]
-    if sum(map(len, contents)) == len(set().union(*contents)):
+def _without_repeats(table: Sequence[Row]) -> tuple[Sequence[Row], _Notes]:
+    """The rows once, and a note, if all are there equally often, as in sections that say the same; or if none is."""
+    counts = Counter(row.numbers for row in table)
+    times = min(counts.values(), key=lambda times: (-list(counts.values()).count(times), times))
+    if times == 1:
         return table, ()
-    for section, content in zip(others, contents[1:], strict=True):
-        if content != contents[0]:
-            odd = next((row for row in section if row.numbers not in contents[0]), None)
-            said = f"a section of {len(content)} rows" if odd is None else quoted(odd.text)
-            line = (odd or section[-1]).line
-            raise NearError(f"{said} differs from the section above it; expected the same pieces", line=line)
-    return first, (f"{len(contents)} sections that agree, {count_of(len(contents[0]), 'piece')} each",)
+    for row in (row for row in table[::-1] if counts[row.numbers] != times):
+        said = f"{quoted(row.text)} is there {count_of(counts[row.numbers], 'time')}, most rows {times} times"
+        raise NearError(f"{said}; expected sections of the same pieces", line=row.line)
+    once = {row.numbers: row for row in table[::-1]}
+    return [*once.values()][::-1], (f"{times} sections that agree, {count_of(len(once), 'piece')} each",)
 
 
 def cell_types(text: str) -> list[int] | None:

@@ -31,14 +31,13 @@ _TURNS = 4  # which some programs write for none
 _MOST_ODD = 16  # one line in so many may be wrong, and one always, in what is still recognised
 _MOST_COLOURS = 4000
 _UNUSUAL = {"bottom", "ccw", "turn1", "turn2", "turn3", "turn-first", "place-first"}
-# Conventions of four columns by their names, which say what is open: the columns of piece, x, y and turn.
-CELLS = {"base{base},{end}": (0, 1, 2, 3)}
-PLACES = {
-    "base{base},{order},from{first},{end},turn-last": (0, 1, 2, 3),
-    "base{base},{order},from{first},{end},turn-first": (0, 2, 3, 1),
-    "base{base},place-first,{order},from{first},{end},turn-last": (2, 0, 1, 3),
-}
-LISTED = {"{order},from{first},{end},turn-last": (0, 1, 2, 3), "{order},from{first},{end},turn-first": (0, 2, 3, 1)}
+# Conventions by name: which of four columns has the piece, x, y and the turn.
+CELLS = {f"base{base},{end}": (0, 1, 2, 3) for base in (1, 0) for end in ("top", "bottom")}
+_WHERE = [f"{order},from{first},{end}" for order in ("xy", "yx") for first in (0, 1) for end in ("top", "bottom")]
+LISTED = {f"{where},turn-last": (0, 1, 2, 3) for where in _WHERE}
+LISTED |= {f"{where},turn-first": (0, 2, 3, 1) for where in _WHERE}
+_FORMS = LISTED | {f"place-first,{where},turn-last": (2, 0, 1, 3) for where in _WHERE}
+PLACES = {f"base{base},{name}": columns for base in (1, 0) for name, columns in _FORMS.items()}
 
 
 @dataclass(frozen=True)
@@ -114,14 +113,6 @@ def _few(odd: Sequence[object], count: int) -> bool:
     return len(odd) <= max(count > 2, count // _MOST_ODD)
 
 
-def _conventions(forms: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, Sequence[int], int, str, int, str]]:
-    """Name, columns, number of the first piece, order and first number of the coordinates, and end of the rows."""
-    for base, (form, columns) in product((0,) if forms is LISTED else (1, 0), forms.items()):
-        orders, firsts = (("xy",), (0,)) if forms is CELLS else (("xy", "yx"), (0, 1))
-        for order, first, end in product(orders, firsts, ("top", "bottom")):
-            yield form.format(base=base, order=order, first=first, end=end), columns, base, order, first, end
-
-
 def by_number(
     puzzle: Puzzle, rows: Sequence[Sequence[int]], where: Sequence[int], forms: Mapping[str, Sequence[int]]
 ) -> Iterator[Reading]:
@@ -130,13 +121,15 @@ def by_number(
     In `CELLS` a piece before the first that is not turned is an empty cell; in `LISTED` pieces count from 0.
     """
     width, height, count = puzzle.width, puzzle.height, puzzle.piece_count
-    for name, columns, base, order, first, end in _conventions(forms):
+    for name, columns in forms.items():
+        base, first = int("base1" in name), int("from1" in name)
         odd: list[tuple[int, str]] = []
         kept: dict[int, tuple[int, int, int]] = {}  # piece, turn and line of each cell
         for line, row in zip(where, rows, strict=True):
-            piece, one, two, turn = (row[at] for at in columns)
-            x, y = (one - first, two - first) if order == "xy" else (two - first, one - first)
-            cell = (y if end == "top" else height - 1 - y) * width + x if 0 <= x < width and 0 <= y < height else -1
+            piece, x, y, turn = (row[at] for at in columns)
+            x, y = (y - first, x - first) if "yx" in name else (x - first, y - first)
+            cell = (height - 1 - y if "bottom" in name else y) * width + x
+            cell = cell if 0 <= x < width and 0 <= y < height else -1
             if forms is CELLS and piece < base and not turn % 4:
                 continue
             if not base <= piece < count + base:

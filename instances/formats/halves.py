@@ -78,10 +78,7 @@ def find_halves(text: str, mates: bool | None) -> Halves | None:
 
 
 def _groups(text: str) -> Iterator[list[_Group]]:
-    """The pieces as quoted words, as lists in brackets, and as lines, if most lines are one.
-
-    Raises NearError if most lines have six or three sides of which some are halves.
-    """
+    """The pieces as quoted words, as lists in brackets, and as lines, if most lines are one of four sides."""
     yield [_Group(*found.span(), list(found[2])) for found in _QUOTED_WORD.finditer(text)]
     yield [
         _Group(*found.span(1), [side.strip("\"'") for side in re.findall(_ENTRY, found[1])])

@@ -234,13 +234,10 @@ JSON = Format(
     and ("board_edges" not in text or '"pieces"' in text),
 )  # fmt: skip
 BEST = Format(
-    "best",
-    "board",
-    "best.json: board, score, instance and URL",
-    _read_best,
+    "best", "board", "best.json: board, score, instance and URL", _read_best,
     lambda to: json.dumps(best_json(to.puzzle, to.laid, instance=to.instance, seed=0, elapsed_s=0.0)) + "\n",
     looks_like=lambda text: text.lstrip().startswith("{") and ('"placements"' in text or '"instance_sha256"' in text),
-)
+)  # fmt: skip
 
 
 # -- links to the page Board -------------------------------------------------------------------------------------------

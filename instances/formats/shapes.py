@@ -164,19 +164,15 @@ def _says(line: str) -> bool:
     return re.search(r"\w", line) is not None or not _ORNAMENT.fullmatch(line)
 
 
-def refuse_other_sides(rows: Sequence[tuple[int, Sequence[object]]]) -> None:
-    """Raise InputError for rows, by line, of three or of six sides, with or without a number of the piece before."""
+def refuse_other_sides(rows: Sequence[tuple[int | None, Sequence[object]]]) -> None:
+    """Raise InputError for rows of three or six sides, with or without a number before them, unless they are few."""
     usual = max(Counter(len(sides) for _, sides in rows).most_common(1), default=(0, 0))[0]
     body = [(line, str(sides[0])) for line, sides in rows if len(sides) == usual > 0]
     numbered = [first for _, first in body] in ([str(at + base) for at in range(len(body))] for base in (0, 1))
-    if body:
-        refuse_sides(usual - (numbered and len(body) > 1 and usual > 3), len(body), body[0][0])
-
-
-def refuse_sides(sides: int, count: int, line: int | None = None) -> None:
-    """Raise InputError for so many pieces of three or of six sides, unless they are very few."""
-    if sides in _OTHER_SIDES and count > 2:
-        raise NearError(f"{count} {_OTHER_SIDES[sides]} pieces ({sides} sides); expected squares", line=line)
+    sides = usual - (numbered and usual > 3)
+    if sides in _OTHER_SIDES and len(body) > 2:
+        said = f"{len(body)} {_OTHER_SIDES[sides]} pieces ({sides} sides); expected squares"
+        raise NearError(said, line=body[0][0])
 
 
 def is_bounded_header(row: Sequence[int | str], count: int) -> bool:
@@ -406,12 +402,9 @@ def _in_json(text: str) -> Listed:
     if key is None:
         raise InputError("this JSON has no list of pieces; expected one, four numbers each")
     listed = Listed(pieces[key], placed=[tile for tiles in placed.values() for tile in tiles if tile])
-    counts = list(map(len, listed.quads))
-    if set(counts) != {4}:
-        usual = Counter(counts).most_common(1)[0][0]
-        refuse_sides(usual, counts.count(usual))
-        at = next(at for at, count in enumerate(counts) if usual != 4 or count != 4)
-        raise NearError(f"entry {at} of {quoted(key)} has {counts[at]} sides; expected pieces of four sides")
+    if odd := [(at, len(sides)) for at, sides in enumerate(listed.quads) if len(sides) != 4]:
+        refuse_other_sides([(None, sides) for sides in listed.quads])
+        raise NearError(f"entry {odd[0][0]} of {quoted(key)} has {odd[0][1]} sides; expected pieces of four sides")
     small = [name for name, entry in value.items() if _is_small(entry) and entry]
     sizes = {side: name for name in small if (side := SIDE_OF_SIZE.get(name.lower()))}
     used = {key, *placed}

@@ -184,9 +184,6 @@ def test_a_format_that_cannot_carry_it_says_so() -> None:
     with pytest.raises(InputError, match="letters for the colours 1 to 25"):
         viewer_url(puzzle, board)
     assert best_json(puzzle, board, instance="x", seed=0, elapsed_s=0)["url"] == ""
-    assert "carries no board" in render("quads", puzzle, board)[1][0]
-    with pytest.raises(InputError, match="quads cannot say that a puzzle has no frame and no turns; expected json"):
-        render("quads", tetravex(3, 3, seed=1).puzzle, None)
 
 
 def test_pieces_that_may_not_be_turned() -> None:
