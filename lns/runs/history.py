@@ -163,7 +163,7 @@ class Heartbeat:
     """Content of status.json, apart from the history. The defaults stand for a file that cannot be read."""
 
     at: str = ""  # time of day, UTC
-    rate: float = 0.0  # `unit` a second of all workers, over the last minute
+    rate: float = 0.0  # nodes or moves a second of all workers, over the last minute
     pids: tuple[int, ...] = ()  # process ids of the workers on this machine
     cluster_workers: int = 0  # workers of a cluster that search
     min_score: int = 0  # boards of at least this score go into the log
@@ -171,9 +171,9 @@ class Heartbeat:
     write_errors: tuple[str, ...] = ()  # files whose last write failed
 
     @property
-    def unit(self) -> str:
-        """Unit of ``rate``: "nodes" or "moves"."""
-        return self.statistics.unit
+    def speed(self) -> str:
+        """The rate in words, such as "3.4 M nodes/s"."""
+        return f"{self.rate / 1e6:.1f} M {self.statistics.unit}/s"
 
 
 def write_status(path: Path, run: str, history: RunHistory, heartbeat: Heartbeat) -> None:

@@ -251,10 +251,8 @@ def headline(run: RunSummary) -> list[str]:
     history, puzzle = run.history, run.puzzle
     first = [f"{run.name}: {run.score if run.best else 'no board'} of {puzzle.max_score}", run.state_in_words]
     if run.state == "running" and not run.starting:
-        first += [
-            f"{run.heartbeat.rate / 1e6:.1f} M {run.heartbeat.unit}/s",
-            "workers elsewhere" if run.workers is None else count_of(run.workers, "worker"),
-        ]
+        workers = "workers elsewhere" if run.workers is None else count_of(run.workers, "worker")
+        first += [run.heartbeat.speed, workers]
     second = [f"{format_duration(history.elapsed_s)} of search", history.remaining_in_words]
     if run.best_at:
         second.append(f"best found {local_time(run.best_at)}, {time_ago(run.best_at)}")

@@ -108,7 +108,7 @@ class RunSummary:
         facts |= {"clues": self.clues, "state": self.state, "ended": self.why, "score": self.score}
         facts |= {"max_score": puzzle.max_score, "best_at": self.best_at, "min_score": min_score}
         facts |= {"boards": history.at_least(min_score), "boards_per_hour": round(self.boards_per_hour(min_score), 3)}
-        facts |= {"unit": heartbeat.unit, "rate": heartbeat.rate if self.state == "running" else 0.0}
+        facts |= {"unit": heartbeat.statistics.unit, "rate": heartbeat.rate if self.state == "running" else 0.0}
         facts |= {"workers": self.workers, "sessions": len(history.sessions), "elapsed_s": history.elapsed_s}
         facts["left_s"] = history.remaining_s if history.has_time_limit else None
         facts["certificate"] = heartbeat.statistics.certificate_of(self.score)
@@ -259,7 +259,7 @@ class RunTable(Records):
             run.rate_in_words(self._least(run)) if run.best else "none yet",
             format_duration(history.elapsed_s),
             history.remaining_in_words,
-            f"{run.heartbeat.rate / 1e6:.1f} M {run.heartbeat.unit}/s" if searching else "",
+            run.heartbeat.speed if searching else "",
             workers if searching else "",
         ]
 
