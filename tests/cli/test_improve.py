@@ -157,6 +157,11 @@ def test_clues_are_kept_in_files_that_name_their_puzzle(typed: Typed) -> None:
     assert "taken from the url" in typed("improve a.json --rows 1:3").err
 
 
+def test_a_board_that_breaks_a_rule_outside_the_region_is_refused(typed: Typed) -> None:
+    write("twice.url", "url", PUZZLE, Board(np.r_[SOLUTION.placements[:41], SOLUTION.placements[40]], 7, 6))
+    assert "twice.url: the board breaks a rule outside" in typed.refused("improve twice.url --puzzle p.json --rows 0:1")
+
+
 ROWS = "--rows 3:12 --time 10m"
 WINDOWS = "--window 9x16 --everywhere --nodes 1000000000000"  # the first one takes longer than anybody has
 
