@@ -14,6 +14,7 @@ from lns.loop.pool import Freed, Member, Neighbourhood, Pool, Repaired
 from lns.neighbourhoods.exact_repair import ORDERS, TRY_OTHER, Certificate, RegionOperator
 from lns.neighbourhoods.regions import windows
 from lns.params import NeighbourhoodsParams
+from tests.instances.small_puzzles import planted
 from tests.lns.loop_parts import damaged, exchanged, good_board, pool_with
 
 RNG = np.random.default_rng(1)
@@ -229,3 +230,25 @@ def test_it_costs_its_share_of_what_was_searched_since_the_best_board() -> None:
         pool.spent += 1e5
         assert cost <= 0.1 * (pool.spent - begun) + most
     assert cost > 0.08 * (pool.spent - begun)
+
+
+def test_one_board_of_each_family_and_eight_of_them_are_certified() -> None:
+    puzzle, solution = planted(3, 6, 6, 7)
+    rng, boards = np.random.default_rng(3), []
+    while len(boards) < 12:
+        board = exchanged(puzzle, solution, rng)
+        if verify(puzzle, board).score == puzzle.max_score - 8 and board not in boards:
+            boards.append(board)
+    pool = Pool(puzzle, 64, 10**9)
+    for board in boards:
+        pool.offer(verified_board(puzzle, board, "start"), 0)
+    certificate = certificate_for(puzzle, nodes=100)
+    assert certificate.free(pool, 1, RNG) is not None
+    all_windows = counts(certificate)[2]
+    same_family = pool_with(puzzle, boards[0])
+    for board in boards[1:]:
+        same_family.offer(verified_board(puzzle, board, "start"), 0)
+        same_family.members[0].family = same_family.members[-1].family
+    alone = certificate_for(puzzle, nodes=100)
+    assert alone.free(same_family, 1, RNG) is not None
+    assert 6 * counts(alone)[2] < all_windows < 10 * counts(alone)[2]
