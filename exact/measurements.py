@@ -1,7 +1,10 @@
-"""Regions of published or found boards, searched in some orders: ``python -m lns.exact.measurements regions ...``.
+"""Programs that measure the exact searches: `python -m lns.exact.measurements PROGRAM ...`.
 
-The table says how many are decided, how many are improved, and how fast. With ``-o`` each search is a row of a CSV
-file; the same command then goes on after a stop.
+- `regions`: regions of published or found boards, searched in some orders: how many are decided, improved, how fast
+- `infeasible`: proofs of the SAT encodings that a puzzle has no solution
+- `rowscan-speed`: placements per second of the row scan
+
+With ``-o`` the first two append a row of a CSV file for each run; the same command then goes on after a stop.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ import numpy as np
 
 from lns.exact.compare import ComparisonRow, PlannedRun, describe, run_experiment
 from lns.exact.outcome import SolveStatus
+from lns.exact.paper.bailleux2025 import proofs_text
 from lns.exact.region.options import ORDERS, RegionOptions
 from lns.exact.region.resolve import RegionStatus, resolve, warm_up
 from lns.exact.region.searches import DynamicSearch
@@ -210,6 +214,20 @@ def _lines(made: list[tuple[str, int, ComparisonRow]]) -> Iterator[list[str]]:
         yield [*key, *map(str, counts), *(f"{figure:.3g}" for figure in (*figures, sum(seconds))), gap]
 
 
+# -- whole puzzles ----------------------------------------------------------------------------------------------------
+
+
+def infeasible(args: Namespace) -> None:
+    """Mean processor time of proofs that a puzzle has no solution, and their number, by side and solver."""
+    print(proofs_text(args.sides, args.per_size, args.seconds, args.output))
+
+
+def rowscan_speed(args: Namespace) -> None:
+    """Placements per second of the row scan on one core."""
+    puzzle, nodes = load_puzzle(args.instance), int(args.nodes)
+    print(f"{puzzle.name}: {placements_per_second(puzzle, nodes) / 1e6:.1f} M placements/s over {nodes:,} placements")
+
+
 def placements_per_second(puzzle: Puzzle, nodes: int) -> float:
     """Placements per second of a row scan of ``nodes`` placements, or fewer if its tree ends; without compilation."""
     search = RowScan(puzzle)
@@ -234,33 +252,52 @@ def _counting(text: str) -> int:
     return int(_positive(text, int))
 
 
-_OPTIONS: dict[str, dict[str, Any]] = {
-    "boards": {"type": Path, "help": "CSV file with the columns score and board_edges, or a boards.jsonl"},
-    "--puzzle": {"metavar": "INSTANCE", "required": True, "help": "the puzzle of the boards"},
-    "--shapes": {"metavar": "S,S", "default": "2x16,3x16,4x16", "help": "see above (2x16,3x16,4x16)"},
-    "--share": {"type": float, "metavar": "PART",
-                "help": "all windows HxW with this share of their board's mismatches, not the worst"},
-    "--sample": {"type": _counting, "metavar": "N", "help": "a random sample of the regions of each shape"},
-    "--every": {"type": _counting, "metavar": "K", "default": 1, "help": "each K-th board"},
-    "--orders": {"metavar": "NAME,NAME", "default": "static",
-                 "help": f"in which cells are decided (static): {', '.join(ORDERS)}; or all, with parts off"},
-    "--edge-more": {"action": "store_true", "help": "ask for a refill with one matched edge more, not the best"},
-    "--seconds": {"type": _positive, "metavar": "S", "default": 60.0, "help": "limit of each search (60)"},
-    "--nodes": {"type": _positive, "metavar": "N",
-                "help": "limit in node equivalents instead, which no load of the machine bends"},
-    "-o --output": {"type": Path, "metavar": "CSV", "help": "a row for each run; the file is continued"},
+_PUZZLE = {"--puzzle": {"metavar": "INSTANCE", "required": True, "help": "the puzzle of the boards"}}
+_CSV = {"-o --output": {"type": Path, "metavar": "CSV", "help": "a row for each run; the file is continued"}}
+_SECONDS = {"--seconds": {"type": _positive, "metavar": "S", "default": 60.0, "help": "limit of each search (60)"}}
+_PROGRAMS: dict[Callable[[Namespace], None], dict[str, dict[str, Any]]] = {
+    regions: {
+        "boards": {"type": Path, "help": "CSV file with the columns score and board_edges, or a boards.jsonl"},
+        **_PUZZLE,
+        "--shapes": {"metavar": "S,S", "default": "2x16,3x16,4x16", "help": "see above (2x16,3x16,4x16)"},
+        "--share": {"type": float, "metavar": "PART",
+                    "help": "all windows HxW with this share of their board's mismatches, not the worst"},
+        "--sample": {"type": _counting, "metavar": "N", "help": "a random sample of the regions of each shape"},
+        "--every": {"type": _counting, "metavar": "K", "default": 1, "help": "each K-th board"},
+        "--orders": {"metavar": "NAME,NAME", "default": "static",
+                     "help": f"in which cells are decided (static): {', '.join(ORDERS)}; or all, with parts off"},
+        "--edge-more": {"action": "store_true", "help": "ask for a refill with one matched edge more, not the best"},
+        **_SECONDS,
+        "--nodes": {"type": _positive, "metavar": "N",
+                    "help": "limit in node equivalents instead, which no load of the machine bends"},
+        **_CSV,
+    },
+    infeasible: {
+        "sides": {"type": int, "nargs": "+", "metavar": "SIDE", "help": "rows of the boards"},
+        "--per-size": {"type": _counting, "metavar": "N", "default": 10, "help": "puzzles of each side (10)"},
+        **_SECONDS,
+        **_CSV,
+    },
+    rowscan_speed: {
+        "instance": {"metavar": "INSTANCE", "help": "a puzzle"},
+        "--nodes": {"type": _positive, "metavar": "N", "default": 2e9, "help": "placements (2e9)"},
+    },
 }  # fmt: skip
+"""Program -> its options."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program. Returns 0, 2 after bad input, which is printed in one sentence, or 130 after Ctrl-C."""
+    """Run a program. Returns 0, 2 after bad input, which is printed in one sentence, or 130 after Ctrl-C."""
     parser = ArgumentParser(prog="python -m lns.exact.measurements", description=__doc__)
-    own = parser.add_subparsers(metavar="PROGRAM", required=True).add_parser("regions", description=regions.__doc__)
-    for flags, fields in _OPTIONS.items():
-        own.add_argument(*flags.split(), **fields)
+    programs = parser.add_subparsers(metavar="PROGRAM", required=True)
+    for program, options in _PROGRAMS.items():
+        own = programs.add_parser(program.__name__.replace("_", "-"), description=program.__doc__)
+        own.set_defaults(program=program)
+        for flags, fields in options.items():
+            own.add_argument(*flags.split(), **fields)
     args = parser.parse_args(argv)
     try:
-        regions(args)
+        args.program(args)
     except (InputError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2

@@ -14,17 +14,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
+from pathlib import Path
 
-from lns.exact.compare import ComparisonRow, Runs
+import numpy as np
+
+from lns.exact.compare import ComparisonRow, Runs, run_experiment
 from lns.exact.execution import Request
-from lns.exact.paper.runs import NAN, Plan, grouped, mean_of, rounded, solver_run, times
+from lns.exact.paper.runs import NAN, Plan, crossed, grouped, mean_of, rounded, solver_run, times
 from lns.exact.sat.clauses import lines_of
 from lns.exact.sat.encodings import encode
 from lns.exact.text_table import aligned
+from lns.instances.errors import InputError
 from lns.instances.generate import balanced_torus
+from lns.instances.puzzle import Puzzle
 
 ENCODINGS = ("half-3", "full-2", "half-2", "full-4")
 SAT_SOLVER = "kissat404"
+PROVERS = ("sat:half-3", "sat:half-2", "sat:full-2", "colorpairs")  # of the proofs that there is no solution
 
 # encoding -> size -> (thousands of variables, of clauses, MB of the file, % solved in 1000 s, mean seconds of those)
 PAPER: dict[str, dict[int, tuple[float, float, float, int, float | None]]] = {
@@ -134,3 +140,41 @@ def _best(of: OfSize, plan: Plan, n: int, *, encodings: bool) -> list[str]:
             ranked.append((-len(solved) / len(chosen), mean_of(solved), solver, f"{len(solved)} of {len(chosen)}"))
     _, seconds, best, solved_of = min(ranked, default=(0.0, NAN, "-", "-"))
     return [best, solved_of, "-" if seconds != seconds else f"{seconds:.3f}"]
+
+
+def proofs_text(sides: Sequence[int], per_size: int, seconds: float, output: Path | None) -> str:
+    """Section 3.1: mean processor time of proofs that a puzzle has no solution, and their number, by side and solver.
+
+    The paper asks whether the propagations that HALF-3 lacks are useless for such a proof too. The puzzles are those of
+    the experiment with the upper colours of two inner pieces swapped; each colour occurs as often as before. Raises
+    InputError if a side is smaller than 4.
+    """
+    if min(sides) < 4:
+        raise InputError("expected sides of 4 or more, with two inner pieces to swap")
+    request = Request(seconds=seconds, sat_solver=SAT_SOLVER)
+    puzzles = [balanced_torus(side, side, seed).puzzle for side in sides for seed in range(1, per_size + 1)]
+    swapped = [(f"swapped-{puzzle.name}", with_swapped_sides(puzzle)) for puzzle in puzzles]
+    planned = (solver_run(name, puzzle, prover, request) for name, puzzle in swapped for prover in PROVERS)
+    by_class = grouped(run_experiment(planned, output))
+
+    def entry(side: int, prover: str) -> str:
+        chosen = by_class[f"swapped-balanced-torus-{side}x{side}-c{side}", prover]
+        proofs = [row.seconds for row in chosen if row.status == "infeasible"]
+        return f"{rounded(mean_of(proofs))}, {len(proofs)} of {len(chosen)}"
+
+    rows, columns = {f"{side}x{side}": side for side in sides}, {prover: prover for prover in PROVERS}
+    return crossed("mean seconds, proofs of puzzles", rows, columns, entry)
+
+
+def with_swapped_sides(puzzle: Puzzle) -> Puzzle:
+    """The puzzle with the upper colours of its first inner piece and of the next that has another one swapped.
+
+    Raises InputError if no inner piece has another one.
+    """
+    pieces = puzzle.pieces.copy()
+    inner = np.flatnonzero((pieces > 0).all(axis=1))
+    other = next((piece for piece in inner if pieces[piece, 0] != pieces[inner[0], 0]), None)
+    if other is None:
+        raise InputError(f"{puzzle.name}: the upper colours of all inner pieces are equal; expected two to swap")
+    pieces[[inner[0], other], 0] = pieces[[other, inner[0]], 0]
+    return Puzzle(pieces, puzzle.width, puzzle.height)

@@ -6,13 +6,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest import mock
 
+import numpy as np
 import pytest
 
 from lns.exact.compare import read_rows
 from lns.exact.measurements import main, read_boards, regions_of
+from lns.exact.paper.bailleux2025 import with_swapped_sides
 from lns.exact.region.resolve import RegionStatus, resolve
 from lns.instances.board import Board
+from lns.instances.errors import InputError
 from lns.instances.formats import viewer_url, write
+from lns.instances.generate import balanced_torus
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from tests.instances.small_puzzles import planted
@@ -143,9 +147,29 @@ def test_what_is_invalid_is_one_sentence(boards: Collection, options: str, text:
 
 @pytest.mark.parametrize(
     "words",
-    [f"regions b --puzzle p {limit}" for limit in ("--every 0", "--seconds 0", "--seconds nan", "--nodes 0")],
-)
+    ["regions b --puzzle p --every 0", "regions b --puzzle p --seconds 0", "infeasible 5 --per-size 0",
+     "infeasible 5 --seconds nan", "regions b --puzzle p --nodes 0"],
+)  # fmt: skip
 def test_limits_that_are_not_possible_are_refused(words: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(words.split())
     assert f"{words.split()[-2]}: {words.split()[-1]} is not possible; expected" in capsys.readouterr().err
+
+
+def test_swapped_puzzles_keep_their_colours_and_have_no_solution(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pysat")
+    puzzle = balanced_torus(4, 4, 1).puzzle
+    changed = with_swapped_sides(puzzle)
+    assert np.array_equal(np.sort(changed.pieces.ravel()), np.sort(puzzle.pieces.ravel()))
+    assert (changed.pieces != puzzle.pieces).sum() == 2
+    rows = tmp_path / "rows.csv"
+    assert main(["infeasible", "4", "--per-size", "1", "-o", str(rows)]) == 0
+    assert [row.status for row in read_rows(rows).values()] == ["infeasible"] * 4
+    assert capsys.readouterr().out.count(", 1 of 1") == 4
+    for sides in (["1"], ["5", "3"]):
+        assert main(["infeasible", *sides]) == 2
+        assert "expected sides of 4 or more" in capsys.readouterr().err
+    with pytest.raises(InputError, match="expected two to swap"):
+        with_swapped_sides(balanced_torus(3, 3, 1).puzzle)  # one inner piece
