@@ -12,8 +12,8 @@ from lns.exact.kernels.bits import lowest_bit
 from lns.exact.kernels.jit import inline_flat_kernel
 
 NO_CELL = -1
-BY_MOTIF_1_2, BY_MOTIF_3_4, BY_URGENCY = range(3)  # how `best_cell` scores cells
-_BIG, _NO_SCORE = 1 << 30, 1e300
+BY_MOTIF_1_2, BY_MOTIF_3_4 = range(2)  # how `best_cell` scores cells
+_BIG = 1 << 30
 _MIN_OFFER, _MIN_EXPECTED_OFFER, _MIN_EXPECTED_GAP, _MIN_EXPECTED_RATIO, _, _ROW_MAJOR = map(int, Heuristic)
 
 
@@ -96,6 +96,17 @@ def propagate(t: Tables, s: State, w: Switches) -> tuple[int, int]:
 
 
 @inline_flat_kernel
+def expected_offer(t: Tables, s: State, pair: int) -> float:
+    """E(|Offer(pair)|): the sum over its pieces of P(piece -> pair) (5.1)."""
+    total = 0.0
+    for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
+        piece = t.pair_piece[i]
+        if s.cell_of[piece] < 0:
+            total += probability(t, s, piece, pair)
+    return total
+
+
+@inline_flat_kernel
 def probability(t: Tables, s: State, piece: int, pair: int) -> float:
     """P(piece -> pair): the probability that no other pair uses the piece, as if pairs were independent (5.1)."""
     product = 1.0
@@ -112,11 +123,7 @@ def urgency(t: Tables, s: State, w: Switches, pair: int) -> float:
     """The criterion to be minimised over the demanded pairs (5.1)."""
     if w.heuristic == _MIN_OFFER:
         return float(available(s, w, pair))
-    expected = 0.0  # E(|Offer(pair)|)
-    for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
-        piece = t.pair_piece[i]
-        if s.cell_of[piece] < 0:
-            expected += probability(t, s, piece, pair)
+    expected = expected_offer(t, s, pair)
     if w.heuristic == _MIN_EXPECTED_OFFER:
         return expected
     if w.heuristic == _MIN_EXPECTED_GAP:
@@ -140,43 +147,54 @@ def smallest_offer_pair(s: State, w: Switches, cell: int) -> int:
 
 @inline_flat_kernel
 def best_cell(t: Tables, s: State, w: Switches, cells: U64, by: int) -> int:
-    """The first one of ``cells`` with the least score (5.1); NO_CELL if none has one.
+    """The first one of ``cells`` with the least `motif_score`; NO_CELL if none has one.
 
-    BY_MOTIF_1_2: a cell with four known sides, else with three; then by the fewest pieces. BY_MOTIF_3_4: see
-    `motif_score`. BY_URGENCY: the cell that demands the pair with the smallest `urgency`, by ROW_MAJOR the first cell.
+    BY_MOTIF_1_2: a cell with four known sides, else with three; then by the fewest pieces (5.1).
     """
-    best, least = NO_CELL, _NO_SCORE
+    best, least = NO_CELL, _BIG
     for word in range(t.words):
         members = cells[word]
         while members:
             cell = (word << 6) + lowest_bit(members)
             members &= members - np.uint64(1)
             if by == BY_MOTIF_1_2:
-                score = float(s.offer[smallest_offer_pair(s, w, cell)] - (s.known_sides[cell] << 20))
-            elif by == BY_MOTIF_3_4:
-                score = motif_score(t, s, w, cell)
+                score = s.offer[smallest_offer_pair(s, w, cell)] - (s.known_sides[cell] << 20)
             else:
-                score = 0.0 if w.heuristic == _ROW_MAJOR else urgency(t, s, w, s.cell_pairs[cell * SLOTS])
+                score = motif_score(t, s, w, cell)
             if score < least:
                 best, least = cell, score
     return best
 
 
 @inline_flat_kernel
-def motif_score(t: Tables, s: State, w: Switches, cell: int) -> float:
-    """The pieces available to a cell of motif 3, which come first, or of motif 4; _NO_SCORE for other cells (5.1).
+def most_urgent_cell(t: Tables, s: State, w: Switches) -> int:
+    """The first cell that demands the pair with the smallest `urgency`; by ROW_MAJOR the first one."""
+    best, least = NO_CELL, 1e300
+    for word in range(t.words):
+        cells = s.surrounded[word]
+        while cells:
+            cell = (word << 6) + lowest_bit(cells)
+            cells &= cells - np.uint64(1)
+            score = 0.0 if w.heuristic == _ROW_MAJOR else urgency(t, s, w, s.cell_pairs[cell * SLOTS])
+            if score < least:
+                best, least = cell, score
+    return best
+
+
+@inline_flat_kernel
+def motif_score(t: Tables, s: State, w: Switches, cell: int) -> int:
+    """The pieces available to a cell of motif 3, which come first, or of motif 4; _BIG for other cells (5.1).
 
     Motif 3 is a cell with two known sides and a surrounded neighbour; motif 4 is a surrounded neighbour of a cell with
     one known side and two surrounded neighbours.
     """
-    pieces = float(available(s, w, s.cell_pairs[cell * SLOTS]))
     if s.surrounded_neighbours[cell]:
-        return pieces
+        return available(s, w, s.cell_pairs[cell * SLOTS])
     for side in range(4):
         near = t.neighbour[cell * 4 + side]
         if near >= 0 and s.grid[near] < 0 and s.known_sides[near] == 1 and s.surrounded_neighbours[near] >= 2:
-            return pieces + (1 << 20)
-    return _NO_SCORE
+            return available(s, w, s.cell_pairs[cell * SLOTS]) + (1 << 20)
+    return _BIG
 
 
 @inline_flat_kernel

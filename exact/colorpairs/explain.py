@@ -77,16 +77,17 @@ def add_neighbour(t: Tables, s: State, cell: int, side: int) -> None:
 
 
 @inline_flat_kernel
-def add_demanding_neighbours(t: Tables, s: State, cell: int, pair: int) -> bool:
+def add_demanding_neighbours(t: Tables, s: State, cell: int, first: int, second: int, span: int) -> bool:
     """Add the two neighbours because of which ``cell`` demands a pair; False if its known sides are not of that pair.
 
     The known sides of a filled cell are those from before it was filled, so the neighbours there are older.
     """
-    side = demand_side(t, s, cell, pair)
-    if side >= 0:
-        add_neighbour(t, s, cell, side)
-        add_neighbour(t, s, cell, side + t.pair_span[pair])
-    return side >= 0
+    for side in range(4):
+        if s.side[cell * 4 + side] == first and s.side[cell * 4 + ((side + span) & 3)] == second:
+            add_neighbour(t, s, cell, side)
+            add_neighbour(t, s, cell, side + span)
+            return True
+    return False
 
 
 @inline_flat_kernel
@@ -116,12 +117,13 @@ def explain_pair(t: Tables, s: State, pair: int, with_preempted: bool) -> None:
     reasons are added, and the older neighbours are not used, because a cell that demanded this pair may be one that
     the other pair needs.
     """
+    first, second, span = t.pair_first[pair], t.pair_second[pair], t.pair_span[pair]
     for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
         piece = t.pair_piece[i]
         cell = s.cell_of[piece]
         if cell >= 0:
             own = s.level[cell]
-            if own >= 0 and (with_preempted or not add_demanding_neighbours(t, s, cell, pair)):
+            if own >= 0 and (with_preempted or not add_demanding_neighbours(t, s, cell, first, second, span)):
                 s.explanation[own >> 6] |= bit(own)
         elif with_preempted:
             add_preemption_reason(t, s, piece, pair)
@@ -130,7 +132,7 @@ def explain_pair(t: Tables, s: State, pair: int, with_preempted: bool) -> None:
         while cells:
             cell = (word << 6) + lowest_bit(cells)
             cells ^= bit(cell)
-            add_demanding_neighbours(t, s, cell, pair)
+            add_demanding_neighbours(t, s, cell, first, second, span)
 
 
 @inline_flat_kernel
@@ -169,12 +171,12 @@ def explain_values(t: Tables, s: State, cell: int, pair: int, with_preempted: bo
 
 @inline_flat_kernel
 def demand_side(t: Tables, s: State, cell: int, pair: int) -> int:
-    """The side of ``cell`` that shows the first colour of ``pair``; -1 if its known sides are not of that pair."""
-    for side in range(4):
+    """The side of ``cell`` that shows the first colour of the demanded ``pair``."""
+    for side in range(3):
         after = s.side[cell * 4 + ((side + t.pair_span[pair]) & 3)]
         if s.side[cell * 4 + side] == t.pair_first[pair] and after == t.pair_second[pair]:
             return side
-    return -1
+    return 3
 
 
 @inline_flat_kernel

@@ -182,7 +182,7 @@ def _counted(t: Tables, p: Spending, depth: int, limit: int, cell: int) -> int:
 @inline_flat_kernel
 def _explain_pair(t: Tables, s: State, cell: int, pair: int) -> None:
     """Explain why ``cell`` demands a pair, and which of its pieces are placed."""
-    explain.add_demanding_neighbours(t, s, cell, pair)
+    explain.add_demanding_neighbours(t, s, cell, t.pair_first[pair], t.pair_second[pair], t.pair_span[pair])
     for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
         explain.add_piece(s, t.pair_piece[i])
 

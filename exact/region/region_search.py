@@ -45,10 +45,6 @@ class Budget:
         self.seconds = math.inf if seconds is None else seconds
         self.nodes = self.work = 0
         self.sizer = StepSizer()
-        self.start()
-
-    def start(self) -> None:
-        """Start the clock."""
         self.started = self._step_started = time.perf_counter()
 
     @property
@@ -108,7 +104,7 @@ class RegionSearch:
         self.allowed = None if target is None else max(-1, min(most, self.region.base + most - target))
         self.budget, self.reports = budget, reports
         _compile(self)
-        budget.start()
+        budget.started = time.perf_counter()
         try:
             self._raise_bound(min(int(self.searches[0].state.bound[0]) * self.options.balance, self.incumbent))
             if self.price_delay == 0 and not self._settled:

@@ -105,7 +105,7 @@ def make_scheme(shape: RegionShape, most: int) -> SearchScheme:
     scheme = unsplit._replace(share=np.full((stages, most + 1), DIRECT, dtype=np.int64))
     orders = np.zeros((stages, n), dtype=np.int64)  # of a stage that is direct
     plan_stages(shape.levels, most, estimate_model(shape.plan, shape.puzzle.width, shape.spare), scheme, orders)
-    is_direct = (scheme.share == DIRECT).any(axis=1)
+    is_direct = (scheme.share == DIRECT).any(axis=1) & (scheme.length > 0)
     is_direct[0] = True  # for more mismatches than the scheme is made for
     direct = np.flatnonzero(is_direct)
     scheme.first_slot[direct] = np.cumsum(scheme.length[direct]) - scheme.length[direct]

@@ -6,8 +6,8 @@ at most r mismatches, then from *some* block on, going round the cycle, no prefi
 shares allow (the cycle lemma: A. Dvoretzky and T. Motzkin, "A problem of arrangements", Duke Mathematical Journal 14,
 1947). So the region is searched once from each block, with the spend curve "after these
 blocks, at most the sum of their shares". Each search allows mismatches only when much of the region is filled and few
-candidates are left; docs/windows.md has measurements. A block without a share need not be a start: without it, the
-prefix sums of the other blocks stay within their shares.
+candidates are left. A block without a share need not be a start: without it, the prefix sums of the other blocks stay
+within their shares.
 
 With *Lagrangian prices* and cost-to-go bounds (`lns.exact.region.cost_to_go`), the region is searched from both ends
 towards a cut. Let C be the units that a refill costs before the cut, and V and W the least that the parts before and

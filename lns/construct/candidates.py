@@ -99,10 +99,7 @@ def padded_positions(order: IntArray, width: int) -> Int64Array:
 
 
 def outside_positions(puzzle: Puzzle, order: IntArray, start: int, end: int) -> Int64Array:
-    """Padded positions of the left, upper and right neighbours of ``order[start:end]`` that come before ``start``.
-
-    int64 (cells, 3); -1: none.
-    """
+    """Padded positions, int64 (cells, 3), of the left, upper, right neighbours that come before ``start``; -1: none."""
     position = padded_positions(order, puzzle.width)
     before = {cell: position[depth] for depth, cell in enumerate(order[:start].tolist())}
     outside = np.full((end - start, 3), -1, dtype=np.int64)

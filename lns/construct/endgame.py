@@ -6,9 +6,8 @@ the set of the pieces that show it on the left, and the set of those that show i
 sets of a cell holds its exact candidates, their difference those with a break.
 
 A piece is refused at once if it leaves a later neighbour without a candidate (`endgame_plan.LATER`). If the next cell
-may not break, candidates that leave it without one are dropped together before they are tried; they count as nodes all
-the same, as in a search that places them first. On the rim only pieces are placed after which the rim can still be
-completed (see `lns.construct.endgame_plan`).
+may not break, candidates that leave it without one are dropped together before they are tried; they count as nodes. On
+the rim only pieces are placed after which the rim can still be completed (`lns.construct.endgame_plan`).
 """
 
 from __future__ import annotations

@@ -169,7 +169,6 @@ def plan_endgame(
     ``order``: int32 (cells,), cells by depth; ``allowed``: int32 (cells,), breaks that may have been spent by depth;
     ``chance`` decides the order in which pieces get their bits, and so the order in which they are tried.
     """
-    assert puzzle.cells - start <= MAX_ENDGAME_PIECES or start == cut
     levels, colour_count = cut - start, puzzle.colours + 1
     padded_colours = (colour_count + 8) & ~7  # with the unknown colour, a whole number of vectors
     level_of = {cell: level for level, cell in enumerate(order[start:cut].tolist())}

@@ -4,8 +4,7 @@ A population grows cell by cell. All children of all prefixes are counted, and a
 populations differ in what they prefer:
 
 - `grow_population` keeps the children with the fewest breaks, so breaks are spent only where too few children fit
-  without one. The mean numbers of exact and breaking children of a prefix are the input of the Markov model in
-  `lns.construct.schedule` (after Verhaard's Markov chain over depth and breaks).
+  without one. The mean numbers of exact and breaking children are the input of the model in `lns.construct.schedule`.
 - `grow_strata` makes no breaks and keeps some children of each of the highest numbers of favoured half-edges
   (splitting; H. Kahn, T. Harris, 1951), since a random sample would contain none of these rare prefixes.
 

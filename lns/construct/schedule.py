@@ -3,11 +3,9 @@
 A *break schedule* is a list of unlock depths; at each of them a prefix may have one break more than before. A *quota*
 demands that a prefix has used up some half-edges of a few favoured colours by each depth (`quota_profile`).
 
-1. Populations of prefixes are grown under a quota, which gives the mean exact and breaking children of a prefix by
-   depth (`measure_children`).
-2. Of all break schedules for a number of mismatches, the one with the most expected boards per node is taken
-   (`best_schedule`).
-3. The first schedule is for the fewest mismatches that are forecast once in ``horizon`` nodes (`initial_forecast`).
+Populations of prefixes, grown under a quota, give the mean exact and breaking children of a prefix by depth
+(`measure_children`). Of all break schedules for a number of mismatches, the one with the most expected boards per node
+is taken (`best_schedule`); the first is for the fewest that are forecast once in ``horizon`` nodes.
 
 The forecast is a Markov model of the search, an idea of Louis Verhaard. Its state is the depth of a prefix and the
 breaks it has spent. From the mean children by depth follow the expected nodes and the expected full boards by

@@ -19,7 +19,6 @@ from lns.exact.kernels.bits import lowest_bit
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
 
-MAX_TAIL = 16
 NOT_FOUND = -1  # mismatches where no refill was found
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
@@ -62,10 +61,9 @@ class TailWorkspace(NamedTuple):
 
 
 def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, TailWorkspace]:
-    """Make the arrays for the tail ``order[cut:]``, at most MAX_TAIL cells; ``order``: int32 (cells,), by depth."""
+    """Make the arrays for the tail ``order[cut:]``, at most 16 cells; ``order``: int32 (cells,), by depth."""
     cells = order[cut:].tolist()
     count, colour_count = len(cells), puzzle.colours + 1
-    assert count <= MAX_TAIL
     number_of = {cell: i for i, cell in enumerate(cells)}
     clues = {clue.cell: clue.oriented for clue in puzzle.clues}
     elsewhere = [clue.piece for clue in puzzle.clues if clue.cell not in number_of]

@@ -76,6 +76,8 @@ class Loop:
     def _order(self, rng: np.random.Generator) -> list[int]:
         """The operators in the order in which they are asked for something to do."""
         makers = [number for number, operator in enumerate(self.operators) if operator.makes_boards]
+        # the certificate keeps to its own share of the search
+        proofs = [number for number, name in enumerate(self.names) if name == "certificate" and self.chooser.on[number]]
         construction = self.construction
         if self.best is None:
             return makers
@@ -87,16 +89,12 @@ class Loop:
                 return [main]  # nothing is known yet of what a board costs
             cost = self.chooser.cost
             shares = construction.no_prefix_found and cost[main] > SHARE_WITHOUT_PREFIX * cost.sum()
-            return self._proofs() + self.chooser.order(rng, None if shares else main)
+            return proofs + self.chooser.order(rng, None if shares else main)
         if self.pool.is_tired:
             if rng.random() < self.settings.new_board_share:
                 return makers + self.chooser.order(rng, None)
             self.pool.rest(rng)
-        return self._proofs() + self.chooser.order(rng, None)
-
-    def _proofs(self) -> list[int]:
-        """The certificate, which keeps to its own share of the search."""
-        return [number for number, name in enumerate(self.names) if name == "certificate" and self.chooser.on[number]]
+        return proofs + self.chooser.order(rng, None)
 
     def _take(self, number: int, freed: Freed, repaired: Repaired, wanted: int) -> None:
         """Offer what was found to the pool, report good boards, and let the chooser learn."""

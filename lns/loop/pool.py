@@ -149,7 +149,7 @@ class Pool:
         first = self._known.get(key)
         if parent is not None:
             if first is None or any(other.board == found.board for other in self.members if other is not parent):
-                self.remove(parent)
+                self.members = [other for other in self.members if other is not parent]
             else:
                 parent.become(found)
         if first is not None:
@@ -173,10 +173,6 @@ class Pool:
     def give_to(self, board: Board, operator: int) -> None:
         """Count a known board as one that another operator found."""
         self._known[digest(board.placements)] = operator
-
-    def remove(self, member: Member) -> None:
-        """Remove a board, if it is one of the members."""
-        self.members = [other for other in self.members if other is not member]
 
     def keep(self, low: int, high: int) -> None:
         """Remove all members with a score below ``low`` or above ``high``."""

@@ -261,7 +261,6 @@ class Suffix:
 
     The board is turned first so that as much of its damage as possible lies in the half that is searched again. Every
     other time it is mirrored too: then the last rows, below the same upper rows, are filled from the right to the left.
-    Order, colours and beam are those of a run's parameters.
     """
 
     construct: ConstructParams
