@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from lns.exact.driver import CountedSearch, explored_share
 from lns.exact.execution import check_time
-from lns.exact.kernels import arrays
+from lns.exact.kernels import allocate
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.exact.piece_classes import allowed_placements, distinct_count
 from lns.instances.board import Board
@@ -52,13 +52,13 @@ SIDES = (LEFT, UP, RIGHT, DOWN)
 class BlockState(NamedTuple):
     """The state of a paused scan over blocks. L: places; a level is the number of blocks placed."""
 
-    placed: Longs  # (L,): the block on each place
-    next_try: Longs  # (L,): by level, the next block to try
-    end_try: Longs  # (L,): by level, the end of the blocks to try
-    used: npt.NDArray[np.bool_]  # (pieces,): the piece is on the board
-    per_level: Longs  # (L+1,): nodes by level
-    first: Longs  # (L,): `placed` of the first solution
-    counters: Longs  # (COUNTERS,): see the names above
+    placed: Annotated[Longs, "L"]  # the block on each place
+    next_try: Annotated[Longs, "L"]  # by level, the next block to try
+    end_try: Annotated[Longs, "L"]  # by level, the end of the blocks to try
+    used: Annotated[npt.NDArray[np.bool_], "pieces"]  # the piece is on the board
+    per_level: Annotated[Longs, "L+1"]  # nodes by level
+    first: Annotated[Longs, "L"]  # `placed` of the first solution
+    counters: Annotated[Longs, COUNTERS]  # see the names above
 
 
 @inline_flat_kernel
@@ -159,12 +159,7 @@ class Blocks(CountedSearch):
         places = puzzle.cells // size**2
         self._order = order or range(places)
         self.tables, self.by_class = _tables(puzzle, size, self._order, all_four)
-        self.state = BlockState(
-            used=np.zeros(puzzle.cells, dtype=np.bool_),
-            per_level=np.zeros(places + 1, dtype=np.int64),
-            counters=np.zeros(COUNTERS, dtype=np.int64),
-            **arrays(np.int64, places, "placed", "next_try", "end_try", "first"),
-        )
+        self.state = allocate(BlockState, {"L": places, "L+1": places + 1, "pieces": puzzle.cells})
         self.counters = self.state.counters
         self.counters[[DESCENDING, NODES]] = 1
         self.state.per_level[0] = 1

@@ -8,12 +8,12 @@ zones is that of Perrin & Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from lns.exact.kernels import arrays
+from lns.exact.kernels import allocate
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 
 NODES, SOLUTIONS, EXHAUSTED, LEVEL, DESCENDING, PRUNED, BRANCHES, DEEPEST, COUNTERS = range(9)
@@ -72,19 +72,19 @@ class CoverState(NamedTuple):
     active_at: Ints  # (I,): where an item is in `active`
     active_count: Ints  # (1,)
     need: Ints  # (I,): how often an item must still be covered; 0 for a secondary one, which takes one colour
-    sizes: Ints  # (L, I): by level, `size` before the choice
-    actives: Ints  # (L,): by level, `active_count` before the choice
-    chosen: Ints  # (L,): by level, the option chosen or tried last, or NOTHING
-    next_try: Ints  # (L,): by level, index in `tries` of the next option
-    end_try: Ints  # (L,): by level, end of its options in `tries`
-    tries: Ints  # options to try, level after level
+    sizes: Annotated[Ints, ("L", "I")]  # by level, `size` before the choice
+    actives: Annotated[Ints, "L"]  # by level, `active_count` before the choice
+    chosen: Annotated[Ints, "L", NOTHING]  # by level, the option chosen or tried last, or NOTHING
+    next_try: Annotated[Ints, "L"]  # by level, index in `tries` of the next option
+    end_try: Annotated[Ints, "L"]  # by level, end of its options in `tries`
+    tries: Annotated[Ints, "L * options of an item"]  # options to try, level after level
     rank: Ints  # (O,): options of an item are tried in this order; () = as they are listed
-    per_level: Longs  # (L,): nodes of the search tree by level
-    first: Ints  # (L-1,): the options of the first solution
-    seen: npt.NDArray[np.bool_]  # (E,): workspace of `zones_fit`
-    waiting: Ints  # (E,): workspace of `zones_fit`
-    sums: npt.NDArray[np.bool_]  # (E+1,): workspace of `zones_fit`
-    counters: Longs  # (COUNTERS,): see the names above
+    per_level: Annotated[Longs, "L"]  # nodes of the search tree by level
+    first: Annotated[Ints, "L-1"]  # the options of the first solution
+    seen: Annotated[npt.NDArray[np.bool_], "E"]  # workspace of `zones_fit`
+    waiting: Annotated[Ints, "E"]  # workspace of `zones_fit`
+    sums: Annotated[npt.NDArray[np.bool_], "E+1"]  # workspace of `zones_fit`
+    counters: Annotated[Longs, COUNTERS]  # see the names above
 
 
 def new_state(problem: Problem, choices: int, need: Ints, *, rank: Ints | None = None, root: int = 0) -> CoverState:
@@ -95,9 +95,10 @@ def new_state(problem: Problem, choices: int, need: Ints, *, rank: Ints | None =
     items, levels, cells = len(problem.start) - 1, choices + 1, len(problem.beside)
     size, place = np.diff(problem.start), np.empty_like(problem.listed)
     place[problem.listed] = np.arange(len(place), dtype=np.int32)
-    counters, per_level = np.zeros(COUNTERS, dtype=np.int64), np.zeros(levels, dtype=np.int64)
-    counters[DESCENDING], counters[NODES], per_level[0] = 1, root, root
-    return CoverState(
+    sizes = {"I": items, "L": levels, "L-1": choices, "E": cells, "E+1": cells + 1}
+    state = allocate(
+        CoverState,
+        sizes | {"L * options of an item": levels * int(size.max(initial=1))},
         size=size,
         member=problem.listed.copy(),
         place=place,
@@ -106,17 +107,9 @@ def new_state(problem: Problem, choices: int, need: Ints, *, rank: Ints | None =
         active_count=np.array([items], dtype=np.int32),
         need=need.copy(),
         rank=np.zeros(0, dtype=np.int32) if rank is None else rank,
-        per_level=per_level,
-        counters=counters,
-        **arrays(np.int32, (levels, items), "sizes"),
-        **arrays(np.int32, levels, "actives", "next_try", "end_try"),
-        **arrays(np.int32, levels, "chosen", fill=NOTHING),
-        **arrays(np.int32, levels * int(size.max(initial=1)), "tries"),
-        **arrays(np.int32, choices, "first"),
-        **arrays(np.int32, cells, "waiting"),
-        **arrays(np.bool_, cells, "seen"),
-        **arrays(np.bool_, cells + 1, "sums"),
     )
+    state.counters[DESCENDING], state.counters[NODES], state.per_level[0] = 1, root, root
+    return state
 
 
 def last_choice(state: CoverState) -> tuple[int, int, bool]:

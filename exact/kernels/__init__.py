@@ -1,4 +1,4 @@
-"""Compiled code: decorators of kernels, the cache of their machine code, sets as bit vectors, and arrays by name."""
+"""Compiled code: decorators of kernels, the cache of their machine code, sets as bit vectors, and states of arrays."""
 
 from __future__ import annotations
 
@@ -33,8 +33,3 @@ def _fields(kind: Callable[..., Any]) -> dict[str, tuple[Any, tuple[int | str, .
             dtype = get_args(get_args(array)[1])[0]
             found[name] = dtype, shape if isinstance(shape, tuple) else (shape,), fill[0] if fill else 0
     return found
-
-
-def arrays(kind: type, shape: int | tuple[int, int], *names: str, fill: int = 0) -> dict[str, Any]:
-    """Arrays of one kind and shape, by name."""
-    return {name: np.full(shape, fill, dtype=kind) if fill else np.zeros(shape, dtype=kind) for name in names}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import chain
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 
 from lns.exact.driver import PausedSearch
 from lns.exact.execution import Request, build_and_run, check_time, timed
-from lns.exact.kernels import arrays
+from lns.exact.kernels import allocate
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.exact.outcome import Outcome
 from lns.exact.piece_classes import allowed_placements
@@ -61,22 +61,22 @@ class Walk(NamedTuple):
     """A walk over the assignments of a formula. V: variables, C: clauses."""
 
     value: npt.NDArray[np.uint8]  # (V,): the assignment
-    true_count: Ints  # (C,): true literals of a clause
-    critical: Ints  # (C,): exclusive or of the variables of its true literals
-    score: Ints  # (V,): clauses that a flip makes true, minus clauses that it makes false
-    weight: Floats  # (C,): clause weights (RSAPS)
-    weighted: Floats  # (V,): the score in clause weights
-    false_clauses: Ints  # (C,): the first integers[FALSE] entries are the false clauses
-    false_at: Ints  # (C,): where a false clause is in `false_clauses`
-    last_flip: Longs  # (V,): step of the last flip, -1 = never
-    promising: Ints  # (V,): the first integers[DECREASING] entries are G2WSAT's promising variables
-    is_promising: npt.NDArray[np.bool_]  # (V,): the variable is in that list
-    next_literal: Ints  # (C,): DCRWalk: the literal of a clause to flip next
-    picked: Longs  # (C,): DCRWalk: how often a clause was picked
-    false_steps: Longs  # (C,): DCRWalk: at how many steps a clause was false
+    true_count: Annotated[Ints, "C"]  # true literals of a clause
+    critical: Annotated[Ints, "C"]  # exclusive or of the variables of its true literals
+    score: Annotated[Ints, "V"]  # clauses that a flip makes true, minus clauses that it makes false
+    weight: Annotated[Floats, "C", 1]  # clause weights (RSAPS)
+    weighted: Annotated[Floats, "V"]  # the score in clause weights
+    false_clauses: Annotated[Ints, "C"]  # the first integers[FALSE] entries are the false clauses
+    false_at: Annotated[Ints, "C"]  # where a false clause is in `false_clauses`
+    last_flip: Annotated[Longs, "V", -1]  # step of the last flip, -1 = never
+    promising: Annotated[Ints, "V"]  # the first integers[DECREASING] entries are G2WSAT's promising variables
+    is_promising: Annotated[npt.NDArray[np.bool_], "V"]  # the variable is in that list
+    next_literal: Annotated[Ints, "C"]  # DCRWalk: the literal of a clause to flip next
+    picked: Annotated[Longs, "C"]  # DCRWalk: how often a clause was picked
+    false_steps: Annotated[Longs, "C"]  # DCRWalk: at how many steps a clause was false
     kept: npt.NDArray[np.uint8]  # (V,): IRoTS: the assignment that may be restored
-    integers: Longs  # (INTEGERS,): see the names above
-    reals: Floats  # (NOISE + 1,): see the names above
+    integers: Annotated[Longs, INTEGERS]  # see the names above
+    reals: Annotated[Floats, NOISE + 1]  # see the names above
     random: npt.NDArray[np.uint64]  # (2,): state of the random number generator
 
 
@@ -98,18 +98,11 @@ def random_walk(formula: Formula, seed: int) -> Walk:
     variables, clauses = (len(formula.occurrence_begin) - 1) // 2, len(formula.begin) - 1
     source = np.random.SeedSequence(seed)
     value = np.random.Generator(np.random.PCG64(source)).integers(0, 2, variables, dtype=np.uint8)
-    walk = Walk(
+    walk = allocate(
+        Walk,
+        {"V": variables, "C": clauses},
         value=value,
         kept=value.copy(),
-        weight=np.ones(clauses),
-        weighted=np.zeros(variables),
-        last_flip=np.full(variables, -1, dtype=np.int64),
-        is_promising=np.zeros(variables, dtype=np.bool_),
-        **arrays(np.int32, clauses, "true_count", "critical", "false_clauses", "false_at", "next_literal"),
-        **arrays(np.int64, clauses, "picked", "false_steps"),
-        **arrays(np.int32, variables, "score", "promising"),
-        integers=np.zeros(INTEGERS, dtype=np.int64),
-        reals=np.zeros(NOISE + 1),
         random=source.generate_state(2, np.uint64) | np.uint64(1),
     )
     recount(formula, walk)
