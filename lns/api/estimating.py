@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
 import secrets
+import signal
+import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -28,6 +32,7 @@ log = logging.getLogger("lns")
 
 COST_EDGES = 2  # the last measured edges, over which the cost of an edge is averaged
 SHOWN_BELOW = 3  # rows shown below the highest measured score
+LATE_S = 0.5  # after the end of the time; a step that is longer is then cut short
 MAX_CORE_DAYS = 1e6  # the table ends at the first score that costs more
 LONGEST_HOURS = 1000 * 8766.0  # a thousand years: longer times are not told apart
 CLOSE = 8.0  # bounds that are further from the expected time are given as a factor
@@ -153,8 +158,7 @@ def estimate(
     puzzle : Puzzle, str or path-like
         Puzzle, or what `load_puzzle` reads.
     time : float
-        Seconds of processor time in all; compiling or loading kernels does not count. A step under way is finished,
-        which takes minutes on a board of 64 x 64. Minutes give useful bounds.
+        Seconds of processor time in all; compiling or loading kernels does not count. Minutes give useful bounds.
     seed : int, optional
         Random seed; drawn by default.
     params : Params, dict, str or path-like, optional
@@ -193,9 +197,12 @@ def estimate(
         log.info("measuring %s for %g s of one core", known.name, time)
         warm_up("construct")
         try:
-            measurement = Measurement(known, chosen, seed, time)
-            measurement.on_step = lambda measured: view.show(measured.in_words, measured.seconds)
-            measurement.run(time - measurement.preparation_s)
+            with _processor_limit(time + LATE_S):  # a step may take longer than all the time: minutes on 64 x 64
+                measurement = Measurement(known, chosen, seed, time)
+                measurement.on_step = lambda measured: view.show(measured.in_words, measured.seconds)
+                measurement.run(time - measurement.preparation_s)
+        except _TimeOver:
+            pass
         except KeyboardInterrupt:
             interrupted = True
     counts = {} if measurement is None else {score: it.count for score, it in measurement.tallies.items() if it.count}
@@ -241,3 +248,30 @@ def _row(score: int, measured_score: int, children: ChildMeans, measurement: Mea
         count=tallies[score].count,
         measured=tallies[score].per_hour if tallies[score].count else None,
     )
+
+
+class _TimeOver(Exception):
+    """Raised in a job under `_processor_limit`."""
+
+
+@contextlib.contextmanager
+def _processor_limit(seconds: float) -> Iterator[None]:
+    """Raise `_TimeOver` in what runs under this context after ``seconds`` of processor time of this process.
+
+    It is raised between two calls of compiled code. Without effect outside the main thread, and on systems without
+    such timers.
+    """
+
+    def end(number: int, frame: object) -> None:
+        raise _TimeOver
+
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-3), 0.2)  # again, as an exception in a callback is dropped
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)

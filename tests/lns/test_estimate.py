@@ -1,6 +1,7 @@
 """The estimate: rates are those of a recount, the table falls with the score, what was not measured is said."""
 
 import itertools
+import time
 from collections import Counter
 
 import numpy as np
@@ -101,6 +102,20 @@ def test_the_preparation_counts_and_ends_with_the_time(monkeypatch):
     assert len(asked) == 1 and asked[0] < 2.0
     short = Measurement(load_puzzle("like-e2-10x10"), QUICK, 1, 0.0)
     assert short.construction.constructor is None and short.preparation_s < 2.0
+
+
+def test_a_step_that_is_longer_than_the_time_is_cut_short(monkeypatch):
+    """So are those of a board of 64 x 64."""
+
+    def step(*_):
+        while True:
+            sum(range(1000))
+
+    monkeypatch.setattr(measuring.Construction, "repair", step)
+    start = time.process_time()
+    with pytest.raises(InputError, match=r"in 0\.2 s; expected a longer time"):
+        lns.estimate("like-e2-10x10", params=QUICK, seed=1, time=0.2)
+    assert time.process_time() - start < 5.0
 
 
 def test_few_boards_are_extrapolated_from_where_they_came(monkeypatch):
