@@ -4,13 +4,16 @@ See `tests.fuzz_region` and `tests.fuzz_exact`.
 """
 
 from collections import Counter
+from collections.abc import Callable
 from itertools import islice
 
 import numpy as np
 import pytest
 
 from lns.exact.region.options import ORDERS, RegionOptions
+from lns.exact.region.region_search import RegionSearch
 from lns.exact.region.resolve import resolve
+from lns.exact.region.searches import DynamicSearch, LagrangianSearch, Search
 from lns.exact.region.windows import rows
 from lns.instances.board import Board
 from lns.instances.piece_set import normalise_clue_pieces
@@ -81,3 +84,28 @@ def test_a_piece_that_may_not_be_turned_offers_the_pairs_of_all_its_sides() -> N
         options = RegionOptions(order, dynamic_after=100)
         result = resolve(tetravex, damaged, region, target=144, nodes=200_000, options=options)
         assert result.bound == 144, order
+
+
+def test_the_questions_reach_what_only_long_searches_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The dynamic order after the static one, cyclic spend curves, and prices after some nodes."""
+    reached: Counter[str] = Counter()
+    probe, start, set_prices = RegionSearch._probe, Search.start, LagrangianSearch.set_prices
+
+    def probe_counted(search: RegionSearch, racing: list[Search], r: int) -> None:
+        reached["probe"] += 1
+        reached["probe of the dynamic order"] += any(isinstance(each, DynamicSearch) for each in racing)
+        probe(search, racing, r)
+
+    def start_counted(search: Search, r: int) -> None:
+        reached["cyclic"] += search.curves is not None
+        start(search, r)
+
+    def set_prices_counted(search: LagrangianSearch, goal: int, stop: Callable[[], bool]) -> None:
+        reached["prices"] += 1
+        set_prices(search, goal, stop)
+
+    monkeypatch.setattr(RegionSearch, "_probe", probe_counted)
+    monkeypatch.setattr(Search, "start", start_counted)
+    monkeypatch.setattr(LagrangianSearch, "set_prices", set_prices_counted)
+    assert fuzz_region.main(500, 30_000, 0.5) == 0
+    assert min(reached[name] for name in ("probe", "cyclic", "prices", "probe of the dynamic order")) > 8, reached

@@ -6,16 +6,20 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from lns.exact.colorpairs.explain import last_conflict
+from lns.exact.colorpairs.state import State
 from lns.exact.region.options import RegionOptions
 from lns.exact.region.plan import Region
 from lns.exact.region.region_search import Reports
 from lns.exact.region.resolve import RegionStatus, resolve
-from lns.exact.region.searches import DynamicSearch, Search
-from lns.exact.region.state import FOUND, PAUSED
+from lns.exact.region.searches import DynamicSearch, Search, make_spend_curves
+from lns.exact.region.state import EXHAUSTED, FOUND, PAUSED
 from lns.exact.region.windows import rows, window
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
+from tests.exact.small_regions import run_script
+from tests.fuzz_region import Window, best_score
 from tests.instances.small_puzzles import planted, with_mates
 
 DYNAMIC = RegionOptions("dynamic")
@@ -105,3 +109,65 @@ def test_ctrl_c_returns_the_best_board_so_far() -> None:
     result = resolve(puzzle, board, rows(puzzle, 1, 6), options=DYNAMIC, reports=Reports(progress=stop))
     assert result.status == RegionStatus.INTERRUPTED and result.score == seen[-1] > result.score_before
     assert verify(puzzle, result.board).score == result.score <= result.bound
+
+
+def test_cyclic_curves_agree_with_the_scheme_in_bands() -> None:
+    compared = 0
+    for seed in range(40):
+        puzzle, board = shuffled(seed, 2 + seed % 4)
+        cells = rows(puzzle, 2, 4) if seed % 2 else window(puzzle, 3, 6, 1 + seed % 4, 0)
+        region = Region(puzzle, board, cells)
+        cycles = make_spend_curves(puzzle, region.plan.cells)
+        for r in range(10):
+            by_scheme, _ = ask(Search(region, RegionOptions()), r, 200_000)
+            cyclic, _ = ask(Search(region, RegionOptions(), cycles[(1 + seed % 6) % len(cycles)]), r, 200_000)
+            if PAUSED in (by_scheme, cyclic):
+                break
+            assert cyclic == by_scheme, (seed, r)
+            compared += 1
+            if cyclic == FOUND:
+                break
+    assert compared > 60
+
+
+def check_explanations(seed: int) -> int:
+    """Search a small region and check that no refill agrees with an explanation; kernels must run without jit.
+
+    Without a search scheme, so that every explanation is one against all refills.
+    """
+    puzzle, board = shuffled(seed, 2 + seed % 5, clues=seed % 3, kind=seed // 2 % 4)
+    cells = np.random.default_rng(seed).permutation(42)[:6].tolist() if seed % 4 else window(puzzle, 2, 3, 2, 1)
+    heuristic = "dom-deg" if seed % 3 else "min-expected-gap"
+    filters = {"preemption": True, "instantiation": seed % 2 > 0}
+    options = RegionOptions(balance=False, curves=False, heuristic=heuristic, **filters)
+    cells = [cell for cell in cells if cell not in {clue.cell for clue in puzzle.clues}]
+    region = Region(puzzle, board, cells)
+    dynamic = DynamicSearch(region, options)
+    checked, r, total = 0, -1, region.base + region.joints
+
+    def check_explanation(state: State, words: int, depth: int) -> int:
+        nonlocal checked
+        conflict = int(state.conflict[depth * words])
+        spending = dynamic.spending
+        chosen = [int(spending.cell[earlier]) for earlier in range(depth) if conflict >> earlier & 1]
+        placements = board.placements.copy()
+        decided = [cells[cell] for cell in chosen]
+        placements[decided] = [spending.origin[state.grid[cell]] for cell in chosen]
+        rest = [cell for cell in cells if cell not in decided]
+        agreeing = best_score(Window(puzzle, Board(placements, 6, 7), rest))
+        assert conflict < 1 << int(depth) and (agreeing is None or agreeing < total - r), (seed, depth, decided)
+        checked += 1
+        return int(last_conflict(state, words, depth))
+
+    with mock.patch("lns.exact.colorpairs.explain.last_conflict", check_explanation):
+        status = EXHAUSTED
+        while status == EXHAUSTED and r < region.joints:
+            r += 1
+            status, _ = ask(dynamic, r, 300)
+    return checked
+
+
+@pytest.mark.slow
+def test_every_explanation_holds() -> None:
+    script = "from tests.exact.test_region_dynamic import *; assert sum(map(check_explanations, range(100))) > 1000"
+    run_script(script, "NUMBA_DISABLE_JIT")
