@@ -276,7 +276,7 @@ CSV16 = Format(
 
 def _read_pairs(form: str, first: int, source: Source) -> Document:
     """Piece and turn of each cell, both counted from ``first``; from 1, ``0 0`` is an empty cell."""
-    puzzle, lines = source.known("this format names pieces"), Lines(source.text)
+    puzzle, lines = source.known(f"the format {form} names pieces"), Lines(source.text)
     count, offset = puzzle.piece_count, 0 if first else _turns_between(source.option)
     if len(lines) != puzzle.cells:
         expected = f"one for each cell of {puzzle.name} ({puzzle.width} x {puzzle.height})"

@@ -143,7 +143,7 @@ def resume(spec: ResumeSpec) -> Result:
         if spec.time is None and not history.remaining_s:
             used = f"its time is used up ({format_duration(history.elapsed_s)})"
             if not history.budget_s:
-                used = "nothing of it was saved, nor how long it was to last"
+                used = "how long it was to last is not known, as status.json cannot be read"
             raise InputError(f"{used}; say how much longer with --time", spec.run_dir)
         spec.check_workers()
         recovered = recover(directory)
@@ -432,6 +432,6 @@ def _resumed_plan(history: RunHistory, time: float | None) -> str:
     """What a resumed run was to do, and what it does now."""
     if time is None:
         return history.remaining_in_words
-    planned = 0 < history.budget_s < UNLIMITED_S
-    was = f"the plan was {_plan(history.budget_s)}, {history.remaining_in_words}; " if planned else ""
+    left = f", {history.remaining_in_words}" if history.has_time_limit else ""
+    was = f"the plan was {_plan(history.budget_s)}{left}; " if history.budget_s else ""
     return f"{was}now {_plan(time)} more"

@@ -54,6 +54,7 @@ LEAST_CHECKPOINT_S = 0.1
 RunSources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]  # runs, or folders with runs in them
 
 MAX_DEPTH = 4  # folders below one that is named, in which runs are looked for
+_FOR_PEOPLE = "# for people, and for `lns solve --params`; the run itself has its parameters in run.json\n\n"
 MIN_FREE_KIB = 16 * 2**10  # on the disk, for a new run
 _Score = Annotated[int, -1, 2 * MAX_CELLS]
 
@@ -127,7 +128,7 @@ class RunDirectory:
                     undo.pop_all()
                     raise
                 write(path / INSTANCE, "json", puzzle, None)
-                atomic_write(path / PARAMETERS, parameters.to_toml(settings.parameters))
+                atomic_write(path / PARAMETERS, _FOR_PEOPLE + parameters.to_toml(settings.parameters))
                 atomic_write(path / SETTINGS, seal(asdict(settings)) + "\n")
                 directory = cls(path, settings, puzzle, lock)
                 _ = directory.board_log  # opened now, so that an error comes before the search

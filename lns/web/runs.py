@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lns import params
 from lns.instances.errors import InputError
 from lns.instances.eternity2 import name_of_set
 from lns.instances.puzzle import Puzzle
@@ -19,7 +18,7 @@ from lns.params import Params
 from lns.runs import checkpoint
 from lns.runs.board_log import BestBoards, LoggedBoard
 from lns.runs.directory import runs_below
-from lns.runs.files import BEST, BOARDS, CHECKPOINT, LOG, PARAMETERS, SETTINGS, STATUS, open_regular
+from lns.runs.files import BEST, BOARDS, CHECKPOINT, LOG, SETTINGS, STATUS, open_regular
 from lns.runs.history import parts
 from lns.runs.run_summary import RunSummary, load_summary
 from lns.web.wire import board_to_json, picked, puzzle_to_json
@@ -85,9 +84,8 @@ class Runs:
 
     def puzzle_and_params(self, name: str) -> tuple[Puzzle, Params]:
         """The puzzle and the parameters of a run."""
-        path = self.path(name)
-        self.inside(f"{name}/{PARAMETERS}")
-        return load_summary(path).puzzle, params.load(path / PARAMETERS)
+        run = load_summary(self.path(name))
+        return run.puzzle, run.settings.parameters
 
     def log(self, name: str, first: int, count: int) -> dict[str, Any]:
         """Lines of run.log from number ``first`` on, controls escaped; negative numbers count from the end."""

@@ -181,7 +181,7 @@ def test_a_resume_without_time_left_or_saved_is_refused(typed: Typed) -> None:
     for name in ("checkpoint.npz", "status.json"):
         (path / name).unlink(missing_ok=True)
     said = typed("resume run --quiet", 2).err
-    assert "nothing of it was saved, nor how long it was to last; say how much longer" in said
+    assert "how long it was to last is not known, as status.json cannot be read; say how much longer" in said
     typed("resume run --time 60 --steps 1 --quiet")
 
 

@@ -12,7 +12,7 @@ import lns
 from lns.api.files import placed_as_clues
 from lns.instances import formats
 from lns.instances.board import Board
-from tests.web.browsing import Site, cell, choose, drag, kept, unfold, visit
+from tests.web.browsing import Site, cell, choose, drag, held_job, kept, unfold, visit
 
 pytest.importorskip("playwright")
 from playwright.sync_api import expect
@@ -102,8 +102,23 @@ def test_hints_lead_to_the_end_and_a_finger_turns_a_piece(page: Page, site: Site
     expect(page.locator("#play-said")).to_contain_text("9 hints")
 
 
+def test_a_hint_proves_that_nothing_is_left(page: Page, site: Site) -> None:
+    solution = begin(page, site, "square", 9)["solution"]
+    corner, other = solution[0] >> 2, solution[2] >> 2
+    drag(page, page.locator(f"#tray [data-piece='{solution[4] >> 2}']"), cell(page, 0))
+    assert corner != other
+    page.click("#hint")
+    expect(page.locator("#play-said")).to_contain_text("Proven: no perfect board has these pieces", timeout=180_000)
+
+
 def open_game(page: Page, site: Site, *, turned: bool) -> None:
-    """Open the page, and there a game of nine pieces from a file, with a corner and the middle on their cells.
+    """Open the page, and there a game as `open_game_here` does."""
+    page.goto(site.at("play"))
+    open_game_here(page, turned=turned)
+
+
+def open_game_here(page: Page, *, turned: bool) -> None:
+    """A game of nine pieces from a file, with the upper left corner and the middle on their cells.
 
     If the middle is ``turned`` by a quarter, all placed pieces still fit, but no perfect board has them there.
     """
@@ -113,7 +128,6 @@ def open_game(page: Page, site: Site, *, turned: bool) -> None:
     placed = Board(np.array(board, dtype=np.int32), 3, 3)
     assert (lns.count(placed_as_clues(puzzle, placed, "board")).solutions == 0) == turned
     title = "nine, turned" if turned else "nine"
-    page.goto(site.at("play"))
     fields = {"lns_game": 1, "title": title, "puzzle": puzzle_to_json(puzzle), "board": board}
     choose(page, json.dumps(fields))
     expect(page.locator("#score")).to_contain_text("placed2 of 9")
@@ -131,6 +145,16 @@ def test_it_is_proven_that_a_board_can_or_cannot_be_completed(page: Page, site: 
     expect(page.locator("#score")).to_contain_text("hints0")
 
 
+def test_an_answer_about_pieces_that_were_moved_meanwhile_is_not_given(page: Page, site: Site) -> None:
+    open_game(page, site, turned=True)
+    held = held_job(page, "#check")
+    cell(page, 4).focus()
+    page.keyboard.press("Delete")
+    expect(page.locator("#score")).to_contain_text("placed1 of 9")
+    held.continue_()
+    expect(page.locator("#play-said")).to_contain_text("The board has changed since you asked", timeout=180_000)
+
+
 def test_two_quick_clicks_begin_one_search(page: Page, site: Site) -> None:
     open_game(page, site, turned=False)
     asked: list[str] = []
@@ -141,6 +165,21 @@ def test_two_quick_clicks_begin_one_search(page: Page, site: Site) -> None:
     expect(page.locator("#score")).to_contain_text("placed3 of 9")
     page.click("#hint")  # the next one begins when the first has ended
     expect(page.locator("#score")).to_contain_text("hints2", timeout=180_000)
+
+
+@pytest.mark.parametrize("button", ["#hint", "#give-up"])
+def test_an_answer_is_not_given_to_another_game(page: Page, site: Site, button: str) -> None:
+    open_game(page, site, turned=False)
+    held = held_job(page, button)
+    open_game_here(page, turned=True)
+    expect(page.locator("#name")).to_have_text("nine, turned")
+    with page.expect_request("**/api/job/stop"):  # the search for the game that was left is stopped
+        held.continue_()
+    page.click("#hint")
+    expect(page.locator("#play-said")).to_contain_text("Proven: no perfect board has these pieces", timeout=180_000)
+    expect(page.locator("#score")).to_contain_text("placed2 of 9")
+    expect(page.locator("#score")).to_contain_text("hints0")
+    expect(page.locator("#give-up")).to_be_enabled()
 
 
 def test_a_paused_game_is_hidden_and_goes_on(page: Page, site: Site) -> None:
