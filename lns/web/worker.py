@@ -20,6 +20,7 @@ from lns.instances.text import escape_controls
 from lns.terminal.signals import interrupt_on_signal, signal_handler
 
 log = logging.getLogger("lns")
+_INTERRUPTED = {"type": "done", "status": "interrupted"}
 
 
 def main() -> None:
@@ -34,8 +35,10 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (request["memory"], request["memory"]))
     log.addHandler(_Notes(out))
     log.setLevel(logging.INFO)
-    with signal_handler(interrupt_on_signal):
+    with signal_handler(interrupt_on_signal) as received:
         final = _work(request, out)
+    if received and final["type"] == "error":  # a library that is imported may turn the interrupt into its own error
+        final = _INTERRUPTED
     _write(out, final)
 
 
@@ -47,7 +50,7 @@ def _work(request: dict[str, Any], out: IO[str]) -> dict[str, Any]:
         task = TASKS[request["kind"]](JsonFields(request["fields"]))
         return {"type": "done", **done(task, lambda **message: _write(out, message))}
     except KeyboardInterrupt:
-        return {"type": "done", "status": "interrupted"}
+        return _INTERRUPTED
     except InputError as error:
         sentence = escape_controls(str(error))[:2000]
     except MemoryError:
