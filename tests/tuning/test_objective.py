@@ -114,6 +114,22 @@ def test_a_run_stops_when_told_to():
         TrialRun("auto", QUICK, pair, 500_000).advance(10**12, lambda: True)
 
 
+@pytest.mark.slow
+def test_worths_tell_good_parameters_from_poor_ones_where_scores_do_not():
+    """Six pairs of runs; the poor parameters find few boards, some of them as good."""
+    pair = Pair(family("like-e2:11x11")(3).puzzle, 0, "")
+    poor = from_dict({"construct": {"population": 200, "quota_scale": 0.9, "schedule_slack": 4}})
+    differences, scores = [], []
+    for seed in range(6):
+        floored = replace(pair, seed=seed, floor=205)
+        runs = [TrialRun("construct", params, floored, 5_000_000).advance(40_000_000, lambda: False)
+                for params in (QUICK, poor)]  # fmt: skip
+        differences.append(worth_difference(*runs, 40_000_000))
+        scores.append(runs[0].score_at(40_000_000) - runs[1].score_at(40_000_000))
+        assert all(run.worth_at(40_000_000) >= run.score_at(40_000_000) for run in runs)
+    assert min(differences) > 0 == min(scores)
+
+
 # -- the sources that decide a run -------------------------------------------------------------------------------------
 
 
