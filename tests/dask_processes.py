@@ -16,17 +16,7 @@ PAGES = "127.0.0.1:0"  # of Dask itself; without it they listen on all addresses
 
 
 class Cluster:
-    """A scheduler and its workers, each a process without a nanny.
-
-    Parameters
-    ----------
-    folder : Path
-        For files.
-    options : list of str
-        Further options of scheduler and workers, such as those for TLS.
-    protocol : str
-        ``tcp`` or ``tls``.
-    """
+    """A scheduler and its workers, each a process without a nanny; ``options`` are for all of them, such as for TLS."""
 
     def __init__(self, folder: Path, options: list[str] | None = None, protocol: str = "tcp") -> None:
         self.folder, self._options, self._protocol = folder, options or [], protocol

@@ -7,10 +7,10 @@ and each of the others that takes the puzzle. Then its pieces get copies, and th
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import fields
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,8 @@ from lns.instances.puzzle import Puzzle
 from tests.exact.brute import TooMany, count_solutions, rotated_copies_once
 from tests.exact.counting import Counts, counts_of, proven
 from tests.exact.puzzles import FEW, MOST, any_puzzle
-from tests.instances.small_puzzles import rules_of, with_copies
+from tests.fuzz_region import ask_all
+from tests.instances.small_puzzles import with_copies
 
 TINY = 9  # cells; on larger puzzles only the first solvers count
 OPTIONS = 6  # random options of ColorPairs for each puzzle
@@ -69,26 +70,15 @@ def questions(seed: int) -> Iterator[tuple[Puzzle, str, Callable[[], int], int]]
         seed += 1
 
 
+def check(answer: Callable[[], int], expected: int) -> None:
+    found = answer()
+    assert found == expected, f"{found}, not {expected}"
+
+
 def main(count_of_questions: int = 2_000, seed: int = 0) -> int:
-    """Ask questions, print how many had each rule, and return how many were answered wrongly."""
-    asked: Counter[str] = Counter()
-    wrong = solvable = 0
-    for puzzle, question, answer, expected in questions(seed):
-        if asked["all"] == count_of_questions:
-            break
-        try:
-            found: object = answer()
-        except Exception as error:
-            found = f"{type(error).__name__}: {error}"
-        if found != expected:
-            wrong += 1
-            print(f"puzzle {question}: {found}, not {expected}", file=sys.stderr)
-        asked.update([*rules_of(puzzle), "all"])
-        solvable += expected > 0
-    total = asked.pop("all")
-    print(", ".join(f"{rule} {100 * n / total:.0f}%" for rule, n in asked.most_common()))
-    print(f"{total} counts, {solvable} of them of solutions, {wrong} wrong")
-    return wrong
+    """Ask questions, and return how many were answered wrongly."""
+    each = ((puzzle, f"puzzle {what}", partial(check, *asked)) for puzzle, what, *asked in questions(seed))
+    return ask_all(each, count_of_questions)
 
 
 if __name__ == "__main__":

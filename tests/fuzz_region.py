@@ -8,11 +8,11 @@ region search.
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import compress
+from functools import cached_property, partial
+from itertools import compress, islice
 from typing import Any
 
 import numpy as np
@@ -285,24 +285,33 @@ def ask(window: Window, options: dict[str, Any], target: bool) -> None:
         assert verification.score == result.score <= window.expected or verification.violations, result
 
 
-def main(count: int = 10_000, seed: int = 0, unusual: float = 0.0) -> int:
-    """Ask ``count`` questions, print how many had each rule, and return how many were answered wrongly."""
-    asked: Counter[str] = Counter()
+def ask_all(questions: Iterable[tuple[Puzzle, str, Callable[[], object]]], count: int) -> int:
+    """Ask so many questions, each by a call that raises for a wrong answer; how many were answered wrongly.
+
+    Prints how many had each rule.
+    """
+    rules: Counter[str] = Counter()
     wrong = 0
-    for number, (window_seed, window, options) in enumerate(
-        questions(seed, -(-count // QUESTIONS_OF_A_WINDOW), unusual)
-    ):
+    for puzzle, what, answer in islice(questions, count):
         try:
-            ask(window, options, target=number % 3 == 2)
+            answer()
         except Exception as error:
             wrong += 1
-            print(f"window {window_seed}, {options}: {type(error).__name__}: {error}", file=sys.stderr)
-        asked.update([*rules_of(window.puzzle), "all"])
-        asked[str(options.get("order", "default"))] += 1
-    total = asked.pop("all")
-    print(", ".join(f"{rule} {100 * n / total:.0f}%" for rule, n in asked.most_common()))
-    print(f"{total} questions, {wrong} wrong")
+            print(f"{what}: {type(error).__name__}: {error}", file=sys.stderr)
+        rules.update(rules_of(puzzle))
+    print(", ".join(f"{rule} {100 * n / count:.0f}%" for rule, n in rules.most_common()))
+    print(f"{count} questions, {wrong} wrong")
     return wrong
+
+
+def main(count: int = 10_000, seed: int = 0, unusual: float = 0.0) -> int:
+    """Ask ``count`` questions, and return how many were answered wrongly."""
+    asked = enumerate(questions(seed, -(-count // QUESTIONS_OF_A_WINDOW), unusual))
+    each = (
+        (window.puzzle, f"window {window_seed}, {options}", partial(ask, window, options, target=number % 3 == 2))
+        for number, (window_seed, window, options) in asked
+    )
+    return ask_all(each, count)
 
 
 if __name__ == "__main__":

@@ -7,56 +7,29 @@ within its time and in bounded memory. Nothing may be written outside the run, n
 """
 
 import contextlib
-import io
 import json
-import os
 import random
 import shutil
-import signal
 import time
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from lns.cli.main import main
 from lns.islands import Archipelago
-from lns.runs.files import (
-    BEST,
-    BOARDS,
-    CHECKPOINT,
-    INSTANCE,
-    LOCK,
-    LOG,
-    PARAMETERS,
-    PICTURE,
-    REPORT,
-    SETTINGS,
-    STATUS,
-    STOP,
-)
+from lns.runs import files
 from lns.worker_pool import InProcessExecutor
 from tests.lns.run_parts import best_of, finished_run, log_of
-from tests.mutations import (
-    change_kind,
-    change_value,
-    cut,
-    flip_bits,
-    insert_noise,
-    kept_on_failure,
-    move_lines,
-    replace_value,
-    run_fuzz,
-    state,
-)
+from tests.mutations import MAX_SECONDS, OF_FILES, OF_TEXT, call, damage, fuzz_copies, replace_value, run_fuzz, state
 
-FILES = (SETTINGS, INSTANCE, PARAMETERS, BEST, BOARDS, BOARDS, CHECKPOINT, CHECKPOINT, STATUS, STATUS, LOCK)
-OTHER_NAMES = (LOG, PICTURE, REPORT, STOP, "best.unusable.json")
+FILES = (
+    files.SETTINGS, files.INSTANCE, files.PARAMETERS, files.BEST, *[files.BOARDS] * 2, *[files.CHECKPOINT] * 2,
+    *[files.STATUS] * 2, files.LOCK,
+)  # fmt: skip
 SEARCH_S, LATE_S = 1.0, 2.0  # time of a search, and how much later than that it may end
-MAX_SECONDS, MAX_WAIT_S = 20.0, 300.0  # of processor time and of the clock; the machine may be busy
 READING: tuple[tuple[str, ...], ...] = (
     ("status", "RUN"), ("status", "RUN", "--json"), ("collect", "RUN"), ("collect", "RUN", "--json"), ("show", "RUN"),
     ("verify", "RUN", "--json"), ("compare", "RUN", "OTHER"), ("merge", "RUN", "OTHER", "-o", "NEW"),
@@ -70,17 +43,12 @@ WRITING: tuple[tuple[str, ...], ...] = (
 
 
 def mutate(path: Path, outside: Path, chance: random.Random) -> str:
-    """Damage the run in ``path`` by one to three faults; what was done. Links lead to ``outside``."""
-    done = []
-    for _ in range(chance.choice((1, 1, 1, 2, 3))):
-        file = path / chance.choice(FILES)
-        if file.is_symlink() or not file.is_file() or file.stat().st_size > 2**30:
-            continue  # damaged enough
-        of_file = _OF_CHECKPOINTS if file.name == CHECKPOINT else _OF_TEXT
-        mutation = chance.choice((*_MUTATIONS, *of_file))
-        mutation(file, outside, chance)
-        done.append(f"{mutation.__name__} {file.name}")
-    return ", ".join(done)
+    """Damage the run in ``path``; what was done."""
+    of_text = *OF_TEXT, set_names
+    return damage(
+        path, outside, chance, FILES,
+        lambda file: (*OF_FILES, exchange, *((change_meta,) * 6 if file.name == files.CHECKPOINT else of_text)),
+    )  # fmt: skip
 
 
 def change_meta(file: Path, outside: Path, chance: random.Random) -> None:
@@ -105,18 +73,6 @@ def set_names(file: Path, outside: Path, chance: random.Random) -> None:
     file.write_text(text.replace('": "', f'": "{name}', chance.choice((1, 3, 100))))
 
 
-def link(file: Path, outside: Path, chance: random.Random) -> None:
-    """A link in place of the file, or of another name in the run."""
-    name = chance.choice((file.name, file.name, *OTHER_NAMES))
-    target = chance.choice((outside / file.name, outside / "absent", Path("/dev/zero"), Path("/proc/kmsg"), file))
-    at = file.with_name(name)
-    at.unlink(missing_ok=True)
-    if chance.random() < 0.3 and (outside / file.name).exists():
-        os.link(outside / file.name, at)
-    else:
-        at.symlink_to(target)
-
-
 def exchange(file: Path, outside: Path, chance: random.Random) -> None:
     """The file and another one of the run under each other's names."""
     other, kept = file.with_name(chance.choice([name for name in FILES if name != file.name])), file.with_name("kept")
@@ -124,13 +80,6 @@ def exchange(file: Path, outside: Path, chance: random.Random) -> None:
         file.rename(kept)
         other.rename(file)
         kept.rename(other)
-
-
-_MUTATIONS: tuple[Callable[[Path, Path, random.Random], None], ...] = (
-    flip_bits, cut, insert_noise, link, change_kind, exchange,
-)  # fmt: skip
-_OF_TEXT = (move_lines, change_value, change_value, change_value, change_value, set_names)
-_OF_CHECKPOINTS = (change_meta,) * 6
 
 
 @contextlib.contextmanager
@@ -149,24 +98,11 @@ def one_process() -> Iterator[None]:
         yield
 
 
-def _hangs(number: int, frame: object) -> None:
-    raise RuntimeError(f"the command has not ended after {MAX_WAIT_S:.0f} s")
-
-
-def call(command: list[str]) -> tuple[int, str, str]:
-    """Run a command: exit status, stdout, stderr. One that hangs fails with the traceback of where it was."""
-    out, messages = io.StringIO(), io.StringIO()
-    signal.signal(signal.SIGALRM, _hangs)
-    signal.alarm(int(MAX_WAIT_S))
-    with contextlib.redirect_stderr(messages), contextlib.redirect_stdout(out):
-        status = main(command)
-    signal.alarm(0)
-    return status, out.getvalue(), messages.getvalue()
-
-
-def check(command: tuple[str, ...], path: Path, outside: Path, new: Path, what: str) -> str:
+def check(path: Path, outside: Path, what: str, chance: random.Random) -> str:
     """Run a command on a damaged run; 'done' or 'refused'. A run of one fault that goes on has lost no best board."""
-    damage, names = what.partition(": ")[2], {"RUN": str(path), "OTHER": str(outside), "NEW": str(new)}
+    command, new = chance.choice(chance.choice((READING, WRITING))), path.with_name("new")
+    faults = what.partition(": ")[2]
+    names = {"RUN": str(path), "OTHER": str(outside), "NEW": str(new)}
     before, began = (state(path), state(outside)), time.process_time()
     status, out, messages = call([names.get(word, word) for word in command])
     seconds, after = time.process_time() - began, (state(path), state(outside))
@@ -177,36 +113,25 @@ def check(command: tuple[str, ...], path: Path, outside: Path, new: Path, what: 
     assert after[0] == before[0] or command in WRITING, f"{what}\nsomething was written by a command that only reads"
     assert all(c.isprintable() or c in "\n\t" for c in out + messages), what
     if command[0] == "report" and status == 0:
-        page = (path / REPORT).read_text()
+        page = (path / files.REPORT).read_text()
         assert all(c.isprintable() or c == "\n" for c in page) and "<script" not in page, what
     assert "Traceback" not in messages and "Warning" not in messages, what
     said = [line for line in messages.splitlines() if line.startswith("lns: ")]
     assert len(said) in (1, 2) if status == 2 else len(said) <= 3, what  # one for each damaged file
     assert len(set(said)) == len(said), f"{what}\na sentence was said twice"
-    if command[0] == "resume" and status < 2 and ", " not in damage:
+    if command[0] == "resume" and status < 2 and ", " not in faults:
         assert best_of(path) >= best_of(outside), what
-        assert BOARDS in damage or "exchange" in damage or len(log_of(path)) >= len(log_of(outside)), what
+        assert files.BOARDS in faults or "exchange" in faults or len(log_of(path)) >= len(log_of(outside)), what
     shutil.rmtree(new, ignore_errors=True)
     return "refused" if status == 2 else "done"
 
 
 def fuzz(folder: Path, count: int, seed: int) -> Counter[str]:
     """Run a command on ``count`` damaged runs; how many were done, how many refused."""
-    chance, outcome = random.Random(seed), Counter[str]()
-    recorded, outside = finished_run(folder / "recorded"), folder / "outside"
-    (recorded / LOG).write_text("begun\n")
-    shutil.copytree(recorded, outside)
+    recorded = finished_run(folder / "recorded")
+    (recorded / files.LOG).write_text("begun\n")
     with one_process():
-        for number in range(count):
-            path = folder / "damaged"
-            shutil.copytree(recorded, path)
-            damage = mutate(path, outside, chance)
-            command = chance.choice(chance.choice((READING, WRITING)))
-            what = f"seed {seed}, run {number}: {damage}"
-            with kept_on_failure(path):
-                outcome[check(command, path, outside, folder / "new", what)] += 1
-            shutil.rmtree(path)
-    return outcome
+        return fuzz_copies(recorded, count, seed, mutate, check)
 
 
 if __name__ == "__main__":

@@ -1,23 +1,33 @@
-"""Faults in files, for `tests.fuzz_study` and `tests.fuzz_run`: each damages one file; links lead to ``outside``."""
+"""Copies of a folder that are damaged at random, for `tests.fuzz_study` and `tests.fuzz_run`.
+
+A fault damages one file of a copy; links lead to ``outside``, an undamaged copy.
+"""
 
 import contextlib
+import io
 import json
 import os
 import random
 import resource
 import shutil
+import signal
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from lns.cli.main import main
 from lns.instances.errors import InputError
 from lns.runs.files import seal, unseal
 
 MAX_MEMORY = 600 * 2**20
+MAX_SECONDS, MAX_WAIT_S = 20.0, 300.0  # of a command, of processor time and of the clock; the machine may be busy
+OTHER_NAMES = ("run.log", "best.svg", "report.html", "stop", "best.unusable.json", "best_params.toml", "study.lock",
+               "journal.lock")  # fmt: skip
+Fault = Callable[[Path, Path, random.Random], None]
 VALUES: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 2, 7, 10**6, 10**12, 2**63, 10**400, 0.5, -0.0, 1e308, float("nan"), float("inf"), "",
     "x", "\ud800", "\x1b[2J", "a\nb = 1", "9" * 5000, [], [1], [["x", 1]], [["a"]], [[float("inf"), 1]], [[1]], [3],
@@ -106,6 +116,36 @@ def change_kind(file: Path, outside: Path, chance: random.Random) -> None:
             sparse.truncate(20 * 2**30)
 
 
+def link(file: Path, outside: Path, chance: random.Random) -> None:
+    """A link in place of the file, or of another name in the folder."""
+    at = file.with_name(chance.choice((file.name, file.name, *OTHER_NAMES)))
+    target = chance.choice((outside / file.name, outside / "absent", Path("/dev/zero"), Path("/proc/kmsg"), file))
+    at.unlink(missing_ok=True)
+    if chance.random() < 0.3:
+        os.link(outside / file.name, at)
+    else:
+        at.symlink_to(target)
+
+
+OF_FILES: tuple[Fault, ...] = (flip_bits, cut, insert_noise, link, change_kind)
+OF_TEXT: tuple[Fault, ...] = (move_lines, change_value, change_value, change_value, change_value)
+
+
+def damage(
+    path: Path, outside: Path, chance: random.Random, files: Sequence[str], faults: Callable[[Path], Sequence[Fault]]
+) -> str:
+    """Damage some of the ``files`` in a folder by one to three faults, of those that a file may have; what was done."""
+    done = []
+    for _ in range(chance.choice((1, 1, 1, 2, 3))):
+        file = path / chance.choice(files)
+        if file.is_symlink() or not file.is_file() or file.stat().st_size > 2**28:
+            continue  # damaged enough
+        fault = chance.choice(faults(file))
+        fault(file, outside, chance)
+        done.append(f"{fault.__name__} {file.name}")
+    return ", ".join(done)
+
+
 def state(folder: Path) -> dict[str, tuple[object, ...]]:
     """What is in a folder, without its report.html: kinds, sizes, times and inodes."""
     found: dict[str, tuple[object, ...]] = {}
@@ -121,21 +161,51 @@ def peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-@contextlib.contextmanager
-def kept_on_failure(path: Path) -> Iterator[None]:
-    """Keep a copy of a damaged folder that a command fails on, without what must not be read."""
+def call(command: list[str]) -> tuple[int, str, str]:
+    """Run a command: exit status, stdout, stderr. One that hangs fails with the traceback of where it was."""
 
-    def unreadable(folder: str, names: list[str]) -> list[str]:
-        paths = [Path(folder, name) for name in names]
-        return [path.name for path in paths if path.is_fifo() or (path.is_file() and path.stat().st_size > 2**30)]
+    def hangs(number: int, frame: object) -> None:
+        raise RuntimeError(f"the command has not ended after {MAX_WAIT_S:.0f} s")
 
-    try:
-        yield
-    except AssertionError:
-        kept = Path(tempfile.mkdtemp(prefix="lns-damaged-"))
-        shutil.copytree(path, kept / "damaged", symlinks=True, ignore=unreadable)
-        print(f"what the command left is kept in {kept}", file=sys.stderr)
-        raise
+    out, messages = io.StringIO(), io.StringIO()
+    signal.signal(signal.SIGALRM, hangs)
+    signal.alarm(int(MAX_WAIT_S))
+    with contextlib.redirect_stderr(messages), contextlib.redirect_stdout(out):
+        status = main(command)
+    signal.alarm(0)
+    return status, out.getvalue(), messages.getvalue()
+
+
+def fuzz_copies(
+    recorded: Path,
+    count: int,
+    seed: int,
+    mutate: Callable[[Path, Path, random.Random], str],
+    check: Callable[[Path, Path, str, random.Random], str],
+) -> Counter[str]:
+    """`mutate` and `check` so many copies of a folder, beside it; how often each answer of the check came.
+
+    A copy that fails is kept, without what must not be read.
+    """
+    chance, outcome = random.Random(seed), Counter[str]()
+    path, outside = recorded.with_name("damaged"), recorded.with_name("outside")
+    shutil.copytree(recorded, outside)
+    for number in range(count):
+        shutil.copytree(recorded, path)
+        what = f"seed {seed}, copy {number}: {mutate(path, outside, chance)}"
+        try:
+            outcome[check(path, outside, what, chance)] += 1
+        except Exception as error:
+            kept = Path(tempfile.mkdtemp(prefix="lns-damaged-"))
+            shutil.copytree(path, kept / "damaged", symlinks=True, ignore=_unreadable)
+            raise AssertionError(f"{what}: the copy is kept in {kept}") from error
+        shutil.rmtree(path)
+    return outcome
+
+
+def _unreadable(folder: str, names: list[str]) -> list[str]:
+    paths = [Path(folder, name) for name in names]
+    return [path.name for path in paths if path.is_fifo() or (path.is_file() and path.stat().st_size > 2**30)]
 
 
 def run_fuzz(fuzz: Callable[[Path, int, int], Counter[str]]) -> None:

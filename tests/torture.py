@@ -6,6 +6,7 @@ must not have fallen, every board seen in the log before must still be there, an
 import contextlib
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from lns.instances.errors import InputError
 from lns.instances.verify import verify
 from lns.runs.board_log import BoardLogReader
 from lns.runs.directory import read_best, read_run
-from lns.runs.files import STATUS, read_sealed
+from lns.runs.files import SETTINGS, STATUS, read_sealed
 from lns.runs.history import read_status
 from lns.runs.lock import process_is_alive, read_holder
 
@@ -31,38 +32,32 @@ def torture_kills(folder: Path, count: int, seed: int) -> Counter[str]:
     """Kill a run ``count`` times; the outcomes by kind. Raises AssertionError when anything is lost."""
     chance = random.Random(seed)
     outcome: Counter[str] = Counter()
-    best, log = -1, set[bytes]()
-    path = folder / "run"
     for number in range(count):
         if number % KILLS_A_RUN == 0:
-            path, best, log = folder / f"run{number}", -1, set()
+            path, best, log = folder / f"run{number}", -1, set[bytes]()
         kind = chance.choice(["a moment", "a call"])
         calls = chance.randrange(1, 200) if kind == "a call" else 0
         pause = chance.uniform(0.0, 3.0) if kind == "a moment" else 30.0
         worked = kill_once(path, calls, pause, number)
-        if not path.exists() or not (path / "run.json").exists():
+        if not (path / SETTINGS).exists():
             outcome["before the directory was made"] += 1
+            shutil.rmtree(path, ignore_errors=True)
             continue
         found_best, found_log = on_disk(path)
         assert found_best >= best, f"kill {number}: the best fell from {best} to {found_best}"
         assert found_log >= log, f"kill {number}: {len(log - found_log)} boards of the log are lost"
         best, log = found_best, found_log
         outcome[f"at {kind}, {'at work' if worked else 'while it started'}"] += 1
-        outcome["boards in logs"] += len(log) if number % KILLS_A_RUN == KILLS_A_RUN - 1 else 0
     return outcome
 
 
 def kill_once(path: Path, calls: int, pause: float, number: int) -> bool:
     """Start or resume a run and kill its group; True when a worker had made a step."""
-    fresh = not (path / "run.json").exists()
-    if fresh and path.exists():
-        path = path.rename(path.with_name(f"{path.name}-unmade-{number}")).with_name(path.name)
-    common = ["--time", "1h", "--workers", "2", "--quiet"]
-    if fresh:
+    arguments = ["resume", str(path)]
+    if not path.exists():
         arguments = ["solve", "like-e2-10x10", "--run-dir", str(path), "--checkpoint", "0.1", "--min-score", "0"]
         arguments += ["--engine", random.Random(number).choice(["auto", "tabu"]), "--seed", str(number)]
-    else:
-        arguments = ["resume", str(path)]
+    common = ["--time", "1h", "--workers", "2", "--quiet"]
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.torture", "--child", str(calls), *arguments, *common],
         cwd=ROOT, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

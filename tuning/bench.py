@@ -125,7 +125,7 @@ def constructor_at_tails(puzzle: Puzzle, params: ConstructParams) -> tuple[Quota
     while constructor.no_prefix_found:
         if constructor.restart_due:
             bandit.learn(constructor)
-            constructor.restart(bandit.choose_schedule(MISMATCHES), bandit.nodes_before)
+            constructor = Constructor(puzzle, params, bandit.choose_schedule(MISMATCHES), random)
         constructor.run(1_000_000, puzzle.max_score)
     return bandit, constructor
 

@@ -87,11 +87,12 @@ def rate(puzzle: Puzzle, card: Card, turns: int, launches: int) -> dict[str, Any
     """Nodes a second of a card."""
     search = prepared(puzzle, card, turns)
     search.collect(0)  # compiled by now
-    before, began = search.nodes, time.perf_counter()
+    done, began = search.statistics, time.perf_counter()
+    before = done.card_nodes
     for _ in range(launches):
         search.collect(0)
     seconds = time.perf_counter() - began
-    done, alone, longest = search.nodes - before, 0, 0.0
+    made, alone, longest = done.card_nodes - before, 0, 0.0
     card.wait()
     for _ in range(launches):  # launches alone, without new prefixes: the longest is how soon Ctrl-C acts
         began = time.perf_counter()
@@ -99,8 +100,8 @@ def rate(puzzle: Puzzle, card: Card, turns: int, launches: int) -> dict[str, Any
         alone += int(card.wait()[lane.NODES].sum())
         longest = max(longest, time.perf_counter() - began)
     return {
-        "card": card.name, "lanes": card.lanes, "M nodes/s": round(done / seconds / 1e6, 1),
-        "at work": round(search.worked / search.capacity, 3), "M nodes a launch": round(alone / launches / 1e6, 2),
+        "card": card.name, "lanes": card.lanes, "M nodes/s": round(made / seconds / 1e6, 1),
+        "at work": round(done.card_turns / done.card_capacity, 3), "M nodes a launch": round(alone / launches / 1e6, 2),
         "longest launch ms": round(1e3 * longest, 1), "MB": round(search.bytes / 1e6, 1),
     }  # fmt: skip
 

@@ -19,10 +19,9 @@ MISMATCH: Rgb = (255, 0, 0)
 CLUE: Rgb = (255, 255, 255)
 NO_FRAME: Rgb = (255, 255, 255)  # around a board without frame
 
-# One group a line. Chosen by a search that maximised the smallest CIEDE2000 distance inside each group over normal,
-# protanope and deuteranope vision (tests/instances/test_draw.py has distances in OKLab). All lie on the 6x6x6 cube of
-# 256-colour terminals, which therefore show exactly these colours.
-GROUP_SIZE = 8
+# One group of eight a line. Chosen by a search that maximised the smallest CIEDE2000 distance inside each group over
+# normal, protanope and deuteranope vision (tests/instances/test_draw.py has distances in OKLab). All lie on the 6x6x6
+# cube of 256-colour terminals, which therefore show exactly these colours.
 _HEX = """
 ffff00 5f00af 005f00 af87ff d7875f ffd7ff 008787 d7ffd7
 00d7af 87005f af0000 5faf00 afff87 875faf 87afd7 af5f5f

@@ -71,17 +71,10 @@ def comb_order(
     corner = max(1, min(corner_size, width - skip)) if skip < width else 0
     order += [(row, column) for row in range(top, height) for column in range(skip)]
     order += [(row, column) for column in range(skip, width - corner) for row in range(top, height)]
-    row, column = top, width - corner
-    by_row = True
-    while corner and row < height and column < width:
-        if by_row:
-            order += [(row, c) for c in range(column, width)]
-            row += 1
-        else:
-            order += [(r, column) for r in range(row, height)]
-            column += 1
-        by_row = not by_row
-    return np.array([r * board_width + c for r, c in order], dtype=np.int32)
+    for first_row, first_column in zip(range(top, height), range(width - corner, width), strict=False):
+        order += [(first_row, column) for column in range(first_column, width)]
+        order += [(row, first_column) for row in range(first_row + 1, height)]
+    return np.array([row * board_width + column for row, column in order], dtype=np.int32)
 
 
 def is_from_right(order: IntArray, width: int) -> BoolArray:

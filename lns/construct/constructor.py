@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from lns import node_equivalents
 from lns.construct import kernel
-from lns.construct.candidates import MAX_BREAKS, build_tables, check_colours
+from lns.construct.candidates import build_tables, check_colours
 from lns.construct.endgame import COUNTS_PER_DEPTH, DEPTH, EXHAUSTED, NODES, REACHED
 from lns.construct.endgame_plan import PrefixState, assign_bit, plan_endgame
 from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, plan_depths
 from lns.construct.schedule import BreakSchedule, quota_end
 from lns.construct.tail import plan_tail
-from lns.engine import State
+from lns.engine import State, Statistics
 from lns.exact.kernels import allocate
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
@@ -28,15 +27,16 @@ PARTITION_CELLS = 16  # prefixes with this many cells without a clue are partiti
 
 
 class Constructor:
-    """Depth-first search under a break schedule; it can be interrupted and resumed at any node.
+    """One restart of the depth-first search; it can be interrupted and resumed at any node.
 
-    A restart searches the tree of one break schedule with its candidates in a new random order. When `restart_due`
-    says so, the caller starts the next one with `restart`; its schedule has the same cell order and cut as the first
-    ``schedule``, and a view with rows as long. ``random``, uint64 (4,), is shared with the engine.
+    It searches the tree of one break schedule with its candidates in a new random order. When `restart_due` says so,
+    the caller makes the next one. ``random``, uint64 (4,), is shared with the engine.
 
     ``partition``: (part, parts). Under a quota, prefixes of `PARTITION_CELLS` cells are partitioned by a hash of their
     pieces, and only those of this part are searched; so no two islands search the same tree. Without a quota, and on
     the smallest boards, every island searches all prefixes.
+
+    ``nodes_before``: node equivalents of earlier restarts with the same colours and view, which make it longer.
 
     Candidate tables and endgame sets are not part of `state`; they are rebuilt from the random seed of the restart and
     from the bits that the endgame has assigned to pieces. Raises InputError for too many colours.
@@ -49,44 +49,20 @@ class Constructor:
         schedule: BreakSchedule,
         random: RandomState,
         partition: tuple[int, int] = (0, 1),
+        nodes_before: int = 0,
     ) -> None:
         check_colours(puzzle)
-        self.puzzle, self.params, self.random, self.partition = puzzle, params, random, partition
-        self.counters = np.zeros(kernel.COUNTERS, dtype=np.int64)
-        # of the present restart: prefixes that reached the exact tail, by breaks spent
-        self.prefixes_by_breaks = np.zeros(MAX_BREAKS, dtype=np.int64)
-        # a sample of its exact tails, by their fewest mismatches; the last entry counts those without a result
-        self.tail_outcomes = np.zeros(kernel.MISMATCH_BINS + 1, dtype=np.int64)
-        # a sample of its prefixes that got past the quota, by the favoured half-edges used beyond those demanded
-        self.surplus_counts = np.zeros(SURPLUS_BINS, dtype=np.int64)
-        cells, positions = puzzle.cells, (puzzle.height + 1) * (puzzle.width + 1)
-        sizes = {"cells": cells, "cells + 1": cells + 1, "positions": positions}
-        sizes |= {"cells * COUNTS_PER_DEPTH": cells * COUNTS_PER_DEPTH}
-        self.prefix = allocate(PrefixState, sizes | {"MAX_FRONTIER_KEYS + 1": kernel.MAX_FRONTIER_KEYS + 1})
-        self.restart(schedule)
-
-    def restart(self, schedule: BreakSchedule, nodes_before: int = 0) -> None:
-        """Start again at the empty board, with candidates in a new random order.
-
-        ``nodes_before``: node equivalents of earlier restarts with the same colours and view, which make it longer.
-        """
-        self.schedule, self.nodes_before = schedule, nodes_before
+        self.puzzle, self.params, self.schedule, self.random = puzzle, params, schedule, random
+        self.partition, self.nodes_before = partition, nodes_before
         self.exhausted = False  # whether its tree was searched completely
-        self._seed = int(generator(self.random).integers(2**62))
+        self._seed = int(generator(random).integers(2**62))
         self._make_plan()
-        prefix = self.prefix
-        tables = self.plan.prefix.tables
-        prefix.scalars[DEPTH], prefix.cursor[0] = kernel.NOT_STARTED, tables.list_start[tables.base[0]]
-        for counts in (prefix.child_counts, self.prefixes_by_breaks, self.tail_outcomes, self.surplus_counts):
-            counts[:] = 0
-        prefix.used[:], prefix.frontier_keys[:] = 0, 0
-        self._before = self.nodes, self.prefixes, self.tail_nodes  # of earlier restarts
-        self.counters[kernel.NEXT_SAMPLE] = self.nodes
 
     def _make_plan(self) -> None:
+        """Make the tables by the random seed, and the arrays of a search that has not begun."""
         chance = np.random.Generator(np.random.PCG64(self._seed))
         schedule, order, cut = self.schedule, self.schedule.order, self.schedule.cut
-        start = schedule.endgame_depth
+        start, cells = schedule.endgame_depth, self.puzzle.cells
         puzzle = self.puzzle_in_view = puzzle_in_view(self.puzzle, schedule.view)
         tables = build_tables(puzzle, order, schedule.allowed > 0, schedule.favoured, chance, cut)
         free = np.flatnonzero(~np.isin(order[:start], [clue.cell for clue in puzzle.clues]))
@@ -106,22 +82,21 @@ class Constructor:
         endgame_plan, endgame_state = plan_endgame(puzzle, order, start, cut, schedule.allowed, chance)
         tail_plan, tail_workspace = plan_tail(puzzle, order, cut)
         self.plan = ConstructorPlan(prefix=prefix_plan, endgame=endgame_plan, tail=tail_plan)
-        self.arrays = ConstructorState(
-            prefix=self.prefix,
-            endgame=endgame_state,
-            tail=tail_workspace,
-            found=np.zeros(puzzle.cells, dtype=np.int32),
-            counters=self.counters,
-            prefixes_by_breaks=self.prefixes_by_breaks,
-            tail_outcomes=self.tail_outcomes,
-        )
+        sizes = {"cells": cells, "cells + 1": cells + 1, "positions": (puzzle.height + 1) * (puzzle.width + 1)}
+        sizes |= {"cells * COUNTS_PER_DEPTH": cells * COUNTS_PER_DEPTH}
+        prefix = allocate(PrefixState, sizes | {"MAX_FRONTIER_KEYS + 1": kernel.MAX_FRONTIER_KEYS + 1})
+        prefix.scalars[DEPTH], prefix.cursor[0] = kernel.NOT_STARTED, tables.list_start[tables.base[0]]
+        self.prefix, parts = prefix, {"prefix": prefix, "endgame": endgame_state, "tail": tail_workspace}
+        self.arrays: ConstructorState = allocate(ConstructorState, sizes, **parts)
+        # of a sample of the prefixes that got past the quota: the favoured half-edges used beyond those demanded
+        self.surplus_counts = np.zeros(SURPLUS_BINS, dtype=np.int64)
 
     def run(self, nodes: int, target: int) -> Board | None:
         """Search on for at most ``nodes`` nodes, or until the restart is due or a board is found.
 
         Returns a full board of at least the score ``target``, or None; the next call continues behind it.
         """
-        mismatches, limit = self.puzzle.max_score - target, min(self.nodes + nodes, self._restart_at())
+        mismatches, limit = self.puzzle.max_score - target, min(self.nodes + nodes, self._length)
         status = kernel.construct(self.plan, self.arrays, mismatches, limit, self.params.tail_nodes)
         end = quota_end(self.puzzle.cells)
         if self.schedule.favoured and end <= min(int(self.prefix.scalars[DEPTH]), self.plan.prefix.endgame_start):
@@ -137,74 +112,64 @@ class Constructor:
     @property
     def restart_due(self) -> bool:
         """Whether the tree is exhausted, or the restart has made its share of nodes."""
-        return self.exhausted or self.nodes >= self._restart_at()
+        return self.exhausted or self.nodes >= self._length
 
-    def _restart_at(self) -> int:
-        """Number of nodes at which the restart ends: early if it has reached no exact tail, as most restarts do not.
+    @property
+    def _length(self) -> int:
+        """Nodes of the restart: few if it has reached no exact tail, as most restarts do not.
 
         One that has reached some goes on to do so, and has more nodes the more its colours were searched before.
         """
         shortest = self.params.restart_nodes
         length = min(max(shortest, self.nodes_before // NODES_BEFORE_DIVISOR), MAX_RESTART_FACTOR * shortest)
-        return self._before[0] + (self.params.restart_nodes_without_prefix if self.no_prefix_found else length)
+        return self.params.restart_nodes_without_prefix if self.no_prefix_found else length
 
     @property
     def no_prefix_found(self) -> bool:
-        """Whether the present restart has not reached an exact tail yet."""
-        return self.prefixes == self._before[1]
+        """Whether it has not reached an exact tail yet."""
+        return self.prefixes == 0
 
     @property
     def frontier_keys(self) -> npt.NDArray[np.uint64]:
-        """Sampled frontier keys of the present restart, uint64 (keys,): see `lns.construct.quota_arm`."""
+        """Sampled frontier keys, uint64 (keys,): see `lns.construct.quota_arm`."""
         return self.prefix.frontier_keys[1 : int(self.prefix.frontier_keys[0]) + 1]
 
     @property
     def nodes(self) -> int:
-        """Placements of all restarts, including those that look-ahead rejected; without those of exact tails."""
+        """Placements, including those that look-ahead rejected; without those of exact tails."""
         return int(self.prefix.scalars[NODES])
 
     @property
     def prefixes(self) -> int:
-        """Prefixes of all restarts that reached the exact tail."""
-        return int(self.counters[kernel.PREFIXES])
+        """Prefixes that reached the exact tail."""
+        return int(self.arrays.counters[kernel.PREFIXES])
 
     @property
-    def tail_nodes(self) -> int:
-        """Placements of exact tails, in all restarts."""
-        return int(self.counters[kernel.TAIL_NODES])
-
-    @property
-    def nodes_since_restart(self) -> int:
-        """Placements of the present restart."""
-        return self.nodes - self._before[0]
-
-    @property
-    def node_equivalents_since_restart(self) -> float:
-        """Cost of the present restart, its exact tails included (`lns.node_equivalents`)."""
-        nodes, prefixes, tail_nodes = self._before
-        tails = node_equivalents.exact_tails(self.prefixes - prefixes, self.tail_nodes - tail_nodes)
-        return self.nodes - nodes + tails
+    def statistics(self) -> Statistics:
+        """What was done, the placements of exact tails too."""
+        tail_nodes = int(self.arrays.counters[kernel.TAIL_NODES])
+        return Statistics(nodes=self.nodes, prefixes=self.prefixes, tail_nodes=tail_nodes)
 
     def _arrays(self) -> State:
         """All that is part of the state, beside the numbers of the restart."""
-        endgame, closing = self.arrays.endgame, self.arrays.endgame.closing
-        own = "counters", "prefixes_by_breaks", "tail_outcomes", "surplus_counts", "random"
-        return {
-            **self.prefix._asdict(),
-            **{name: getattr(self, name) for name in own},
-            **{name: getattr(endgame, name) for name in ("levels", "piece_of_bit")},
-            **{name: getattr(closing, name) for name in ("closings", "end_colour", "reserved")},
-            "closing": closing.scalars,
-        }
+        arrays, endgame = self.arrays, self.arrays.endgame
+        parts = (
+            (self, ("surplus_counts", "random")),
+            (arrays, ("counters", "prefixes_by_breaks", "tail_outcomes")),
+            (endgame, ("levels", "piece_of_bit")),
+            (endgame.closing, ("closings", "end_colour", "reserved")),
+        )
+        named = {name: getattr(part, name) for part, names in parts for name in names}
+        return self.prefix._asdict() | named | {"closing": endgame.closing.scalars}
 
     def state(self) -> State:
         """Everything that a constructor of the same puzzle, parameters and schedule needs to go on."""
-        restart = np.array([self._seed, *self._before, self.exhausted, self.nodes_before])
+        restart = np.array([self._seed, self.exhausted, self.nodes_before])
         return {"restart": restart} | {name: array.copy() for name, array in self._arrays().items()}
 
     def restore(self, state: State) -> None:
-        self._seed, nodes, prefixes, tail_nodes, exhausted, self.nodes_before = state["restart"].tolist()
-        self._before, self.exhausted = (nodes, prefixes, tail_nodes), bool(exhausted)
+        self._seed, exhausted, self.nodes_before = state["restart"].tolist()
+        self.exhausted = bool(exhausted)
         self._make_plan()
         for bit, piece in enumerate(state["piece_of_bit"].tolist()):
             if piece >= 0:

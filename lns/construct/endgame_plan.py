@@ -247,11 +247,11 @@ def _plan_look_ahead(
     ``rows``: uint64 (levels + 1, 16), as `EndgamePlan.levels`; ``pairs``: pairs of colours of a class.
     """
     levels = len(level_of)
-    unknown = 2 * levels
+    sources, unknown = (rows[:, [LEFT_SOURCE, UP_SOURCE]] // ROW_WORDS).tolist(), 2 * levels
 
-    def write(level: int, column: int, other: int, limit: np.uint64, sources: list[int]) -> None:
+    def write(level: int, column: int, other: int, limit: np.uint64, known: list[int]) -> None:
         pair_base = int(rows[other, CLASS_BASE]) // SETS_PER_CLASS * pairs
-        left, above = (source * int(ROW_WORDS) for source in sources)
+        left, above = (source * int(ROW_WORDS) for source in known)
         rows[level, column : column + 4] = np.array([limit, pair_base, left, above], dtype=np.uint64)
 
     rows[:levels, [int(NEXT), int(LATER)]] = NO_LIMIT
@@ -259,15 +259,13 @@ def _plan_look_ahead(
         on_rim = any(classes[level].rim_sides)
         if level > 0:  # the pieces reserved for the cell behind RELEASE do not count as free yet
             checked = classes[level].clue < 0 and not (on_rim and closing.release_level == level - 1)
-            sources = [int(rows[level, column] // ROW_WORDS) for column in (LEFT_SOURCE, UP_SOURCE)]
-            write(level - 1, int(NEXT), level, rows[level, ALLOWED_BREAKS] if checked else NO_LIMIT, sources)
+            write(level - 1, int(NEXT), level, rows[level, ALLOWED_BREAKS] if checked else NO_LIMIT, sources[level])
         beside = (LEFT, cell - 1) if classes[level].from_right else (RIGHT, cell + 1)
         for side, neighbour in (beside, (DOWN, cell + puzzle.width)):
             later = level_of.get(neighbour, -1)
             if classes[level].rim_sides[side] or later <= level + 1:
                 continue
-            sources = [int(rows[later, column] // ROW_WORDS) for column in (LEFT_SOURCE, UP_SOURCE)]
-            known = [source if source <= level or source >= levels else unknown for source in sources]
+            known = [source if source <= level or source >= levels else unknown for source in sources[later]]
             rim_joint = not candidates.may_break(puzzle, cell, side)
             if rim_joint:  # the other side of the later cell may break
                 known[side != DOWN] = unknown

@@ -13,7 +13,7 @@ shows a colour to a later rim cell that no free piece matches (the look-ahead).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -76,12 +76,12 @@ class ConstructorState(NamedTuple):
     prefix: PrefixState
     endgame: EndgameState
     tail: TailWorkspace
-    found: IntArray  # int32 (cells,): oriented pieces of the board found, by depth
-    counters: Int64Array  # int64 (COUNTERS,): PREFIXES completed, TAIL_NODES (placements of exact tails),
+    found: Annotated[IntArray, "cells"]  # oriented pieces of the board found, by depth
+    counters: Annotated[Int64Array, COUNTERS]  # PREFIXES completed, TAIL_NODES (placements of exact tails),
     # FOUND_MISMATCHES of the board found, NEXT_SAMPLE (the number of nodes at which the next tail is sampled)
-    prefixes_by_breaks: Int64Array  # int64 (MAX_BREAKS,): prefixes by breaks spent
-    tail_outcomes: Int64Array  # int64 (MISMATCH_BINS + 1,): sampled tails by fewest mismatches; the last
-    # counts those for which none with fewer than MISMATCH_BINS was found
+    prefixes_by_breaks: Annotated[Int64Array, packed.MAX_BREAKS]  # prefixes that reached the exact tail
+    tail_outcomes: Annotated[Int64Array, MISMATCH_BINS + 1]  # sampled tails by fewest mismatches; the last counts
+    # those for which none with fewer than MISMATCH_BINS was found
 
 
 def plan_depths(puzzle: Puzzle, schedule: BreakSchedule, base: IntArray) -> Int64Array:

@@ -70,11 +70,6 @@ class Reservoirs(NamedTuple):
     offered: Annotated[Int64Array, "ranks"]  # children offered so far
 
 
-def new_reservoirs(size: int, ranks: int = MAX_COUNTED_BREAKS + 1) -> Reservoirs:
-    """Reservoirs of ``size`` children each."""
-    return allocate(Reservoirs, {"ranks": ranks, "capacity": size})
-
-
 def new_population(size: int, width: int, height: int, directions: int = 2) -> Population:
     """A population of at most ``size`` prefixes of a width x height board; its first prefix is the empty board.
 
@@ -304,7 +299,7 @@ def _count(
     numbers = int(np.isin(puzzle.pieces, favoured).sum()) + 1
     parents = np.zeros((depths, numbers), dtype=np.int64)
     children = np.zeros((depths, numbers, MAX_FAVOURED + 1), dtype=np.int64)
-    reservoirs = new_reservoirs(stratum_size, STRATA)
+    reservoirs = allocate(Reservoirs, {"ranks": STRATA, "capacity": stratum_size})
     deepest = checks = 0
     for number in range(samples):
         random = random_state(RANDOM_SEED, number)

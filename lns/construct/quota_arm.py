@@ -85,11 +85,10 @@ class QuotaArm(Saved):
         schedule, cells = constructor.schedule, len(constructor.schedule.order)
         self.restarts += 1
         self.surplus_counts += constructor.surplus_counts
-        self.prefixes_by_breaks += constructor.prefixes_by_breaks
+        self.prefixes_by_breaks += constructor.arrays.prefixes_by_breaks
         # the minimum keeps small trees that are searched completely from being chosen again and again
-        self.node_equivalents += max(
-            constructor.node_equivalents_since_restart, constructor.params.restart_nodes_without_prefix
-        )
+        spent, least = constructor.statistics.node_equivalents, constructor.params.restart_nodes_without_prefix
+        self.node_equivalents += max(spent, least)
         if constructor.exhausted:
             self.extra_breaks += 1
             self.keys_seen = self.keys_new = 0.0  # the tree with one break more has other prefixes

@@ -73,7 +73,7 @@ class QuotaBandit:
         self.arms: list[QuotaArm] = []  # ordered by view, then colour set, then decreasing quota scale
         self.current = 0  # index of the arm that is being searched
         self.forecast: ScheduleForecast | None = None  # of the present break schedule
-        self.tail_outcomes = np.zeros(MISMATCH_BINS + 1)  # sampled exact tails of all arms, see `Constructor`
+        self.tail_outcomes = np.zeros(MISMATCH_BINS + 1)  # sampled exact tails of all arms, see `ConstructorState`
         self.frontier_keys = PrefixNovelty()
 
     def choose_schedule(self, mismatches: int) -> BreakSchedule:
@@ -105,14 +105,14 @@ class QuotaBandit:
         # a tree with one break more may have more behind the same frontier prefix, so it has other keys
         keys = constructor.frontier_keys ^ (np.uint64(arm.extra_breaks & 0xFFFF) << np.uint64(48))
         arm.learn(constructor, *self.frontier_keys.add(keys))
-        self.tail_outcomes += constructor.tail_outcomes
+        self.tail_outcomes += constructor.arrays.tail_outcomes
 
     def should_abandon(self, constructor: Constructor, mismatches: int) -> bool:
         """Whether to end the present restart early, as another arm of its colours has a clearly higher rate by now."""
         arm = self.arms[self.current]
         # arms of other colours say nothing about these
         related = [i for i, other in enumerate(self.arms) if other.scale_percent and other.colour_set == arm.colour_set]
-        enough = constructor.nodes_since_restart >= MIN_RESTART_SHARE * self.params.restart_nodes
+        enough = constructor.nodes >= MIN_RESTART_SHARE * self.params.restart_nodes
         if not arm.scale_percent or len(related) < 2 or constructor.no_prefix_found or not enough:
             return False
         rates, _ = self._evidence(max(0, mismatches), constructor, related).rates()
@@ -159,7 +159,7 @@ class QuotaBandit:
         """What is known of the arms ``members``, by default all; ``constructor`` adds the present restart."""
         cost = np.array([arm.node_equivalents for arm in self.arms])
         if constructor is not None:
-            cost[self.current] += constructor.node_equivalents_since_restart
+            cost[self.current] += constructor.statistics.node_equivalents
         boards = np.array(self.boards(mismatches, constructor))
         prior_weight = PRIOR_RESTARTS * self.params.restart_nodes + PRIOR_SHARE * cost.sum()
         chosen = list(range(len(self.arms)) if members is None else members)
@@ -272,8 +272,8 @@ class QuotaBandit:
         """
         prefixes, outcomes = [arm.prefixes_by_breaks for arm in self.arms], self.tail_outcomes
         if constructor is not None:
-            outcomes = outcomes + constructor.tail_outcomes
-            prefixes[self.current] = prefixes[self.current] + constructor.prefixes_by_breaks
+            outcomes = outcomes + constructor.arrays.tail_outcomes
+            prefixes[self.current] = prefixes[self.current] + constructor.arrays.prefixes_by_breaks
         probabilities = self._tail_probabilities(outcomes)
         ends = probabilities[np.minimum(np.arange(mismatches + 1), MISMATCH_BINS - 1)]
         return [float(np.convolve(of_arm, ends)[mismatches]) for of_arm in prefixes]
@@ -281,7 +281,7 @@ class QuotaBandit:
     def _tail_probabilities(self, outcomes: FloatArray) -> FloatArray:
         """Probability that an exact tail ends with at most k mismatches; float64 (MISMATCH_BINS,).
 
-        Where fewer than `MIN_TAILS` of the sampled ``outcomes`` (`Constructor.tail_outcomes`) ended with k or fewer, it
+        Where fewer than `MIN_TAILS` of the sampled ``outcomes`` (see `ConstructorState`) ended with k or fewer, it
         falls from k+1 to k as the completions do that the arm with most prefixes forecasts. The level of that forecast
         is far too high, since it takes cells for independent, but its slope agrees with what can be measured.
         """

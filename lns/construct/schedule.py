@@ -31,7 +31,8 @@ from lns import node_equivalents
 from lns.construct import candidates as packed
 from lns.construct.candidates import FloatArray, Int64Array, build_tables, comb_order, is_from_right
 from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
-from lns.construct.population import grow_population, new_population, new_reservoirs
+from lns.construct.population import MAX_COUNTED_BREAKS, Reservoirs, grow_population, new_population
+from lns.exact.kernels import allocate
 from lns.exact.kernels.jit import kernel
 from lns.instances.puzzle import GREY, IntArray, Puzzle
 from lns.instances.symmetry import IDENTITY_VIEW, View
@@ -225,7 +226,7 @@ def measure_children(
     """
     floor, cells = quota.floor(puzzle.cells), puzzle.cells
     tables = build_tables(puzzle, order, np.ones(cells, dtype=bool), quota.favoured, generator(random), cells)
-    reservoirs = new_reservoirs(size)
+    reservoirs = allocate(Reservoirs, {"ranks": MAX_COUNTED_BREAKS + 1, "capacity": size})
     samples = []
     for _ in range(SAMPLES):
         prefixes, children = (new_population(size, puzzle.width, puzzle.height) for _ in range(2))

@@ -85,15 +85,12 @@ def lane_plan(plan: PrefixPlan, first: int, *, lanes: int, slots: int, turns: in
     )
 
 
-def lane_state(cells: int, positions: int, first: int, cut: int, *, lanes: int, slots: int) -> LaneState:
-    """The state of lanes without a prefix; their queues are to be filled."""
-    state = LaneState(
-        np.zeros(SCALARS * lanes, dtype=np.int32),
-        np.zeros(slots * first * lanes, dtype=np.int32),
-        np.zeros(cut * lanes, dtype=np.int32),
-        np.zeros(positions * lanes, dtype=np.uint16),
-        np.zeros((cells // 32 + 1) * lanes, dtype=np.uint32),
-    )
+def lane_state(plan: LanePlan, positions: int) -> LaneState:
+    """The state of lanes without a prefix on so many padded positions; their queues are to be filled."""
+    rows = SCALARS, plan.sizes[SLOTS] * plan.sizes[FIRST], plan.sizes[CUT], positions, plan.sizes[WORDS]
+    kinds = np.int32, np.int32, np.int32, np.uint16, np.uint32
+    lanes = plan.sizes[LANES]
+    state = LaneState(*(np.zeros(count * lanes, kind) for count, kind in zip(rows, kinds, strict=True)))
     state.scalars[:lanes] = NO_PREFIX
     return state
 

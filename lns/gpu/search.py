@@ -66,7 +66,7 @@ class CardSearch:
         check_size(puzzle)
         self.puzzle, self.params, self.card = puzzle, params, card
         self.turns, self.first_nodes, self.bytes = TURNS, FIRST_NODES, 0  # bytes on the card
-        self.nodes = self.own_nodes = self.prefixes = self.tail_nodes = self.worked = self.capacity = 0
+        self.statistics = Statistics(card_lanes=card.lanes)  # the nodes are those of the processor
         self.schedule: BreakSchedule | None = None  # of the tree; None: there is none
         self._launches = 0  # in this tree
 
@@ -75,25 +75,17 @@ class CardSearch:
         """Whether the card has no tree, or has searched its own for long enough."""
         return self.schedule is None or self._launches >= LEAST_LAUNCHES
 
-    @property
-    def statistics(self) -> Statistics:
-        """What was done; placements on the card and turns of its lanes apart from the work of the processor."""
-        return Statistics(
-            nodes=self.own_nodes, prefixes=self.prefixes, tail_nodes=self.tail_nodes,
-            card_nodes=self.nodes, card_lanes=self.card.lanes, card_turns=self.worked, card_capacity=self.capacity,
-        )  # fmt: skip
-
     def take(self, constructor: Constructor) -> None:
         """Take the tree of a restart that has reached exact tails, from where it stands now, and launch."""
         self.schedule, self._plan, self._launches = constructor.schedule, constructor.plan, 0
         self._tails = Tails(constructor.puzzle_in_view, self.schedule.order, self.schedule.cut)
-        lanes, cut, first = self.card.lanes, self._plan.prefix.cut, length_of_prefixes(constructor)
+        lanes, first = self.card.lanes, length_of_prefixes(constructor)
         self._prefix_plan = self._plan.prefix._replace(endgame_start=first)
         self._prefix = prefix_before(constructor, first)
         plan = lane.lane_plan(
             self._plan.prefix, first, lanes=lanes, slots=SLOTS, turns=self.turns, prefix_nodes=PREFIX_NODES
         )
-        state = lane.lane_state(self.puzzle.cells, len(self._prefix.right), first, cut, lanes=lanes, slots=SLOTS)
+        state = lane.lane_state(plan, len(self._prefix.right))
         self._queue = state.queue.reshape(SLOTS, first, lanes)
         self._no_more = False
         scalars = state.scalars.reshape(lane.SCALARS, lanes)
@@ -110,7 +102,7 @@ class CardSearch:
         before = int(self._prefix.scalars[NODES])
         self._waiting = out[: next_prefixes(self._prefix_plan, self._prefix, out, before + nodes)]
         made = int(self._prefix.scalars[NODES]) - before
-        self.own_nodes += made
+        self.statistics.nodes += made
         self._no_more = len(self._waiting) < count and made < nodes
 
     def _hand_out(self, scalars: lane.Int32Array) -> None:
@@ -130,9 +122,9 @@ class CardSearch:
         """End the launch, finish what came to the cut with at most so many mismatches, and launch again."""
         scalars = self.card.wait()
         self._launches += 1
-        self.nodes += int(scalars[lane.NODES].sum())
-        self.worked += int(scalars[lane.WORKED].sum())
-        self.capacity += self.turns * self.card.lanes
+        self.statistics.card_nodes += int(scalars[lane.NODES].sum())
+        self.statistics.card_turns += int(scalars[lane.WORKED].sum())
+        self.statistics.card_capacity += self.turns * self.card.lanes
         stacks = self.card.prefixes(at_cut(scalars))
         idle = ((scalars[lane.DEPTH] == lane.NO_PREFIX) & (scalars[lane.TAKEN] == SLOTS)).all()
         if idle and not len(self._waiting) and not self._no_more:
@@ -158,8 +150,8 @@ class CardSearch:
         while len(paths):
             done = self._tails.search(paths, mismatches, NO_LIMIT, self.params.tail_nodes)
             paths = paths[done.prefixes :]
-            self.prefixes += done.tails
-            self.tail_nodes += done.nodes
+            self.statistics.prefixes += done.tails
+            self.statistics.tail_nodes += done.nodes
             if done.board is not None:
                 yield board_from_view(done.board, self.schedule.view)
 
@@ -173,7 +165,7 @@ def length_of_prefixes(constructor: Constructor) -> int:
     least = max(0, constructor.plan.prefix.partition_depth - 1)
     end = min(constructor.plan.prefix.endgame_start, constructor.plan.prefix.cut - 1)
     by_depth = constructor.prefix.child_counts.reshape(constructor.puzzle.cells, -1).sum(axis=1)[:end]
-    few = NODES_BELOW * by_depth <= constructor.nodes_since_restart
+    few = NODES_BELOW * by_depth <= constructor.nodes
     return max(1, min(end, int(np.flatnonzero(few).max(initial=least)) + 1))
 
 

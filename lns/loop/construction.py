@@ -45,7 +45,7 @@ class Construction(Operator):
     """
 
     name, makes_boards = "construct", True
-    SAVED = ("random",)
+    SAVED = ("random", "done")
 
     def __init__(
         self,
@@ -65,19 +65,17 @@ class Construction(Operator):
         self.bandit = QuotaBandit(
             orientation.puzzle, params.construct, self.random, orientation.views, both_ends=open_card is None
         )
-        self.constructor: Constructor | None = None
+        self.constructor: Constructor | None = None  # the restart that goes on
+        self.done = np.zeros(3, dtype=np.int64)  # nodes, prefixes and tail nodes of those that have ended
         self.floor = params.engine.search_floor  # boards of this score are returned, whatever is wanted
 
     @property
     def statistics(self) -> Statistics:
-        arms = self.bandit.arms
-        done = Statistics(
-            arms=len(arms), colour_sets=len({(arm.view, arm.colour_set) for arm in arms if arm.scale_percent})
-        )
-        if constructor := self.constructor:
-            done += Statistics(
-                nodes=constructor.nodes, prefixes=constructor.prefixes, tail_nodes=constructor.tail_nodes
-            )
+        arms, (nodes, prefixes, tail_nodes) = self.bandit.arms, self.done.tolist()
+        colour_sets = len({(arm.view, arm.colour_set) for arm in arms if arm.scale_percent})
+        done = Statistics(nodes, prefixes, tail_nodes, arms=len(arms), colour_sets=colour_sets)
+        if self.constructor is not None:
+            done += self.constructor.statistics
         if self._card_failed:
             done.failures = {"gpu": 1}
         return done if self.card is None else done + self.card.statistics
@@ -98,18 +96,25 @@ class Construction(Operator):
         """Construct for about ``params.engine.step_nodes`` nodes, or until a board is found."""
         before, puzzle = self.statistics.node_equivalents, self.orientation.puzzle
         mismatches = puzzle.max_score - wanted
-        if self.constructor is None:
-            schedule = self.bandit.choose_schedule(mismatches)
-            self.constructor = Constructor(puzzle, self.params.construct, schedule, self.random, self.partition)
-        elif self.constructor.restart_due or self.bandit.should_abandon(self.constructor, mismatches):
-            self._give_to_card(self.constructor)
-            self.bandit.learn(self.constructor)
-            self.constructor.restart(self.bandit.choose_schedule(mismatches), self.bandit.nodes_before)
+        restart = self.constructor
+        if restart is not None and (restart.restart_due or self.bandit.should_abandon(restart, mismatches)):
+            self._give_to_card(restart)
+            self.bandit.learn(restart)
+            ended = restart.statistics
+            self.done += ended.nodes, ended.prefixes, ended.tail_nodes
+            restart = None
+        if restart is None:
+            restart = self.constructor = self._constructor(self.bandit.choose_schedule(mismatches))
         least = min(wanted - self.near_misses, self.floor or wanted)
-        board = self.constructor.run(self.params.engine.step_nodes, least)
-        found = [] if board is None else [self._found(board, self.name, self.constructor.schedule)]
+        board = restart.run(self.params.engine.step_nodes, least)
+        found = [] if board is None else [self._found(board, self.name, restart.schedule)]
         found += self._of_card(puzzle.max_score - least)
         return Repaired(found, float(self.statistics.node_equivalents - before))
+
+    def _constructor(self, schedule: BreakSchedule) -> Constructor:
+        """A restart under a schedule."""
+        puzzle, params, before = self.orientation.puzzle, self.params.construct, self.bandit.nodes_before
+        return Constructor(puzzle, params, schedule, self.random, self.partition, before)
 
     def _found(self, board: Board, origin: str, schedule: BreakSchedule) -> Found:
         view = cells_from_view(self.orientation.puzzle, schedule.view)
@@ -163,9 +168,7 @@ class Construction(Operator):
             return
         made = unpack(state["made"].tobytes())
         self.bandit.restore(component(made, "bandit"))
-        self.constructor = Constructor(
-            self.orientation.puzzle, self.params.construct, self.bandit.schedule(), self.random, self.partition
-        )
+        self.constructor = self._constructor(self.bandit.schedule())
         self.constructor.restore(component(made, "constructor"))
 
 

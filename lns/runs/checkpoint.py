@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("lns")
 
-SCHEMA = 20
+SCHEMA = 21
 _META = "meta.json"
 
 

@@ -44,7 +44,7 @@ from lns.instances.errors import InputError
 from lns.instances.files import decode
 from lns.instances.generate import of_kind
 from lns.instances.json_values import JsonFields, json_object
-from lns.instances.text import printable
+from lns.instances.text import parse_integer, printable
 from lns.params import Params, to_dict
 from lns.runs.directory import take_run_directory
 from lns.runs.files import STOP, open_regular
@@ -86,10 +86,9 @@ class Server:
     closing: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-def number_in_address(text: str) -> int:
-    """A whole number of the address, 0 for anything else."""
-    digits = text.removeprefix("-")
-    return int(text) if digits.isascii() and digits.isdecimal() and len(digits) <= 12 else 0
+def number_in(query: Query, name: str, default: str, low: int = 0) -> int:
+    """A whole number of an address."""
+    return parse_integer(query.get(name, default), low, 10**12, f"'{name}'")
 
 
 # -- all pages ---------------------------------------------------------------------------------------------------------
@@ -174,13 +173,6 @@ def make_game(server: Server, fields: JsonFields) -> Any:
 # -- runs --------------------------------------------------------------------------------------------------------------
 
 
-def watch_run(server: Server, query: Query) -> Events:
-    """One run again and again, whenever it has changed."""
-    name = query.get("name", "")
-    server.runs.path(name)
-    return _changes(lambda: server.runs.details(name))
-
-
 async def _changes(look: Callable[[], dict[str, Any]]) -> Events:
     """What is seen, again and again where it has changed; an empty event where it has not."""
     last = ""
@@ -197,11 +189,8 @@ def get_params(server: Server, query: Query) -> Any:
     sections = {}
     for section in dataclasses.fields(Params):
         component = getattr(Params(), section.name)
-        parameters = [
-            {"name": spec.name, "default": getattr(component, spec.name), "about": spec.metadata["doc"],
-             "low": spec.metadata["low"], "high": spec.metadata["high"]}
-            for spec in dataclasses.fields(component)
-        ]  # fmt: skip
+        specs = dataclasses.fields(component)
+        parameters = [{"name": spec.name, "default": spec.default, **spec.metadata} for spec in specs]
         sections[section.name] = {"about": (type(component).__doc__ or "").strip(), "parameters": parameters}
     return {"sections": sections}
 
@@ -211,23 +200,16 @@ async def start_run(server: Server, fields: JsonFields) -> Any:
     clues, begins = fields.text("clues", 300, default=""), fields.boolean("start", default=False)
     if clues not in ("", *formats.CLUE_WORDS):
         clues = str(server.runs.inside(clues))
-    given, source, instance = fields.get("instance"), "", None
-    if isinstance(given, dict):
-        puzzle = wire.read_puzzle(fields, "instance")
-    else:
-        instance = fields.text("instance", wire.MAX_TEXT)
-        if instance in (shipped := formats.shipped_instances()):
-            puzzle = wire.find_shipped(instance)
-            given = str(shipped[instance])
-        elif formats.is_url(instance):
-            source = instance
-        elif (path := server.runs.inside(instance)).is_file():
-            source = str(path)
-        else:
-            raise InputError("there is no shipped instance and no file below the directory served of this name")
-    if begins and not source:
+    instance, shipped = fields.text("instance", wire.MAX_TEXT), formats.shipped_instances()
+    if begins and instance in shipped:
         raise InputError("this instance has no board to begin with; expected a file or viewer URL of a board")
-    puzzle, notes = await asyncio.to_thread(load_instance, source or puzzle, None, clues or None)
+    if formats.is_url(instance):
+        source = instance
+    elif (path := shipped.get(instance) or server.runs.inside(instance)).is_file():
+        source = str(path)
+    else:
+        raise InputError("there is no shipped instance and no file below the directory served of this name")
+    puzzle, notes = await asyncio.to_thread(load_instance, source, None, clues or None)
     how = {name: fields.get(name) for name in ("time", "workers", "seed", "engine", "target", "params")}
     if not isinstance(how["params"], dict):  # a text would name a file
         raise InputError("'params' is no object; expected {section: {name: value}}")
@@ -237,7 +219,7 @@ async def start_run(server: Server, fields: JsonFields) -> Any:
     choose_parameters(spec.params, puzzle, spec.engine)
     root = server.runs.root
     path = take_run_directory(puzzle, root if root.name == "runs" else root / "runs")
-    values = {"source": source or given, "clues": clues or None, "how": how | {"run_dir": str(path)}}
+    values = {"source": source, "clues": clues or None, "how": how | {"run_dir": str(path)}}
     try:
         job = await server.jobs.start("run", values, spec.seconds, stays=True)
     except InputError:
@@ -261,8 +243,9 @@ async def resume_run(server: Server, fields: JsonFields) -> Any:
 async def estimate_run(server: Server, fields: JsonFields) -> Any:
     """Measure how long each score takes with the puzzle and the parameters of a run, as a job."""
     seconds = fields.number("time", 1, MAX_SECONDS)
-    puzzle, params = await asyncio.to_thread(server.runs.puzzle_and_params, fields.text("name", 1000))
-    values = {"puzzle": wire.puzzle_to_json(puzzle), "params": to_dict(params), "time": seconds, "seed": 1}
+    run = await asyncio.to_thread(load_summary, server.runs.path(fields.text("name", 1000)))
+    params = to_dict(run.settings.parameters)
+    values = {"puzzle": wire.puzzle_to_json(run.puzzle), "params": params, "time": seconds, "seed": 1}
     return {"id": (await server.jobs.start("estimate", values, seconds)).id}
 
 
@@ -281,20 +264,16 @@ READS: dict[str, Callable[[Server, Query], Any]] = {
     "runs": lambda server, query: {"runs": server.runs.facts()},
     "run": lambda server, query: server.runs.details(query.get("name", "")),
     "log": lambda server, query: server.runs.log(
-        query.get("name", ""),
-        number_in_address(query.get("first", "-200")),
-        number_in_address(query.get("count", "200")),
+        query.get("name", ""), number_in(query, "first", "-200", -(10**12)), number_in(query, "count", "200")
     ),
     "watch/runs": lambda server, query: _changes(lambda: {"runs": server.runs.facts()}),
-    "watch/run": watch_run,
+    "watch/run": lambda server, query: _changes(lambda: server.runs.details(query.get("name", ""))),
     "opened": lambda server, query: server.opened,
     "instance": lambda server, query: wire.document_to_json(
         formats.Document("shipped", wire.find_shipped(query.get("name", "")), None)
     ),
     "polyomino/level": lambda server, query: wire.grid_to_json(find_level(query.get("name", "")[:40])),
-    "watch/job": lambda server, query: server.jobs.find(query.get("id", "")).events(
-        max(0, number_in_address(query.get("first", "0")))
-    ),
+    "watch/job": lambda server, query: server.jobs.find(query.get("id", "")).events(number_in(query, "first", "0")),
 }
 CHANGES: dict[str, Callable[[Server, JsonFields], Any]] = {
     "run/start": start_run,
@@ -319,7 +298,7 @@ def make_app(server: Server) -> Starlette:
     """The application that serves ``server``."""
     site = Site(server)
     routes = [
-        Route("/", site.first_page),
+        Route("/", lambda request: RedirectResponse(server.start, 303)),
         Route("/login", site.login, methods=["GET", "POST"]),
         Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
         Route("/api/{path:path}", site.answer, methods=["GET", "POST"]),
@@ -339,10 +318,6 @@ class Site:
 
     def __init__(self, server: Server) -> None:
         self._server = server
-
-    async def first_page(self, request: Request) -> Response:
-        """Leads to the page that is shown first."""
-        return RedirectResponse(self._server.start, 303)
 
     async def page(self, request: Request) -> Response:
         """A page by its name."""
@@ -366,58 +341,47 @@ class Site:
 
     async def answer(self, request: Request) -> Response:
         """The answer of a handler; bad input is answered by status 400 and a sentence."""
-        path, found = request.path_params["path"], None
+        handlers: dict[str, Callable[..., Any]] = CHANGES if request.method == "POST" else READS
+        handler = handlers.get(request.path_params["path"])
+        if handler is None:
+            return await _not_found(request)
         try:
-            if request.method == "POST" and path in CHANGES:
-                found = await _called(CHANGES[path], self._server, await _fields(request))
-            elif request.method != "POST" and path in READS:
-                seen = request.headers.get("last-event-id")  # by a stream that is opened again
-                query = {**request.query_params, **({"first": seen} if seen else {})}
-                found = await _called(READS[path], self._server, query)
+            if handlers is CHANGES:
+                given: Any = JsonFields(json_object(decode(await request.body(), "the file")))
             else:
-                return await _not_found(request)
+                seen = request.headers.get("last-event-id")  # by a stream that is opened again
+                given = {**request.query_params, **({"first": seen} if seen else {})}
+            if iscoroutinefunction(handler):
+                found = await handler(self._server, given)
+            else:
+                found = await asyncio.to_thread(handler, self._server, given)
         except InputError as error:
             return refuse(400, str(error)[:2000])
         except OSError as error:
             return refuse(400, f"{error.strerror or error}")
         except (MemoryError, RecursionError):
             return refuse(400, "the request needs more memory than it may have")
-        if not isinstance(found, AsyncGenerator):
-            return JSONResponse(found)
-        return _Stream(self._server, found)
+        if isinstance(found, AsyncGenerator):
+            return StreamingResponse(_stream(self._server, found), media_type="text/event-stream")
+        return JSONResponse(found)
 
 
-async def _called(handler: Callable[..., Any], *given: object) -> Any:
-    return await (handler(*given) if iscoroutinefunction(handler) else asyncio.to_thread(handler, *given))
-
-
-async def _fields(request: Request) -> JsonFields:
-    """The JSON object of a request. Raises InputError if it is none."""
-    return JsonFields(json_object(decode(await request.body(), "the file")))
-
-
-class _Stream(StreamingResponse):
-    """An event stream that ends with the page, with the events, or with the server."""
-
-    def __init__(self, server: Server, events: Events) -> None:
-        super().__init__(self._lines(events), media_type="text/event-stream")
-        self._server = server
-
-    async def _lines(self, events: Events) -> AsyncIterator[str]:
-        try:
-            async for event in events:
-                if self._server.closing.is_set():
-                    break
-                number = event.get("number")
-                if event:
-                    yield (f"id: {number}\n" if number else "") + f"data: {json.dumps(event)}\n\n"
-                else:
-                    yield ": \n\n"  # nothing new; tells whether the page is still there
-        except InputError as error:
-            yield f"data: {json.dumps({'type': 'error', 'error': str(error)[:2000]})}\n\n"
-        finally:
-            await events.aclose()
-        yield "event: end\ndata: {}\n\n"
+async def _stream(server: Server, events: Events) -> AsyncIterator[str]:
+    """The lines of an event stream that ends with the page, with the events, or with the server."""
+    try:
+        async for event in events:
+            if server.closing.is_set():
+                break
+            number = event.get("number")
+            if event:
+                yield (f"id: {number}\n" if number else "") + f"data: {json.dumps(event)}\n\n"
+            else:
+                yield ": \n\n"  # nothing new; tells whether the page is still there
+    except InputError as error:
+        yield f"data: {json.dumps({'type': 'error', 'error': str(error)[:2000]})}\n\n"
+    finally:
+        await events.aclose()
+    yield "event: end\ndata: {}\n\n"
 
 
 def render_page(name: str, token: str) -> str:

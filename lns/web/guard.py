@@ -146,14 +146,19 @@ class Guard:
         self._app, self._access = app, access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":  # there are no websockets here
-            await self._app(scope, receive, send)
-            return
-        answer = _with_headers(send, cached=scope["path"].startswith("/static/"))
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                kept = "no-cache" if scope["path"].startswith("/static/") else "no-store"
+                MutableHeaders(scope=message).update(_HEADERS | {"cache-control": kept})
+            await send(message)
+
         try:
             refusal = self._refusal(scope)
-            if refusal is not None and refusal.status_code >= 400:
-                refusal = _as_page(refusal, Headers(scope=scope).get("accept", ""))
+            shows_pages = "text/html" in Headers(scope=scope).get("accept", "")
+            if refusal is not None and refusal.status_code >= 400 and shows_pages:
+                said = html.escape(json.loads(bytes(refusal.body))["error"])
+                page = f"<!doctype html><html lang=en><meta charset=utf-8><title>lns</title><p>{said}</p></html>"
+                refusal = HTMLResponse(page, refusal.status_code)
             await (refusal or self._app)(scope, receive, answer)
         except ClientDisconnect:
             client = scope["client"][0] if scope.get("client") else "somebody"
@@ -205,15 +210,6 @@ def refuse(status: int, sentence: str) -> Response:
     return JSONResponse({"error": sentence}, status)
 
 
-def _as_page(refusal: Response, accepted: str) -> Response:
-    """A refusal as a browser shows it, if that is what accepts it."""
-    if "text/html" not in accepted:
-        return refusal
-    said = html.escape(json.loads(bytes(refusal.body))["error"])
-    page = f"<!doctype html><html lang=en><meta charset=utf-8><title>lns</title><p>{said}</p></html>"
-    return HTMLResponse(page, refusal.status_code)
-
-
 def with_key(access: Access, response: Response) -> Response:
     """The answer with the key as a cookie, which scripts do not see and other sites send with a link only.
 
@@ -221,15 +217,3 @@ def with_key(access: Access, response: Response) -> Response:
     """
     response.set_cookie(access.cookie, access.key, httponly=True, samesite="lax", path="/")
     return response
-
-
-def _with_headers(send: Send, cached: bool) -> Send:
-    """``send`` that adds the headers of every answer."""
-
-    async def answer(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            headers.update(_HEADERS | {"cache-control": "no-cache" if cached else "no-store"})
-        await send(message)
-
-    return answer

@@ -152,8 +152,7 @@ class Jobs:
             if (running := len(self.running)) >= MOST_JOBS:
                 raise InputError(f"{running} jobs are running, as many as may run at once; stop one of them first")
             job = Job(secrets.token_hex(8), await _start_worker(), stays)
-            ended = [name for name, old in self._jobs.items() if old.ended]
-            for name in ended[: max(0, len(ended) - MOST_KEPT)]:
+            for name in [name for name, old in self._jobs.items() if old.ended][:-MOST_KEPT]:
                 del self._jobs[name]
             self._jobs[job.id] = job
         request = {"kind": kind, "fields": fields, "memory": 0 if stays else MEMORY_BYTES}

@@ -7,14 +7,13 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from lns.instances.errors import InputError
 from lns.instances.eternity2 import name_of_set
-from lns.instances.puzzle import Puzzle
 from lns.instances.text import escape_controls, printable
-from lns.params import Params
 from lns.runs import checkpoint
 from lns.runs.board_log import BestBoards, LoggedBoard
 from lns.runs.directory import runs_below
@@ -38,7 +37,7 @@ class Runs:
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
         self._kept: dict[tuple[str, ...], tuple[tuple[int, ...], dict[str, Any], float]] = {}
-        self._logged_best: dict[str, tuple[BestBoards, str]] = {}
+        self._logged_best: dict[tuple[str, str], BestBoards] = {}
         self._reading = threading.Lock()  # two pages may ask at once; logs are read on from where they ended
 
     def names(self) -> list[str]:
@@ -74,18 +73,14 @@ class Runs:
 
     def facts(self) -> list[dict[str, Any]]:
         """A line about each run; runs whose files have not changed are not read again."""
-        return [self._facts(name) for name in self.names()]
+        paths = ((name, self.root / name) for name in self.names())
+        return [self._read(path, _STATE, partial(_facts_of, name, path)) for name, path in paths]
 
     def details(self, name: str) -> dict[str, Any]:
         """Everything about one run that changes while it goes on."""
         path = self.path(name)
         with self._reading:
             return self._read(path, (*_STATE, BOARDS, CHECKPOINT), lambda: self._details(name, load_summary(path)))
-
-    def puzzle_and_params(self, name: str) -> tuple[Puzzle, Params]:
-        """The puzzle and the parameters of a run."""
-        run = load_summary(self.path(name))
-        return run.puzzle, run.settings.parameters
 
     def log(self, name: str, first: int, count: int) -> dict[str, Any]:
         """Lines of run.log from number ``first`` on, controls escaped; negative numbers count from the end."""
@@ -96,17 +91,6 @@ class Runs:
         shown = lines[first : first + min(max(0, count), MOST_LINES)]
         texts = [escape_controls(line[:20_000].decode(errors="replace"))[:2000] for line in shown]
         return {"first": first, "total": len(lines), "lines": texts}
-
-    def _facts(self, name: str) -> dict[str, Any]:
-        path = self.root / name
-
-        def facts() -> dict[str, Any]:
-            try:
-                return run_facts(name, load_summary(path))
-            except InputError as error:
-                return {"name": name, "state": "unreadable", "error": printable(error.message, 500)}
-
-        return self._read(path, _STATE, facts)
 
     def _read(self, path: Path, files: tuple[str, ...], read: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """What was read of a run, read again if one of these files has changed since."""
@@ -123,10 +107,10 @@ class Runs:
 
     def _best_boards(self, name: str, run: RunSummary) -> list[dict[str, Any]]:
         """The best distinct boards, and in how many cells each differs from the first."""
-        kept = self._logged_best.get(name)
-        if kept is None or kept[1] != run.settings.run:
-            self._logged_best[name] = kept = (BestBoards(run.path, run.puzzle, MAX_BEST_BOARDS), run.settings.run)
-        top: list[LoggedBoard] = kept[0].update()
+        key = name, run.settings.run
+        if key not in self._logged_best:
+            self._logged_best[key] = BestBoards(run.path, run.puzzle, MAX_BEST_BOARDS)
+        top: list[LoggedBoard] = self._logged_best[key].update()
         return [
             {
                 **picked(entry, "score", "elapsed_s"),
@@ -136,6 +120,13 @@ class Runs:
             }
             for entry in top
         ]
+
+
+def _facts_of(name: str, path: Path) -> dict[str, Any]:
+    try:
+        return run_facts(name, load_summary(path))
+    except InputError as error:
+        return {"name": name, "state": "unreadable", "error": printable(error.message, 500)}
 
 
 def run_facts(name: str, run: RunSummary) -> dict[str, Any]:

@@ -153,8 +153,9 @@ def fill(fields: JsonFields) -> Task:
     model = build_model(grid, reduced=count_all)
     search = FillingSearch(model, weight, zones=zones, dead_ends=dead_ends)
     search.advance(0, True)  # compiles
-    recorder = wire.GridRecorder(search)
-    shown = 0.0
+    began = time.perf_counter()
+    recorder, status = wire.record(search, MOST_PLACEMENTS, count_all=count_all)
+    spent, shown = time.perf_counter() - began, 0.0
 
     def report(now: Progress) -> None:
         nonlocal shown
@@ -163,18 +164,13 @@ def fill(fields: JsonFields) -> Task:
             counts = picked(now, "nodes", "solutions", "seconds", "explored")
             send(type="progress", pruned=search.pruned, placed=recorder.placed_as_json(), **counts)
 
-    began = time.perf_counter()
-    recorder.record(MOST_PLACEMENTS, count_all=count_all)
-    recorded = time.perf_counter() - began
-    if search.exhausted or (search.solutions and not count_all):
-        status, spent = SolveStatus.SOLVED if search.solutions else SolveStatus.INFEASIBLE, 0.0
-    else:
+    if status is SolveStatus.BUDGET_SPENT:
         outcome = run_search(search, Request(count_all, seconds=seconds, on_progress=report))
-        status, spent = outcome.status, outcome.seconds
+        status, spent = outcome.status, spent + outcome.seconds
     ended = search.ended
     return {
         "status": str(status),
-        "seconds": recorded + spent,
+        "seconds": spent,
         "options": model.options,
         "pieces": len(grid.loose),
         **picked(search, "solutions", "nodes", "pruned", "branches", "deepest"),
@@ -222,16 +218,15 @@ def estimate(fields: JsonFields) -> Task:
 def run(fields: JsonFields) -> Task:
     """Search for the best board in the directory that the server has made; without a run it is removed.
 
-    The server has checked the fields: ``source``, a puzzle or what holds it, ``clues``, and ``how``, the other fields
-    of a `lns.api.arguments.RunSpec`.
+    The server has checked the fields: ``source``, which holds the puzzle, ``clues``, and ``how``, the other fields of a
+    `lns.api.arguments.RunSpec`.
     """
     source, clues, how = fields.get("source"), fields.get("clues"), fields.get("how")
     yield
     from lns.api import files, solving
 
     try:
-        given = read_puzzle(fields, "source") if isinstance(source, dict) else source
-        puzzle, notes = files.read_puzzle(given, clues=clues)
+        puzzle, notes = files.read_puzzle(source, clues=clues)
         result = solving.solve(puzzle, notes=notes, progress="none", **how)
         return {"status": result.why, "score": result.score}
     finally:

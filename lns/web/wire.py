@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from functools import partial
 from html import escape
 from pathlib import Path
 from string import Template
@@ -21,7 +20,7 @@ from lns.exact.polyominoes.levels import CutLimits, cut_grid
 from lns.exact.polyominoes.model import FillingSearch, StepRecorder, build_model
 from lns.exact.polyominoes.search import COUNTING_WEIGHT
 from lns.exact.sat.steps import Painting
-from lns.exact.trace import Step, Trace
+from lns.exact.trace import Trace
 from lns.instances.board import Board
 from lns.instances.draw.palette import CLUE, GREY, MISMATCH, MOTIFS, PALETTE, SOCKET, hex_code
 from lns.instances.errors import InputError
@@ -105,21 +104,17 @@ def parse_text(text: str, puzzle: Puzzle | None = None, format: str | None = Non
     or a board of an unknown puzzle.
     """
     form, name = format or ("url" if is_url(text) else None), printable(name, 100) or "puzzle"
-    read = partial(parse, text, format=form, name=name, find_puzzle=find_shipped)
-    try:
-        document = read()
-        if document.puzzle is None and puzzle is not None:
-            document = read(puzzle=puzzle)
-    except InputError as alone:
-        if puzzle is None:
-            raise
+    refusals: list[InputError] = []
+    for known in dict.fromkeys([None, puzzle]):
         try:
-            document = read(puzzle=puzzle)
+            document = parse(text, puzzle=known, format=form, name=name, find_puzzle=find_shipped)
+            if document.puzzle is not None:
+                return document
+            told = [*document.notes, "this is a board; expected its puzzle to be open before it"]
+            raise NeedsPuzzleError("; ".join(told))
         except InputError as error:
-            raise (error if isinstance(alone, NeedsPuzzleError) else alone) from None
-    if document.puzzle is None:
-        raise InputError("; ".join([*document.notes, "this is a board; expected its puzzle to be open before it"]))
-    return document
+            refusals.append(error)
+    raise refusals[-1] if isinstance(refusals[0], NeedsPuzzleError) else refusals[0]
 
 
 def document_to_json(document: Document) -> dict[str, Any]:
@@ -162,24 +157,14 @@ def colours() -> dict[str, Any]:
 
 
 def trace_to_json(trace: Trace) -> dict[str, Any]:
-    """The steps as lists.
-
-    With the view "pieces" [depth, cell, oriented, outcome, depth after, why], of a SAT solver, with the view
-    "triangles", [depth, decided, outcome, [[cell, side, colour, depth], ...], [[cell, piece, depth], ...], why].
-    """
+    """The steps as lists of the fields of `lns.exact.trace.Step`, or of `Painting` for the view "triangles"."""
     sat = any(isinstance(step, Painting) for step in trace.steps)
     return {
         "solver": trace.solver,
         "status": str(trace.status),
         "view": "triangles" if sat else "pieces",
-        "steps": [_step(step) for step in trace.steps],
+        "steps": [[*vars(step).values()] for step in trace.steps],
     }
-
-
-def _step(step: Step | Painting) -> list[Any]:
-    if isinstance(step, Painting):
-        return [step.depth, step.decided, step.outcome, step.triangles, step.pieces, step.why]
-    return [step.depth, step.cell, step.oriented, step.outcome, step.depth_after, step.why]
 
 
 def grid_to_json(grid: Grid) -> dict[str, Any]:
@@ -209,13 +194,18 @@ class GridRecorder(StepRecorder):
         return [row * width + column for row, column in cells]
 
 
+def record(search: FillingSearch, most: int, *, count_all: bool = False) -> tuple[GridRecorder, SolveStatus]:
+    """The first steps of a search for a filling, or for all, and how it ended within them."""
+    recorder = GridRecorder(search)
+    recorder.record(most, count_all=count_all)
+    if not search.exhausted and (count_all or not search.solutions):
+        return recorder, SolveStatus.BUDGET_SPENT
+    return recorder, SolveStatus.SOLVED if search.solutions else SolveStatus.INFEASIBLE
+
+
 def record_grid(grid: Grid, most: int) -> dict[str, Any]:
     """The first steps of a search for a filling, large pieces first, as `grid_page` plays them."""
-    search = FillingSearch(build_model(grid, reduced=False), COUNTING_WEIGHT)
-    recorder = GridRecorder(search)
-    recorder.record(most)
-    ended = SolveStatus.SOLVED if search.solutions else SolveStatus.INFEASIBLE
-    status = ended if search.solutions or search.exhausted else SolveStatus.BUDGET_SPENT
+    recorder, status = record(FillingSearch(build_model(grid), COUNTING_WEIGHT), most)
     return {"solver": "polyomino", "status": str(status), "view": "grid", "steps": recorder.as_json()}
 
 

@@ -81,16 +81,14 @@ def closes(search: Constructor, prefix: tuple[int, ...]) -> bool:
     first = width * (puzzle.height - int(np.flatnonzero(plan.is_corner)[0]) - 1) + width - 1
     colour = quads[first - width][2]
     used = {oriented >> 2 for oriented in prefix[:behind]} | {clue.piece for clue in puzzle.clues}
-    ends = {}  # by piece: as it lies on the right side or in its lower corner
-    for oriented, quad in enumerate(puzzle.oriented.tolist()):
-        if quad[1] == 0 and quad[0] and oriented >> 2 not in used:
-            ends[oriented >> 2] = quad[0], quad[2] or puzzle.mate[quad[3]], quad[2] == 0
-    for chosen in permutations(ends, length):
-        near = colour
-        for piece, corner in zip(chosen, plan.is_corner, strict=True):
-            if ends[piece][0] != near or ends[piece][2] != corner:
-                break
-            near = ends[piece][1]
-        else:
-            return True
-    return False
+    ends = [  # of each free piece as it lies on the right side or in its lower corner: near, far, whether a corner
+        (quad[0], quad[2] or puzzle.mate[quad[3]], quad[2] == 0)
+        for oriented, quad in enumerate(puzzle.oriented.tolist())
+        if quad[1] == 0 and quad[0] and oriented >> 2 not in used
+    ]
+    fits = (
+        [near for near, _, _ in laid] == [colour, *[far for _, far, _ in laid[:-1]]]
+        and [corner for _, _, corner in laid] == plan.is_corner.tolist()
+        for laid in permutations(ends, length)
+    )
+    return any(fits)

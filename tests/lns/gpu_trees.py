@@ -62,9 +62,7 @@ def on_card(card: Card, puzzle: Puzzle, schedule: BreakSchedule, first: int, tur
     count = next_prefixes(search.plan.prefix._replace(endgame_start=first), search.prefix, out, LONGEST)
     slots = max(1, -(-count // LANES))
     plan = lane.lane_plan(search.plan.prefix, first, lanes=LANES, slots=slots, turns=turns, prefix_nodes=10**9)
-    state = lane.lane_state(
-        puzzle.cells, len(search.prefix.right), first, schedule.cut, lanes=LANES, slots=slots
-    )  # fmt: skip
+    state = lane.lane_state(plan, len(search.prefix.right))
     queue = state.queue.reshape(slots, first, LANES)
     for number, cursors in enumerate(out[:count]):
         queue[number // LANES, :, number % LANES] = cursors

@@ -19,6 +19,7 @@ from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MISMATCH_BINS
 from lns.construct.quota_arm import QuotaArm
 from lns.construct.quota_bandit import MIN_RESTART_SHARE, QuotaBandit
 from lns.construct.schedule import BreakSchedule, ChildMeans, ScheduleForecast, quota_end
+from lns.engine import Statistics
 from lns.instances.formats import load_puzzle
 from lns.instances.symmetry import IDENTITY_VIEW, View
 from lns.loop.construction import Construction
@@ -92,10 +93,9 @@ class World:
             params=PARAMS,
             exhausted=False,
             no_prefix_found=not found,
-            nodes_since_restart=nodes,
-            node_equivalents_since_restart=nodes,
-            prefixes_by_breaks=prefixes,
-            tail_outcomes=tails,
+            nodes=nodes,
+            statistics=Statistics(nodes=int(nodes)),
+            arrays=SimpleNamespace(prefixes_by_breaks=prefixes, tail_outcomes=tails),
             surplus_counts=surplus,
             frontier_keys=(keys.astype(np.uint64) + place) * np.uint64(KEY_SAMPLE_DIVISOR),
             prefix=SimpleNamespace(child_counts=counts),
@@ -190,7 +190,7 @@ def test_a_restart_of_a_far_worse_scale_is_abandoned_and_one_of_the_best_is_not(
         assert abandoned(bandit, world, worse, 0.9 * MIN_RESTART_SHARE) == 0, "it is too early to tell"
 
 
-def test_a_restart_knows_the_nodes_of_earlier_restarts_with_its_colours_and_view(monkeypatch):
+def test_a_restart_knows_the_nodes_of_earlier_restarts_with_its_colours_and_view():
     bandit = QuotaBandit(load_puzzle("like-e2-8x8"), PARAMS, random_state(1), (IDENTITY_VIEW, View(0, True)))
     for scale in (100, 95):
         bandit.add_arm(scale)
@@ -205,16 +205,8 @@ def test_a_restart_knows_the_nodes_of_earlier_restarts_with_its_colours_and_view
         {"construct": {"restart_nodes": 100_000, "restart_nodes_without_prefix": 1000, "population": 100}}
     )
     engine, rng = Construction(Orientation.of_island(load_puzzle("like-e2-8x8")), quick, 1, 0), np.random.default_rng(1)
-    engine.repair(WHOLE_BOARD, 80, rng)
-    constructor = engine.constructor
-    assert constructor is not None
-    calls, restart = [], constructor.restart
-
-    def recorded(schedule: BreakSchedule, nodes_before: int) -> None:
-        calls.append((nodes_before, engine.bandit.nodes_before))
-        restart(schedule, nodes_before)
-
-    monkeypatch.setattr(constructor, "restart", recorded)
-    while len(calls) < 5:
+    known = []
+    while len({*known}) < 6:
         engine.repair(WHOLE_BOARD, 80, rng)
-    assert all(nodes == expected for nodes, expected in calls) and calls[0][0] > 0
+        assert engine.constructor is not None and engine.constructor.nodes_before == engine.bandit.nodes_before
+        known.append(engine.constructor.nodes_before)

@@ -1,6 +1,7 @@
 """The constructor: its tables, its two rules (breaks, quotas), its exact tail, and its state."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -82,46 +83,33 @@ def test_candidate_lists_hold_exactly_the_pieces_that_fit(clues, mates):
     breaks = np.arange(20) >= 10
     favoured = (1, 2)
     made = candidates.build_tables(puzzle, order, breaks, favoured, np.random.default_rng(1), 20)
-    clue_at = {clue.cell: clue for clue in puzzle.clues}
-    bound = {clue.piece for clue in puzzle.clues}
-    for depth, cell in enumerate(order.tolist()):
+    laid, bound = {clue.cell: clue.oriented for clue in puzzle.clues}, {clue.piece for clue in puzzle.clues}
+    favoured_sides = np.isin(puzzle.pieces, favoured).sum(axis=1).tolist()
+    for (depth, cell), left, up in product(enumerate(order.tolist()), *[range(puzzle.colours + 1)] * 2):
         grey = puzzle.rim_sides(cell)
-        for left in range(1 if grey[3] else puzzle.colours + 1):
-            for up in range(1 if grey[0] else puzzle.colours + 1):
-                if (left == 0) != grey[3] or (up == 0) != grey[0]:
-                    continue
-                listed = list_of(puzzle, made, depth, left, up)
-                if cell in clue_at:
-                    gain = int(np.isin(puzzle.pieces[clue_at[cell].piece], favoured).sum())
-                    assert listed == [(clue_at[cell].piece * 4 + clue_at[cell].rotation, gain)]
-                    continue
-                wanted = {}
-                for oriented, quad in enumerate(puzzle.oriented.tolist()):
-                    if oriented >> 2 in bound or tuple(colour == 0 for colour in quad) != grey:
-                        continue
-                    if any(puzzle.oriented[oriented - turn].tolist() == quad for turn in range(1, oriented % 4 + 1)):
-                        continue  # a symmetric piece is tried once
-                    spent = []
-                    for side, asked in ((3, left), (0, up)):
-                        if quad[side] != asked:
-                            spent.append(side)
-                    for side, other in ((1, cell + 1), (2, cell + puzzle.width)):
-                        if not grey[side] and other in clue_at:
-                            clue = clue_at[other]
-                            if quad[side] != puzzle.oriented[clue.piece * 4 + clue.rotation][(side + 2) % 4]:
-                                spent.append(side)
-                    if len(spent) > 1 or any(
-                        not breaks[depth] or not candidates.may_break(puzzle, cell, s) for s in spent
-                    ):
-                        continue
-                    gain = sum(colour in favoured for colour in puzzle.turned[oriented])
-                    wanted[oriented] = gain - BREAK_COST * len(spent)
-                assert dict(listed) == wanted
-                order_of_breaks = [gain < -BREAK_COST // 2 for _, gain in listed]
-                assert order_of_breaks == sorted(order_of_breaks)
-                for part in (False, True):
-                    gains = [gain for _, gain in listed if (gain < -BREAK_COST // 2) == part]
-                    assert gains == sorted(gains, reverse=True)
+        if (left == 0, up == 0) != (grey[3], grey[0]):
+            continue
+        listed = list_of(puzzle, made, depth, left, up)
+        if cell in laid:
+            assert listed == [(laid[cell], favoured_sides[laid[cell] >> 2])]
+            continue
+        asked = {3: left, 0: up} | {
+            side: puzzle.oriented[laid[other], (side + 2) % 4]
+            for side, other in ((1, cell + 1), (2, cell + puzzle.width))
+            if not grey[side] and other in laid
+        }
+        wanted = {}
+        for oriented, quad in enumerate(puzzle.oriented.tolist()):
+            spent = [side for side, colour in asked.items() if quad[side] != colour]
+            fits = oriented >> 2 not in bound and tuple(colour == 0 for colour in quad) == grey
+            # a symmetric piece is tried once
+            fits &= all((puzzle.oriented[oriented - turn] != quad).any() for turn in range(1, oriented % 4 + 1))
+            may_break = breaks[depth] and all(candidates.may_break(puzzle, cell, side) for side in spent)
+            if fits and (not spent or (len(spent) == 1 and may_break)):
+                wanted[oriented] = favoured_sides[oriented >> 2] - BREAK_COST * len(spent)
+        assert dict(listed) == wanted
+        gains = [gain for _, gain in listed]
+        assert gains == sorted(gains, reverse=True), "exact ones first, then those with more favoured half-edges"
 
 
 @pytest.mark.parametrize("mates", [False, True])
@@ -149,15 +137,11 @@ def test_the_exact_tail_is_optimal(seed, mates):
     used = np.zeros(puzzle.cells + 1, dtype=np.uint8)
     right = np.zeros((height + 1) * (width + 1), dtype=np.int64)
     down = np.zeros_like(right)
-    bound = {clue.piece for clue in puzzle.clues}
-    before, behind = order[:cut].tolist(), order[cut:].tolist()
-    for cell, from_right in zip(before, is_from_right(order, width), strict=False):
-        if placements[cell] >> 2 not in bound:
-            used[placements[cell] >> 2] = 1
-        row, column = divmod(cell, width)
-        quad = puzzle.oriented[placements[cell]]
-        position = (row + 1) * (width + 1) + column + 1
-        right[position], down[position] = quad[3 if from_right else 1] * (puzzle.colours + 1), quad[2]
+    placed, behind = placements[order[:cut]], order[cut:].tolist()
+    used[placed >> 2], used[[clue.piece for clue in puzzle.clues]] = 1, 0
+    quads, position = puzzle.oriented[placed], candidates.padded_positions(order[:cut], width)
+    shown = np.where(is_from_right(order, width)[:cut], quads[:, 3], quads[:, 1])
+    right[position], down[position] = shown * (puzzle.colours + 1), quads[:, 2]
     got, nodes = solve_tail(plan, work, used, right, down, 2 * tail, 10**7)
 
     refill = resolve(puzzle, Board(placements, width, height), sorted(behind))
@@ -177,44 +161,36 @@ def test_boards_of_the_constructor_are_legal_and_as_good_as_asked(name):
     puzzle = load_puzzle(name)
     params = ConstructParams(population=300, quota_scale=0.0)
     schedule = QuotaBandit(puzzle, params, random_state(1)).choose_schedule(puzzle.max_score)
-    search = Constructor(puzzle, params, schedule, random_state(2))
-    target = puzzle.max_score * 85 // 100
-    board = None
-    while board is None and search.nodes < 400_000_000:
-        board = search.run(100_000_000, target)
-        if search.restart_due:
-            search.restart(schedule)
-    assert board is not None
+    target, random = puzzle.max_score * 85 // 100, random_state(2)
+    restarts = (Constructor(puzzle, params, schedule, random) for _ in range(200))
+    board = next(board for restart in restarts if (board := restart.run(100_000_000, target)) is not None)
     judged = verify(puzzle, board)
     assert judged.valid and judged.full and judged.score >= target
 
 
-def _next_board(search: Constructor) -> Board:
-    """Of this shuffle or a later one."""
+def _next_board(search: Constructor) -> tuple[Constructor, Board]:
+    """Of this restart or a later one."""
     while (board := search.run(1_000_000, 1)) is None:
-        search.restart(search.schedule)
-    return board
+        search = Constructor(search.puzzle, search.params, search.schedule, search.random)
+    return search, board
 
 
 @pytest.mark.parametrize("view", [View(0, True), View(1, False), View(3, True), View(2, True)])
 def test_a_view_makes_the_boards_of_the_puzzle_turned_by_that_view(view):
-    """Clues and all; behind another shuffle too, from where it began or from another side."""
+    """Clues and all; in later restarts too."""
     puzzle, _ = planted(4, 9, 9, 5, 1)
     schedule = plain(puzzle, list(range(10, 72, 3)))
     aside = replace(schedule, view=view)
     one = Constructor(puzzle, ConstructParams(), aside, random_state(3))
     other = Constructor(puzzle_in_view(puzzle, view), ConstructParams(), schedule, random_state(3))
     for _ in range(3):
-        board, seen = _next_board(one), _next_board(other)
+        (one, board), (other, seen) = _next_board(one), _next_board(other)
         assert board == board_from_view(seen, view)
         judged = verify(puzzle, board)
         assert judged.valid and judged.full and judged.score == verify(other.puzzle, seen).score > 90
-        one.restart(aside)
-        other.restart(schedule)
+        one, other = (Constructor(of.puzzle, of.params, of.schedule, of.random) for of in (one, other))
     again = Constructor(puzzle, ConstructParams(), aside, random_state(4))
     one.run(1000, puzzle.max_score)
     again.restore(one.state())
     assert standing(again) == standing(one) != ()
-    assert _next_board(again) == _next_board(one)
-    one.restart(schedule)
-    assert verify(puzzle, _next_board(one)).valid
+    assert _next_board(again)[1] == _next_board(one)[1]

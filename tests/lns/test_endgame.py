@@ -23,20 +23,9 @@ def constructor(puzzle: Puzzle, schedule, seed: int, params: ConstructParams = W
     return Constructor(puzzle, params, schedule, random_state(seed))
 
 
-def small_search(
-    width: int,
-    height: int,
-    clues: int,
-    seed: int,
-    by_lists: int,
-    *,
-    tail: int = 4,
-    lead: int = 0,
-    mates: bool = False,
-    right: int = 0,
-) -> Constructor:
-    """A whole tree to search, with breaks, on a small board; the first ``by_lists`` cells by lists, the rest by
-    sets."""
+def small_search(shape, seed, by_lists, *, tail=4, lead=0, mates=False, right=0) -> Constructor:
+    """A whole tree to search, with breaks, on a small board; the first ``by_lists`` cells by lists, others by sets."""
+    width, height, clues = shape
     puzzle, board = planted(seed, width, height, 3 if mates else 4, clues)
     puzzle = with_mates(puzzle, board, seed, 0.4) if mates else puzzle
     floor = np.zeros(puzzle.cells, dtype=np.int32)
@@ -92,7 +81,7 @@ SHAPES = [(4, 4, 0), (5, 3, 3), (3, 5, 2), (5, 4, 4), (2, 7, 1), (7, 2, 1), (1, 
 @pytest.mark.parametrize(("tail", "lead", "mates"), [(4, 0, False), (1, 2, False), (4, 0, True)])
 def test_prefixes_with_breaks_are_those_of_the_candidate_lists(seed, shape, by_lists, tail, lead, mates):
     """By plain recursion over the lists, which say what fits and what breaks; in no more nodes."""
-    check_prefixes(small_search(*shape, seed, by_lists, tail=tail, lead=lead, mates=mates))
+    check_prefixes(small_search(shape, seed, by_lists, tail=tail, lead=lead, mates=mates))
 
 
 @pytest.mark.parametrize(
@@ -100,14 +89,12 @@ def test_prefixes_with_breaks_are_those_of_the_candidate_lists(seed, shape, by_l
     [((4, 4, 2), 5, 1), ((5, 3, 3), 0, 2), ((5, 4, 4), 10, 2), ((6, 3, 4), 6, 3), ((7, 2, 2), 0, 2)],
 )
 def test_prefixes_of_a_band_that_is_filled_from_both_ends(shape, by_lists, right) -> None:
-    seeds = [seed for seed in range(4) if check_prefixes(small_search(*shape, seed, by_lists, right=right))]
+    seeds = [seed for seed in range(4) if check_prefixes(small_search(shape, seed, by_lists, right=right))]
     assert seeds, "some have prefixes"
 
 
 def test_prefixes_of_pieces_with_mates() -> None:
-    assert check_prefixes(small_search(5, 3, 3, 2, 5, mates=True)) + check_prefixes(
-        small_search(4, 3, 1, 9, 4, mates=True)
-    )
+    assert sum(check_prefixes(small_search(*how, mates=True)) for how in (((5, 3, 3), 2, 5), ((4, 3, 1), 9, 4)))
 
 
 @pytest.mark.parametrize(("seed", "width", "height"), [(0, 9, 9), (1, 3, 27), (2, 27, 3), (3, 13, 6)])
@@ -125,11 +112,11 @@ def test_prefixes_of_larger_boards(seed, width, height):
 @pytest.mark.parametrize("step", [1, 3, 50])
 def test_a_search_that_is_saved_at_every_stop_meets_the_same_prefixes(by_lists, step):
     """Stops in the lists, in the endgame, where it begins, at the cut, and behind the end of the tree."""
-    whole = small_search(4, 3, 1, 9, by_lists, tail=2)
+    whole = small_search((4, 3, 1), 9, by_lists, tail=2)
     ended, met = prefixes_of(whole)
-    part, again, stops, status = small_search(4, 3, 1, 9, by_lists, tail=2), [], set(), BUDGET
+    part, again, stops, status = small_search((4, 3, 1), 9, by_lists, tail=2), [], set(), BUDGET
     while status != EXHAUSTED:
-        other = small_search(4, 3, 1, 9, by_lists, tail=2)
+        other = small_search((4, 3, 1), 9, by_lists, tail=2)
         other.restore(part.state())
         part = other
         status, found = prefixes_of(part, step)

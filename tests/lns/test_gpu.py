@@ -101,7 +101,7 @@ def test_lanes_get_new_prefixes_after_a_time_that_was_too_short_for_all(monkeypa
     for name in ("FIRST_NODES", "REFILL_NODES"):
         monkeypatch.setattr(search, name, 10)
     made, _ = constructed(monkeypatch, Twin())
-    assert made.card is not None and made.card.own_nodes > 100
+    assert made.card is not None and made.card.statistics.nodes > 100
 
 
 def test_the_cards_of_two_islands_search_other_prefixes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,11 +127,6 @@ def test_status_says_what_the_card_did(tmp_path: Path) -> None:
     assert "M nodes/s by 1,024 lanes, 75% of them at work" in RunTable((run,), None).summary()
 
 
-def test_a_device_is_for_the_engine_with_a_card(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["solve", "like-e2-8x8", "--engine", "tabu", "--device", "0"]) == 2
-    assert "--device is for engine gpu, not tabu" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("name", ["NVIDIA H100", b"NVIDIA H100"])
 def test_the_name_and_lanes_of_a_card(monkeypatch: pytest.MonkeyPatch, name: str | bytes) -> None:
     device = SimpleNamespace(MULTIPROCESSOR_COUNT=132, name=name)
@@ -140,14 +135,21 @@ def test_the_name_and_lanes_of_a_card(monkeypatch: pytest.MonkeyPatch, name: str
     assert (CudaCard().name, CudaCard().lanes) == ("NVIDIA H100", 135_168)
 
 
+NO_CARD = "no graphics card that CUDA can use; expected one, and the extra 'gpu'"
+
+
 @pytest.mark.parametrize(
-    "command", ["solve like-e2-8x8 --engine gpu", "solve like-e2-8x8 --device 0", "benchmark --device 0"]
+    ("command", "sentence"),
+    [
+        ("solve like-e2-8x8 --engine tabu --device 0", "--device is for engine gpu, not tabu"),
+        ("solve like-e2-8x8 --engine gpu", NO_CARD),
+        ("solve like-e2-8x8 --device 0", NO_CARD),
+        ("benchmark --device 0", NO_CARD),
+    ],
 )
-def test_without_a_card_the_commands_say_so(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_card_the_commands_say_so(command: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(command.split()) == 2
-    assert capsys.readouterr().err.startswith(
-        "lns: no graphics card that CUDA can use; expected one, and the extra 'gpu'"
-    )
+    assert capsys.readouterr().err.startswith(f"lns: {sentence}")
 
 
 def test_a_puzzle_that_is_too_large_for_the_words_of_a_lane_is_refused() -> None:

@@ -10,10 +10,8 @@ from lns.construct.constructor import Constructor
 from lns.construct.kernel import KEY_SAMPLE_DIVISOR
 from lns.construct.quota_arm import MAX_KEYS, Keys, PrefixNovelty
 from lns.construct.quota_bandit import QuotaBandit
-from lns.construct.schedule import BreakSchedule
 from lns.instances.formats import load_puzzle
 from lns.instances.generate import uniform
-from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from lns.params import ConstructParams
 from lns.rng import random_state
@@ -23,36 +21,32 @@ from tests.lns.construct_parts import clues_of, schedule_of
 QUICK = ConstructParams(population=300, restart_nodes=2_000_000, restart_nodes_without_prefix=1_000_000)
 
 
-def begun(name: str = "like-e2-10x10", mismatches: int = 20, **params: float) -> tuple[QuotaBandit, Constructor]:
-    """A bandit without quotas, unless ``params`` say otherwise, and the constructor of its first restart."""
-    puzzle, defaults = load_puzzle(name), {"population": 300, "quota_scale": 0.0}
-    arms = QuotaBandit(puzzle, ConstructParams(**{**defaults, **params}), random_state(1))  # type: ignore[arg-type]
-    return arms, Constructor(puzzle, arms.params, arms.choose_schedule(mismatches), random_state(2))
-
-
-def searched(arms: QuotaBandit, target: int, restarts: int) -> Constructor:
-    """Search so many restarts for boards of ``target``, learning from each."""
+def searched(arms: QuotaBandit, target: int, restarts: int) -> int:
+    """Search so many restarts for boards of ``target``, learning from each; how many prefixes they had."""
     puzzle = arms.puzzle
-    built = Constructor(puzzle, arms.params, arms.choose_schedule(puzzle.max_score - target), random_state(5))
+    random, prefixes = random_state(5), 0
     for _ in range(restarts):
+        built = Constructor(puzzle, arms.params, arms.choose_schedule(puzzle.max_score - target), random)
         while not built.restart_due:
             board = built.run(500_000, target)
             assert board is None or verify(puzzle, board).score >= target
         arms.learn(built)
-        built.restart(arms.choose_schedule(puzzle.max_score - target))
-    return built
+        prefixes += built.prefixes
+    return prefixes
 
 
 @pytest.mark.slow
 def test_expected_numbers_of_boards_match_an_exhaustive_count():
     """Prefixes by breaks and sampled ends foretell, about, how many boards of a score an exhaustive count finds."""
-    (arms, built), boards = begun(mismatches=12, restart_nodes=10**9), 0
-    while built.nodes < 40_000_000:
-        if built.restart_due:
-            arms.learn(built)
-            built.restart(built.schedule)
-        boards += built.run(1_000_000, 168) is not None
-    arms.learn(built)
+    params = ConstructParams(population=300, quota_scale=0.0, restart_nodes=10**9)
+    arms = QuotaBandit(load_puzzle("like-e2-10x10"), params, random_state(1))
+    schedule, random, boards, nodes = arms.choose_schedule(12), random_state(2), 0, 0
+    while nodes < 40_000_000:
+        built = Constructor(arms.puzzle, arms.params, schedule, random)
+        while not built.restart_due and nodes + built.nodes < 40_000_000:
+            boards += built.run(1_000_000, 168) is not None
+        arms.learn(built)
+        nodes += built.nodes
     (expected,) = arms.boards(12)
     assert boards > 20 and boards / 2 < expected < 2 * boards, (boards, expected)
 
@@ -67,8 +61,7 @@ def test_a_schedule_is_chosen_after_a_perfect_board_too():
 def test_some_arm_makes_prefixes_on_any_instance(name):
     puzzle = load_puzzle(name)
     arms = QuotaBandit(puzzle, QUICK, random_state(1))
-    built = searched(arms, puzzle.max_score - 3, 12)
-    assert built.prefixes > 0
+    assert searched(arms, puzzle.max_score - 3, 12) > 0
     assert 100 in [arm.scale_percent for arm in arms.arms]
 
 
@@ -110,33 +103,25 @@ def test_the_novelty_rate_is_right_with_bounded_memory():
         assert new / met == pytest.approx(0.5, abs=0.05) and met == pytest.approx(18_000 / 4, rel=0.1)
 
 
-def small_tree() -> tuple[Puzzle, BreakSchedule]:
-    """One that is searched whole in ten million nodes, and has some hundred thousand stems."""
-    puzzle = uniform(10, 10, 13, 2).puzzle
-    return puzzle, schedule_of(comb_order(10, 10, 3, 0, 2))
-
-
-def search_all(built: Constructor, nodes: int = 10**7) -> None:
-    while not built.restart_due:
-        built.run(nodes, built.puzzle.max_score)
-    assert built.exhausted
-
-
 def test_the_parts_of_the_islands_are_disjoint_and_cover_the_tree():
-    puzzle, schedule = small_tree()
-    dealt = replace(schedule, favoured=(1,))
-    whole, *parts = (
-        Constructor(puzzle, ConstructParams(), dealt, random_state(5), lot) for lot in ((0, 1), (0, 3), (1, 3), (2, 3))
-    )
-    for built in (whole, *parts):
-        search_all(built)
+    """Of a tree that is searched whole in ten million nodes, and has some hundred thousand stems."""
+    puzzle = uniform(10, 10, 13, 2).puzzle
+    schedule = schedule_of(comb_order(10, 10, 3, 0, 2))
+
+    def searched_whole(part: int, parts: int, favoured: tuple[int, ...]) -> Constructor:
+        dealt = replace(schedule, favoured=favoured)
+        built = Constructor(puzzle, ConstructParams(), dealt, random_state(5), (part, parts))
+        while not built.restart_due:
+            built.run(10**7, puzzle.max_score)
+        assert built.exhausted
+        return built
+
+    whole, *parts = (searched_whole(*lot, (1,)) for lot in ((0, 1), (0, 3), (1, 3), (2, 3)))
     assert sum(part.prefixes for part in parts) == whole.prefixes
     assert all(0.3 < part.nodes / whole.nodes < 0.37 for part in parts)
     keys = [key for part in parts for key in part.frontier_keys.tolist()]
     assert sorted(keys) == sorted(whole.frontier_keys.tolist()) and len(keys) > 10
-    without = Constructor(puzzle, ConstructParams(), schedule, random_state(5), (1, 3))
-    search_all(without)
-    assert without.prefixes == whole.prefixes, "without a quota every island searches all"
+    assert searched_whole(1, 3, ()).prefixes == whole.prefixes, "without a quota every island searches all"
 
 
 def test_clue_cells_do_not_decide_the_island_of_a_prefix():

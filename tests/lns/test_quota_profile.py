@@ -29,15 +29,11 @@ def prefixes(puzzle: Puzzle, depth: int) -> list[list[int]]:
         after = []
         for placed in found:
             for oriented, quad in enumerate(puzzle.oriented.tolist()):
-                if any((colour == GREY) != rim for colour, rim in zip(quad, grey, strict=True)):
-                    continue
-                if oriented >> 2 in [one >> 2 for one in placed]:
-                    continue
-                if cell % puzzle.width and puzzle.oriented[placed[cell - 1]][RIGHT] != quad[LEFT]:
-                    continue
-                if cell >= puzzle.width and puzzle.oriented[placed[cell - puzzle.width]][DOWN] != quad[UP]:
-                    continue
-                after.append([*placed, oriented])
+                fits = tuple(colour == GREY for colour in quad) == grey
+                fits &= oriented >> 2 not in [one >> 2 for one in placed]
+                fits &= not cell % puzzle.width or puzzle.oriented[placed[cell - 1]][RIGHT] == quad[LEFT]
+                fits &= cell < puzzle.width or puzzle.oriented[placed[cell - puzzle.width]][DOWN] == quad[UP]
+                after += [[*placed, oriented]] * bool(fits)
         found = after
     return found
 

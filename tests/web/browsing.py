@@ -1,25 +1,24 @@
 """What the tests of the pages do again and again."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, Route
 
 from lns.instances import formats
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page, Route
 
 ROOT = Path(__file__).resolve().parents[2]
 READY = {
@@ -30,8 +29,6 @@ READY = {
     "steps": "#place svg",
 }
 """What a page has once it is loaded."""
-CASES = {"desktop light": (1280, 900, "light"), "desktop dark": (1280, 900, "dark"), "phone light": (360, 740, "light"),
-         "phone dark": (360, 740, "dark"), "4k light": (3840, 2160, "light")}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -45,6 +42,14 @@ class Site:
     def at(self, path: str) -> str:
         """The address of a page."""
         return f"{self.address.split('?')[0]}{path}"
+
+
+def installed(*names: str, package: str) -> str:
+    """The path of a program that goes by one of these names; without one the test is skipped."""
+    path = next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        pytest.skip(f"{names[0]} is not installed; on Debian: apt install {package}")
+    return path
 
 
 def swapped(board: Board, one: int, other: int) -> Board:
@@ -139,23 +144,6 @@ def drag(page: Page, source: Locator, target: Locator) -> None:
     x, y = to_box["x"] + to_box["width"] / 2, to_box["y"] + to_box["height"] / 2
     page.mouse.move(x, y, steps=8)
     page.mouse.up()
-
-
-def serious_findings(page: Page) -> list[dict[str, Any]]:
-    """What axe-core finds on a page that is serious or critical."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    found: list[dict[str, Any]] = Axe().run(page).response["violations"]
-    return [
-        {"rule": one["id"], "help": one["help"], "at": [node["target"] for node in one["nodes"]][:5]}
-        for one in found
-        if one["impact"] in ("serious", "critical")
-    ]
-
-
-def overflows(page: Page) -> bool:
-    """Whether the page is wider than the window."""
-    return bool(page.evaluate("() => document.documentElement.scrollWidth > document.documentElement.clientWidth + 1"))
 
 
 def choose(page: Page, text: str) -> None:

@@ -1,22 +1,15 @@
 """A Chromium that is installed, and a server of `lns web`, for the tests of the pages."""
 
-from __future__ import annotations
-
-import shutil
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 import lns
 from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
-from tests.web.browsing import Site, served
+from tests.web.browsing import Site, installed, served
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
-
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
@@ -25,11 +18,7 @@ FLAGS = [
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
-        pytest.skip("no Chromium is installed; on Debian: apt install chromium")
-    from playwright.sync_api import expect, sync_playwright
-
+    path = installed("chromium", "chromium-browser", "google-chrome", package="chromium")
     expect.set_options(timeout=30_000)  # as long as a page may take for a click
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, args=FLAGS)

@@ -1,15 +1,13 @@
 """The editor of boards in a browser: open, drag, turn, undo, keyboard, re-solve with proof, solve, share."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from playwright.sync_api import Page, expect
 
 import lns
 from lns.instances import formats
@@ -19,12 +17,6 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from tests.instances.small_puzzles import planted, with_mates
 from tests.web.browsing import Site, cell, choose, drag, held_job, kept, loaded, open_board, swapped, unfold
-
-pytest.importorskip("playwright")
-from playwright.sync_api import expect
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 

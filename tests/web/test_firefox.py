@@ -5,29 +5,24 @@ It is driven over WebDriver BiDi, which it speaks itself: no geckodriver is need
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
-import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from websockets.sync.client import ClientConnection, connect
 
 import lns
 from lns.cli.main import main
 from lns.web.app import PAGES
-from tests.web.browsing import Site
-
-if TYPE_CHECKING:
-    from websockets.sync.client import ClientConnection
+from tests.web.browsing import Site, installed
 
 pytestmark = pytest.mark.browser
 
-NAMES = ("firefox-esr", "firefox")
 OFF = ("browser.shell.checkDefaultBrowser", "browser.newtabpage.enabled", "browser.aboutwelcome.enabled",
        "datareporting.policy.dataSubmissionEnabled", "toolkit.telemetry.enabled", "app.normandy.enabled",
        "extensions.update.enabled", "extensions.getAddons.cache.enabled", "network.captive-portal-service.enabled",
@@ -68,21 +63,6 @@ class Firefox:
         """The errors on the console of a tab that have arrived so far."""
         self.command("session.status")
         return [words for where, words in self._errors if where == context]
-
-    @contextlib.contextmanager
-    def user(self) -> Iterator[str]:
-        """Somebody with cookies and kept boards of their own, none at first."""
-        name = str(self.command("browser.createUserContext")["userContext"])
-        try:
-            yield name
-        finally:
-            self.command("browser.removeUserContext", userContext=name)
-
-    def tab(self, user: str) -> Tab:
-        """A new tab, which is then the one that is seen."""
-        context = str(self.command("browsingContext.create", type="tab", userContext=user)["context"])
-        self.command("browsingContext.setViewport", context=context, viewport={"width": 1280, "height": 900})
-        return Tab(self, context)
 
 
 class Tab:
@@ -162,10 +142,7 @@ class Tab:
 
 @pytest.fixture(scope="session")
 def firefox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
-        pytest.skip("no Firefox is installed; on Debian: apt install firefox-esr")
-    connect = pytest.importorskip("websockets.sync.client").connect
+    path = installed("firefox-esr", "firefox", package="firefox-esr")
     folder = tmp_path_factory.mktemp("firefox")
     said = folder / "stderr"
     lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in PREFERENCES.items()]
@@ -193,13 +170,27 @@ def _address(process: subprocess.Popen[bytes], said: Path) -> str:
 
 
 @pytest.fixture
-def tab(firefox: Firefox, site: Site) -> Iterator[Tab]:
+def new_tab(firefox: Firefox, site: Site) -> Iterator[Callable[[], Tab]]:
+    """Opens tabs of somebody with cookies and kept boards of their own, none at first; the last one is seen."""
+    user = firefox.command("browser.createUserContext")["userContext"]
+
+    def open_tab() -> Tab:
+        context = str(firefox.command("browsingContext.create", type="tab", userContext=user)["context"])
+        firefox.command("browsingContext.setViewport", context=context, viewport={"width": 1280, "height": 900})
+        tab = Tab(firefox, context)
+        tab.open(site.address)
+        return tab
+
+    yield open_tab
+    firefox.command("browser.removeUserContext", userContext=user)
+
+
+@pytest.fixture
+def tab(new_tab: Callable[[], Tab]) -> Iterator[Tab]:
     """A tab of Firefox, which must say no error on its console."""
-    with firefox.user() as user:
-        opened = firefox.tab(user)
-        opened.open(site.address)
-        yield opened
-        assert not opened.errors()
+    opened = new_tab()
+    yield opened
+    assert not opened.errors()
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -210,17 +201,15 @@ def test_a_page_opens(tab: Tab, site: Site, name: str) -> None:
     assert tab.call("() => document.getElementById('problem').hidden")
 
 
-def test_what_goes_wrong_on_a_page_is_noticed(firefox: Firefox, site: Site) -> None:
+def test_what_goes_wrong_on_a_page_is_noticed(new_tab: Callable[[], Tab]) -> None:
     """The other tests rely on it."""
-    with firefox.user() as user:
-        tab = firefox.tab(user)
-        tab.open(site.address)
-        assert tab.errors() == []
-        tab.call("() => { document.body.setAttribute('style', 'color: red'); }")
-        assert "Content-Security-Policy" in tab.errors()[0]
-        tab.call("() => { setTimeout(() => nothing.of.this.name); }")
-        assert "nothing is not defined" in tab.errors()[1]
-        assert len(tab.errors()) == 2
+    tab = new_tab()
+    assert tab.errors() == []
+    tab.call("() => { document.body.setAttribute('style', 'color: red'); }")
+    assert "Content-Security-Policy" in tab.errors()[0]
+    tab.call("() => { setTimeout(() => nothing.of.this.name); }")
+    assert "nothing is not defined" in tab.errors()[1]
+    assert len(tab.errors()) == 2
 
 
 def test_pieces_are_dragged_to_the_board_and_back_and_counted(tab: Tab, site: Site) -> None:
@@ -238,16 +227,14 @@ def test_pieces_are_dragged_to_the_board_and_back_and_counted(tab: Tab, site: Si
     tab.says("#tray-head", "Free pieces: 15")
 
 
-def test_many_tabs_are_open_at_once(firefox: Firefox, site: Site) -> None:
+def test_many_tabs_are_open_at_once(new_tab: Callable[[], Tab], site: Site) -> None:
     """A browser has six connections for a server; a tab that is not seen takes none."""
     run = lns.generate("like-e2", width=4, seed=1)
     lns.solve(run.puzzle, time=5, steps=1, workers=1, seed=1, run_dir=site.root / "tabs", progress="none")
-    with firefox.user() as user:
-        for _ in range(5):
-            tab = firefox.tab(user)
-            tab.open(site.address)
-            tab.open(site.at("runs?name=tabs"))
-            tab.says("#facts", "ended")
+    for _ in range(5):
+        tab = new_tab()
+        tab.open(site.at("runs?name=tabs"))
+        tab.says("#facts", "ended")
 
 
 def test_a_recorded_file_plays_without_the_server(tab: Tab, tmp_path: Path) -> None:

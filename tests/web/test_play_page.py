@@ -1,26 +1,18 @@
 """The game in a browser: played to its end by mouse, with hints, paused, saved, given up, from a file."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from playwright.sync_api import Page, expect
 
 import lns
 from lns.api.files import placed_as_clues
 from lns.instances import formats
 from lns.instances.board import Board
-from tests.web.browsing import Site, cell, choose, drag, held_job, kept, unfold, visit
-
-pytest.importorskip("playwright")
-from playwright.sync_api import expect
-
 from lns.web.wire import puzzle_to_json
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
+from tests.web.browsing import Site, cell, choose, drag, held_job, kept, unfold, visit
 
 pytestmark = pytest.mark.browser
 
@@ -111,17 +103,14 @@ def test_a_hint_proves_that_nothing_is_left(page: Page, site: Site) -> None:
     expect(page.locator("#play-said")).to_contain_text("Proven: no perfect board has these pieces", timeout=180_000)
 
 
-def open_game(page: Page, site: Site, *, turned: bool) -> None:
-    """Open the page, and there a game as `open_game_here` does."""
-    page.goto(site.at("play"))
-    open_game_here(page, turned=turned)
-
-
-def open_game_here(page: Page, *, turned: bool) -> None:
+def open_game(page: Page, site: Site | None = None, *, turned: bool) -> None:
     """A game of nine pieces from a file, with the upper left corner and the middle on their cells.
 
-    If the middle is ``turned`` by a quarter, all placed pieces still fit, but no perfect board has them there.
+    If the middle is ``turned`` by a quarter, all placed pieces still fit, but no perfect board has them there. With a
+    ``site`` the page is opened before.
     """
+    if site is not None:
+        page.goto(site.at("play"))
     puzzle, solution = lns.generate("uniform", width=3, height=3, colours=3, seed=1)
     board = [-1] * 9
     board[0], board[4] = int(solution.placements[0]), int(solution.placements[4]) ^ int(turned)
@@ -171,7 +160,7 @@ def test_two_quick_clicks_begin_one_search(page: Page, site: Site) -> None:
 def test_an_answer_is_not_given_to_another_game(page: Page, site: Site, button: str) -> None:
     open_game(page, site, turned=False)
     held = held_job(page, button)
-    open_game_here(page, turned=True)
+    open_game(page, turned=True)
     expect(page.locator("#name")).to_have_text("nine, turned")
     with page.expect_request("**/api/job/stop"):  # the search for the game that was left is stopped
         held.continue_()

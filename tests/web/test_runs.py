@@ -15,11 +15,12 @@ from lns.instances.errors import InputError
 from lns.instances.formats import viewer_url, write
 from lns.instances.json_values import JsonFields
 from lns.instances.puzzle import Puzzle
-from lns.params import Params
+from lns.params import Params, to_dict
 from lns.runs.files import CHECKPOINT, SETTINGS
 from lns.web import tasks
 from lns.web.jobs import Jobs
 from lns.web.runs import Runs
+from lns.web.wire import read_puzzle
 from tests.shared_data import shared
 from tests.web.page import Page
 
@@ -56,21 +57,28 @@ def test_a_run_whose_name_is_no_utf8_hides_no_other(tmp_path: Path) -> None:
     assert names == ["odd\udcff", "plain"]
 
 
-def test_two_starts_of_a_page_get_a_directory_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Started:
-        id = "1"
+@pytest.fixture
+def asked_for(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """The fields of the jobs that the pages ask for, which are not started."""
+    given: list[dict[str, Any]] = []
 
-    async def start(*_: Any, **__: Any) -> Started:
-        return Started()
+    async def start(self: Jobs, kind: str, values: dict[str, Any], *_: object, **__: object) -> SimpleNamespace:
+        given.append(values)
+        return SimpleNamespace(id="x")
 
     monkeypatch.setattr(Jobs, "start", start)
+    return given
+
+
+@pytest.mark.usefixtures("asked_for")
+def test_two_starts_of_a_page_get_a_directory_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = Page(tmp_path)
     asked = {"instance": "like-e2-5x5", "params": {}, "time": 1, "workers": 1, "seed": 1, "engine": "lns"}
     asked["target"] = None
     names = [page.answer("/api/run/start", asked)["run"] for _ in range(2)]
     assert names[0] != names[1] and all((tmp_path / name).is_dir() for name in names)
 
-    async def refuse(*_: Any, **__: Any) -> Started:
+    async def refuse(*_: object, **__: object) -> None:
         raise InputError("as many as may run")
 
     monkeypatch.setattr(Jobs, "start", refuse)
@@ -94,11 +102,11 @@ def test_islands_are_those_of_the_checkpoint_and_none_where_it_cannot_be_read(tm
     assert Runs(tmp_path).details("run")["islands"] == []
 
 
-def test_a_measurement_takes_puzzle_and_parameters_of_the_run(tmp_path: Path) -> None:
-    puzzle = lns.generate("like-e2", width=4, seed=1).puzzle
-    lns.solve(puzzle, engine="tabu", time=30, steps=1, workers=1, seed=1, run_dir=tmp_path / "run", progress="none")
-    found, params = Runs(tmp_path).puzzle_and_params("run")
-    assert found.sha256 == puzzle.sha256 and params == Params()
+def test_a_measurement_takes_puzzle_and_parameters_of_the_run(tmp_path: Path, asked_for: list[dict[str, Any]]) -> None:
+    puzzle, path = lns.generate("like-e2", width=4, seed=1).puzzle, tmp_path / "run"
+    lns.solve(puzzle, engine="tabu", time=30, steps=1, workers=1, seed=1, run_dir=path, progress="none")
+    Page(tmp_path).answer("/api/run/estimate", {"name": "run", "time": 3})
+    assert read_puzzle(JsonFields(asked_for[0])) == puzzle and asked_for[0]["params"] == to_dict(Params())
 
 
 # -- searches that a page begins ---------------------------------------------------------------------------------------
@@ -108,15 +116,9 @@ Start = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
-def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
+def begun(tmp_path: Path, asked_for: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> Start:
     """Starts a search from the page; the answer, and what the search is called with in ``call``."""
-    page, given = Page(tmp_path), list[dict[str, Any]]()
-
-    async def start(self: Jobs, kind: str, values: dict[str, Any], *_: object, **__: object) -> SimpleNamespace:
-        given.append(values)
-        return SimpleNamespace(id="x")
-
-    monkeypatch.setattr(Jobs, "start", start)
+    page = Page(tmp_path)
     calls: list[tuple[Puzzle, dict[str, Any]]] = []
 
     def solve(puzzle: Puzzle, **options: Any) -> SimpleNamespace:
@@ -128,7 +130,7 @@ def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
     def run(instance: object, **fields: object) -> dict[str, Any]:
         asked = {"instance": instance, "time": 1, "workers": 1, "seed": 1, "engine": "auto", "target": None}
         answer = page.answer("/api/run/start", asked | {"params": {}} | fields)
-        tasks.done(tasks.run(JsonFields(given[-1])), lambda **message: None)
+        tasks.done(tasks.run(JsonFields(asked_for[-1])), lambda **message: None)
         return answer | {"call": calls[-1]}
 
     return run

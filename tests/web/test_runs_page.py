@@ -1,22 +1,14 @@
 """The page of runs in a browser: a run started, watched, stopped, resumed, and one that died."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import Page, expect
 
 import lns
 from lns.cores import available_cores
 from tests.web.browsing import Site, served
-
-pytest.importorskip("playwright")
-from playwright.sync_api import expect
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 

@@ -1,12 +1,10 @@
 """Searches step by step in a browser, and as a file without a server; polyominoes by search and by hand."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import Page, expect
 
 import lns
 from lns.cli.main import main
@@ -14,12 +12,6 @@ from lns.exact.polyominoes.grid import IQ_PUZZLER_PRO, filling_errors, parse
 from lns.exact.polyominoes.levels import find_level
 from lns.instances.puzzle import canonical
 from tests.web.browsing import Site, cell, open_board, visit
-
-pytest.importorskip("playwright")
-from playwright.sync_api import expect
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 

@@ -378,7 +378,7 @@ async function begin() {
   const { sections } = await ask("params");
   put(find("params"), Object.entries(sections).map(([section, { about, parameters }]) => h("details", {}, h("summary", {}, `${section}: ${about}`),
     parameters.map((one) => h("p", {}, h("label", {}, `${one.name} `, h("input", { name: `${section}.${one.name}`, type: "number", step: "any", min: one.low, max: one.high, placeholder: one.default })),
-      h("span", { class: "soft" }, ` ${one.about}${one.low === null ? "" : ` (${one.low} to ${one.high ?? "any"})`}`))))));
+      h("span", { class: "soft" }, ` ${one.doc}${one.low === null ? "" : ` (${one.low} to ${one.high ?? "any"})`}`))))));
   followWhileSeen("watch/runs", (message) => { runs = message.runs; drawList(); });
   const name = new URLSearchParams(location.search).get("name");
   if (name !== null) show(name);
