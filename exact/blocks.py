@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lns.exact.driver import CountedSearch, explored_share
+from lns.exact.driver import EXHAUSTED, NODES, SOLUTIONS, CountedSearch, explored_share
 from lns.exact.execution import check_time
 from lns.exact.kernels import allocate
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
@@ -22,7 +22,7 @@ from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Puzzle
 
-NODES, SOLUTIONS, EXHAUSTED, LEVEL, DESCENDING, COUNTERS = 0, 1, 2, 3, 4, 5
+LEVEL, DESCENDING, COUNTERS = range(3, 6)
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
@@ -148,8 +148,6 @@ class Blocks(CountedSearch):
     Raises InputError if a side of the board is odd and ``size`` is 2, or there are more than `MAX_BLOCKS` blocks.
     """
 
-    COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
-
     def __init__(self, puzzle: Puzzle, size: int = 2, order: Sequence[int] = (), *, all_four: bool = False) -> None:
         if puzzle.width % size or puzzle.height % size:
             raise InputError(
@@ -185,9 +183,7 @@ class Blocks(CountedSearch):
         if self.solutions == 0:
             return None
         cells = [cell for place in self._order for cell in _cells(self.puzzle, self.size, place)]
-        placements = np.full(self.puzzle.cells, -1, dtype=np.int32)
-        placements[cells] = self.tables.oriented[self.state.first].reshape(-1)
-        return Board(placements, self.puzzle.width, self.puzzle.height)
+        return Board.empty(self.puzzle).with_pieces(cells, self.tables.oriented[self.state.first].reshape(-1))
 
 
 def _cells(puzzle: Puzzle, size: int, place: int) -> list[int]:

@@ -25,7 +25,7 @@ from enum import StrEnum
 from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from lns.instances.errors import InputError
 
@@ -120,9 +120,12 @@ def run_in_process(
         if reason is None and memory is not None:
             reason = ExitReason.MEMORY  # many libraries crash when they get no memory
         if reason is None:
-            code, last = child.returncode, _last_line(errors)
+            code = child.returncode
             how = f"status {code}" if code >= 0 else f"signal {-code} ({signal.Signals(-code).name})"
-            raise ChildProcessError(f"the process of {task.__module__} ended with {how}{last}; its result is unknown")
+            errors.seek(0)
+            if said := errors.read().decode(errors="replace").strip():
+                how += f" ({said.splitlines()[-1]})"
+            raise ChildProcessError(f"the process of {task.__module__} ended with {how}; its result is unknown")
     return ProcessResult(reason, 0.0 if started is None else time.perf_counter() - started, peak)
 
 
@@ -149,13 +152,6 @@ def _listen(
         elif kind != "ready":
             return (ExitReason.FINISHED if kind == "done" else ExitReason.MEMORY), content
     return ExitReason.TIME, peak_bytes(pid)
-
-
-def _last_line(errors: IO[bytes]) -> str:
-    """The last line of a file in brackets; empty if it has none."""
-    errors.seek(0)
-    lines = errors.read().decode(errors="replace").strip().splitlines()
-    return f" ({lines[-1]})" if lines else ""
 
 
 def serve() -> None:

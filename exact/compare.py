@@ -257,19 +257,15 @@ def row_of(instance: str, solver: str, solve: Callable[[], Outcome]) -> Comparis
         raise KeyboardInterrupt
     details, nodes = outcome.details, -1 if outcome.nodes is None else outcome.nodes
     figures = (str(outcome.status), outcome.solutions, nodes, outcome.seconds, details.get("peak_megabytes", -1.0))
-    size = size_of(details)
-    return ComparisonRow(instance, solver, *figures, size, "memory limit" * ("memory_spent" in details and not size))
-
-
-def size_of(details: dict[str, float]) -> str:
-    """The size of a solver's model in words, from its details; empty if there is none."""
-    for names in _SIZES:
-        if details.keys() >= set(names):
-            return ", ".join(f"{details[name]:,.0f} {name}" for name in names)
-    return ""
+    model = next((names for names in _SIZES if details.keys() >= {*names}), ())
+    size = ", ".join(f"{details[name]:,.0f} {name}" for name in model)
+    limits = {"memory_spent": "memory limit", "spare_spent": "time limit"}
+    note = "" if size else "".join(note for name, note in limits.items() if name in details)
+    return ComparisonRow(instance, solver, *figures, size, note)
 
 
 _SIZES = (("variables", "clauses"), ("variables", "constraints"), ("items", "options"), ("variables",), ("blocks",))
+"""What may tell the size of a solver's model; the first that its details have."""
 
 
 def describe(row: ComparisonRow) -> str:
@@ -282,12 +278,18 @@ def describe(row: ComparisonRow) -> str:
 def table(rows: Sequence[ComparisonRow]) -> str:
     """The rows as aligned text; '-' where a number is not known, no column of sizes where no row has one."""
     head = ["instance", "solver", "status", "solutions", "nodes", "seconds", "MB", "size"]
+
+    def found(row: ComparisonRow) -> str:
+        if row.is_finished:
+            return f"{row.solutions:,}"
+        return f"at least {row.solutions:,}" if is_known(row.solutions) and row.solutions else "-"
+
     body = [
         [
             row.instance,
             row.solver,
             row.status,
-            _solutions_in_words(row),
+            found(row),
             f"{row.nodes:,}" if is_known(row.nodes) else "-",
             format_seconds(row.seconds).removesuffix(" s") if is_known(row.seconds) else "-",
             f"{row.megabytes:.0f}" if is_known(row.megabytes) else "-",
@@ -298,13 +300,6 @@ def table(rows: Sequence[ComparisonRow]) -> str:
     if not any(line[-1] for line in body):
         head, body = head[:-1], [line[:-1] for line in body]
     return aligned([head, *body], left=(0, 1, 2, 7), repeated=2)
-
-
-def _solutions_in_words(row: ComparisonRow) -> str:
-    """How many solutions there are, as far as the search tells: one that was cut off before the first tells nothing."""
-    if row.is_finished:
-        return f"{row.solutions:,}"
-    return f"at least {row.solutions:,}" if is_known(row.solutions) and row.solutions else "-"
 
 
 def is_known(number: float | None) -> bool:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +13,9 @@ from lns.instances.board import Board
 
 STEP_SECONDS = 0.08
 FIRST_STEP = 500  # nodes
+TURN = 1000  # nodes of a turn, times the share of the search
+NODES, SOLUTIONS, EXHAUSTED = range(3)
+"""The first counters of every kernel."""
 
 
 class PausedSearch(ABC):
@@ -67,25 +69,87 @@ class PausedSearch(ABC):
 
 
 class CountedSearch(PausedSearch):
-    """A search that keeps its nodes, solutions and 'exhausted' in ``counters``, at the indices ``COUNTER_INDEXES``."""
+    """A search whose kernel keeps `NODES`, `SOLUTIONS` and `EXHAUSTED` in ``counters``."""
 
-    COUNTER_INDEXES: ClassVar[tuple[int, int, int]]
     counters: npt.NDArray[np.int64]
 
     @property
     def nodes(self) -> int:
-        return int(self.counters[self.COUNTER_INDEXES[0]])
+        return int(self.counters[NODES])
 
     @property
     def solutions(self) -> int:
-        return int(self.counters[self.COUNTER_INDEXES[1]])
+        return int(self.counters[SOLUTIONS])
 
     @property
     def exhausted(self) -> bool:
-        return bool(self.counters[self.COUNTER_INDEXES[2]])
+        return bool(self.counters[EXHAUSTED])
 
     def reset_solutions(self) -> None:
-        self.counters[self.COUNTER_INDEXES[1]] = 0
+        self.counters[SOLUTIONS] = 0
+
+
+class Turns(PausedSearch):
+    """Searches of one question, by name, that take turns until one of them ends. Nodes are those of all.
+
+    A turn has `TURN` nodes times the share of its search, so that the result does not depend on the steps.
+    """
+
+    def __init__(self, searches: Mapping[str, PausedSearch], shares: Mapping[str, int] | None = None) -> None:
+        self.searches, self._shares = dict(searches), shares or dict.fromkeys(searches, 1)
+        self.first_step = min((search.first_step for search in searches.values()), default=FIRST_STEP)
+        self._turn, self._turn_left = -1, 0  # which search has the turn, and its nodes
+
+    @property
+    def nodes(self) -> int:
+        return sum(search.nodes for search in self.searches.values())
+
+    @property
+    def answered_by(self) -> str:
+        known = (name for name, search in self.searches.items() if search is self._best)
+        return next(known) if self.exhausted or self.solutions else ""
+
+    @property
+    def _best(self) -> PausedSearch:
+        """The search that has ended; before that, the one that has found most."""
+        ended = (search for search in self.searches.values() if search.exhausted)
+        return next(ended, None) or max(self.searches.values(), key=lambda search: search.solutions)
+
+    @property
+    def solutions(self) -> int:
+        return self._best.solutions
+
+    @property
+    def exhausted(self) -> bool:
+        return self._best.exhausted
+
+    @property
+    def explored(self) -> float:
+        return max(search.explored for search in self.searches.values())
+
+    @property
+    def details(self) -> dict[str, float]:
+        return self._best.details
+
+    def first_board(self) -> Board | None:
+        return self._best.first_board()
+
+    def advance(self, budget: int, stop_at_first: bool) -> None:
+        """Go on for ``budget`` nodes in all, or until one ends, or finds a solution when ``stop_at_first``."""
+        while True:
+            if self._turn_left <= 0:
+                self._begin_turn()
+            search = [*self.searches.values()][self._turn]
+            before = search.nodes
+            search.advance(min(self._turn_left, budget), stop_at_first)
+            spent = search.nodes - before
+            self._turn_left, budget = self._turn_left - spent, budget - spent
+            if budget <= 0 or search.exhausted or (stop_at_first and search.solutions):
+                return
+
+    def _begin_turn(self) -> None:
+        self._turn = (self._turn + 1) % len(self.searches)
+        self._turn_left = TURN * self._shares[[*self.searches][self._turn]]
 
 
 @dataclass(frozen=True)

@@ -253,12 +253,7 @@ def send_boards(board: Board) -> None:
 
 
 def solve_in_child(
-    task: Callable[..., None],
-    puzzle: Any,
-    request: Request,
-    *arguments: Any,
-    prepare: str = "",
-    spare: float = 0.0,
+    task: Callable[..., None], puzzle: Any, request: Request, *arguments: Any, prepare: str = "", spare: float = 0.0
 ) -> Outcome:
     """Run ``task(emit, puzzle, request, *arguments)`` in a child process within the limits of ``request``.
 
@@ -290,6 +285,8 @@ def solve_in_child(
         details["peak_megabytes"] = max(details.get("peak_megabytes", 0.0), ended.peak_bytes / 1e6)
     if ended.reason is ExitReason.MEMORY:
         details["memory_spent"] = 1.0
+    elif ended.reason is ExitReason.TIME and spare:
+        details["spare_spent"] = 1.0
     if request.processor_time:
         seconds = details.get("processor_seconds", 0.0)
         if ended.reason is ExitReason.TIME and request.seconds is not None:

@@ -35,26 +35,17 @@ class PieceClasses:
 
     def rotations(self, piece_class: int) -> list[int]:
         """The rotations in which a class may be placed, of those that look the same only the first."""
-        return distinct_rotations(self.quads[piece_class].tolist()) if self.puzzle.turns else [0]
+        turned = [rotate(self.quads[piece_class].tolist(), turn) for turn in range(4 if self.puzzle.turns else 1)]
+        return [turn for turn, look in enumerate(turned) if turned.index(look) == turn]
 
     def board(self, oriented_classes: Sequence[int]) -> Board:
         """The board for ``class*4 + rotation`` by cell (-1 = empty); members are used in file order."""
-        next_member = [0] * len(self.members)
-        placements = np.full(self.puzzle.cells, -1, dtype=np.int32)
+        unused, laid = [iter(members) for members in self.members], dict[int, int]()
         for cell, oriented in enumerate(oriented_classes):
-            if oriented < 0:
-                continue
-            piece_class, rotation = divmod(int(oriented), 4)
-            piece, turn = self.members[piece_class][next_member[piece_class]]
-            next_member[piece_class] += 1
-            placements[cell] = piece * 4 + (turn + rotation) % 4
-        return Board(placements, self.puzzle.width, self.puzzle.height)
-
-
-def distinct_rotations(quad: Sequence[int]) -> list[int]:
-    """The rotations, 0 to 3, of a piece that look different: only one or two for a symmetric piece."""
-    turned = [rotate(quad, rotation) for rotation in range(4)]
-    return [rotation for rotation in range(4) if turned.index(turned[rotation]) == rotation]
+            if oriented >= 0:
+                piece, turn = next(unused[oriented >> 2])
+                laid[cell] = piece * 4 + (turn + oriented) % 4
+        return Board.empty(self.puzzle).with_pieces([*laid], [*laid.values()])
 
 
 def merge_duplicates(puzzle: Puzzle) -> PieceClasses:

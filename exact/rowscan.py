@@ -11,14 +11,14 @@ a free candidate and at the end of the list.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from lns.exact.driver import CountedSearch, explored_share
+from lns.exact.driver import EXHAUSTED, NODES, SOLUTIONS, CountedSearch, explored_share
+from lns.exact.kernels import allocate
 from lns.exact.kernels.jit import kernel
 from lns.exact.piece_classes import PieceClasses, merge_duplicates
 from lns.instances.board import Board
@@ -63,10 +63,8 @@ def build_tables(puzzle: Puzzle) -> RowTables:
     for (sides, outer, clue), cell_class in cell_classes.items():
         for piece_class, rotation in loose if clue is None else [clue]:
             quad = rotate(classes.quads[piece_class].tolist(), rotation)
-            if all(
-                colour != GREY if side is None else side in (_SEEN, colour)
-                for side, colour in zip(sides, quad, strict=True)
-            ):
+            both = zip(sides, quad, strict=True)
+            if all(colour != GREY if side is None else side in (_SEEN, colour) for side, colour in both):
                 up, right, down, left = (GREY if unseen else colour for unseen, colour in zip(outer, quad, strict=True))
                 right, down = mate[right], mate[down]
                 key = (cell_class * colours + dense[left]) * colours + dense[up]
@@ -103,17 +101,17 @@ def _cell_class(puzzle: Puzzle, classes: PieceClasses, cell: int) -> CellClass:
     return tuple(sides), outer, classes.clue_class.get(cell)
 
 
-DEPTH, NODES, SOLUTIONS, EXHAUSTED, DEEPEST = range(5)
+DEPTH, DEEPEST, COUNTERS = range(3, 6)
 
 
 class ScanState(NamedTuple):
     """The state of a paused scan. C: cells, W: width of the board."""
 
-    next_index: npt.NDArray[np.uint32]  # (C,): by depth, index of the next candidate to try
-    chosen: npt.NDArray[np.uint64]  # (C+W,): the candidate on cell c at c + W, so index d is the cell above cell d
+    next_index: Annotated[npt.NDArray[np.uint32], "C"]  # by depth, index of the next candidate to try
+    chosen: Annotated[npt.NDArray[np.uint64], "C+W"]  # on cell c at c + W, so that index d is the cell above cell d
     free: npt.NDArray[np.int32]  # (classes+1,): free pieces by class + 1
-    first: npt.NDArray[np.uint64]  # (C,): the candidates of the first solution
-    counters: npt.NDArray[np.int64]  # (5,): see the names above
+    first: Annotated[npt.NDArray[np.uint64], "C"]  # the candidates of the first solution
+    counters: Annotated[npt.NDArray[np.int64], COUNTERS]  # see the names above
 
 
 @kernel
@@ -131,12 +129,8 @@ def scan(
     A node is a placement of a free candidate that matches its left and upper neighbours; the last cell counts too.
     ``candidates``, ``starts``, ``bases``: see `lns.exact.rowscan.RowTables`.
     """
-    class_mask, colour_mask, down_shift, right_shift = (
-        np.uint64(0x1FFF),
-        np.uint64(0xFFFF),
-        np.uint64(16),
-        np.uint64(32),
-    )
+    class_mask, colour_mask = np.uint64(0x1FFF), np.uint64(0xFFFF)
+    down_shift, right_shift = np.uint64(16), np.uint64(32)
     one, above, last = np.uint64(1), np.uint64(width), np.uint64(len(bases) - 1)
     next_index, chosen, free, first, counters = state
     depth, deepest = np.uint64(counters[DEPTH]), np.uint64(counters[DEEPEST])
@@ -182,34 +176,26 @@ def scan(
 class RowScan(CountedSearch):
     """A paused row scan of ``puzzle``; `lns.exact.execution.run_search` runs it."""
 
-    COUNTER_INDEXES = NODES, SOLUTIONS, EXHAUSTED
-
     def __init__(self, puzzle: Puzzle) -> None:
         self.puzzle = puzzle
         self.tables = build_tables(puzzle)
-        self.state = ScanState(
-            next_index=np.zeros(puzzle.cells, dtype=np.uint32),
-            chosen=np.zeros(puzzle.cells + puzzle.width, dtype=np.uint64),
-            free=self.tables.free.copy(),
-            first=np.zeros(puzzle.cells, dtype=np.uint64),
-            counters=np.zeros(5, dtype=np.int64),
-        )
+        sizes = {"C": puzzle.cells, "C+W": puzzle.cells + puzzle.width}
+        self.state = allocate(ScanState, sizes, free=self.tables.free.copy())
         self.counters = self.state.counters
         self.state.next_index[0] = self.tables.starts[self.tables.bases[0]]
 
     @property
     def explored(self) -> float:
-        return 1.0 if self.exhausted else explored_share(self._open_path())
-
-    def _open_path(self) -> Iterator[tuple[int, int]]:
-        candidates, state, tables = self.tables.candidates, self.state, self.tables
-        depth = int(state.counters[DEPTH])
+        if self.exhausted:
+            return 1.0
+        state, tables, depth, levels = self.state, self.tables, int(self.counters[DEPTH]), list[tuple[int, int]]()
         for cell in range(depth + 1):
             left = state.chosen[cell + self.puzzle.width - 1] >> 32 if cell % self.puzzle.width else 0
             up = state.chosen[cell] >> 16 & 0xFFFF
             start = int(tables.starts[int(tables.bases[cell]) + int(left) + int(up)])
-            length = int(np.argmin(candidates[start:] != 0))
-            yield max(0, int(state.next_index[cell]) - start - (cell < depth)), length
+            length = int(np.argmin(tables.candidates[start:] != 0))
+            levels.append((max(0, int(state.next_index[cell]) - start - (cell < depth)), length))
+        return explored_share(levels)
 
     @property
     def details(self) -> dict[str, float]:

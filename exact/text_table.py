@@ -26,27 +26,18 @@ def aligned(lines: Sequence[Sequence[str]], *, left: Collection[int] = (0,), rep
     Each begins with the first columns, ``repeated`` of them, again. A column that is wider than that by itself is a
     block of its own.
     """
-    widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
-
-    def text(columns: Sequence[int]) -> list[str]:
-        return [
-            "  ".join(
-                line[at].ljust(widths[at]) if at in left else line[at].rjust(widths[at]) for at in columns
-            ).rstrip()
-            for line in lines
-        ]
-
-    return _blocks(text, len(widths), repeated)
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    flush = [str.ljust if at in left else str.rjust for at in range(len(widths))]
+    padded = [[pad(cell, width) for pad, cell, width in zip(flush, line, widths, strict=True)] for line in lines]
+    return _blocks(
+        lambda columns: ["  ".join(line[at] for at in columns).rstrip() for line in padded], len(widths), repeated
+    )
 
 
 def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """A table in Markdown, in blocks as by `aligned`."""
     rows = [header, ["---"] * len(header), *lines]
-
-    def text(columns: Sequence[int]) -> list[str]:
-        return ["| " + " | ".join(row[at] for at in columns) + " |" for row in rows]
-
-    return _blocks(text, len(header), 1)
+    return _blocks(lambda columns: [f"| {' | '.join(row[at] for at in columns)} |" for row in rows], len(header), 1)
 
 
 def _blocks(text: Callable[[Sequence[int]], list[str]], columns: int, repeated: int) -> str:

@@ -103,8 +103,30 @@ class Board(RichDisplay):
         if not puzzle.holes:
             return self
         self.check_shape(puzzle)
+        return self.with_pieces(list(puzzle.holes), oriented)
+
+    def with_pieces(self, cells: Any, oriented: Any) -> Board:
+        """The same board with other oriented pieces (``piece * 4 + rotation``) on some cells; -1 empties a cell."""
         placements = self.placements.copy()
-        placements[list(puzzle.holes)] = oriented
+        placements[cells] = oriented
+        return Board(placements, self.width, self.height)
+
+    def filled(self, puzzle: Puzzle, cells: Iterable[int]) -> Board:
+        """A legal board with the empty ones of ``cells`` filled in order, each by the free piece that matches most.
+
+        Of equal pieces the first is taken; those of clues are not free.
+        """
+        placements, unused = self.placements.copy(), np.ones(puzzle.cells, dtype=bool)
+        unused[placements[placements >= 0] >> 2] = False
+        unused[[clue.piece for clue in puzzle.fixed]] = False
+        for cell in (cell for cell in cells if placements[cell] < 0):
+            fits = np.repeat(unused, 4) & puzzle.fits(cell)
+            matches = fits.astype(int)
+            for side, other in puzzle.neighbours(cell):
+                if placements[other] >= 0:
+                    matches += fits & (puzzle.oriented[:, side] == puzzle.oriented[placements[other], side ^ 2])
+            placements[cell] = matches.argmax()
+            unused[placements[cell] >> 2] = False
         return Board(placements, self.width, self.height)
 
     @property

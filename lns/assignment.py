@@ -135,23 +135,13 @@ def with_rim(puzzle: Puzzle, placements: IntArray, pieces: IntArray) -> IntArray
 def greedy_board(puzzle: Puzzle) -> FoundBoard:
     """Fill the board row by row, each cell with the free piece that matches most of the placed neighbours.
 
-    It takes a moment: for a search that ends before its first step has made a board. Of equal pieces the first is
-    taken. A piece fits the grey sides of the cells of one kind only, and there are as many pieces as cells of each
-    kind, so that a piece is left for each cell. The board is full, legal and keeps the clues. InputError as by
-    `reassign`.
+    It takes a moment: for a search that ends before its first step has made a board. A piece fits the grey sides of the
+    cells of one kind only, and there are as many pieces as cells of each kind, so that a piece is left for each cell.
+    The board is full, legal and keeps the clues. InputError as by `reassign`.
     """
-    quads = puzzle.oriented
     placed = np.full(puzzle.cells, -1, dtype=np.int32)
     for clue in puzzle.fixed:
         placed[clue.cell] = clue.oriented
     placed = with_rim(puzzle, placed, _unplaced(puzzle, placed))
-    free = np.isin(np.arange(puzzle.cells), _unplaced(puzzle, placed)).repeat(4)
-    for cell in np.flatnonzero(placed < 0).tolist():
-        matches = np.zeros(4 * puzzle.cells, dtype=np.int8)
-        for side, neighbour in puzzle.neighbours(cell):
-            if placed[neighbour] >= 0:
-                matches += quads[:, side] == quads[placed[neighbour], (side + 2) % 4]
-        piece = int(np.where(free & puzzle.fits(cell), matches, -1).argmax())
-        placed[cell] = piece
-        free[piece - piece % 4 : piece - piece % 4 + 4] = False
-    return verified_board(puzzle, Board(placed, puzzle.width, puzzle.height), GREEDY)
+    board = Board(placed, puzzle.width, puzzle.height).filled(puzzle, range(puzzle.cells))
+    return verified_board(puzzle, board, GREEDY)

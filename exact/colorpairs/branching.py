@@ -12,7 +12,7 @@ from lns.exact.kernels.bits import lowest_bit
 from lns.exact.kernels.jit import inline_flat_kernel
 
 NO_CELL = -1
-BY_MOTIF_1_2, BY_MOTIF_3_4 = range(2)  # how `best_cell` scores cells
+BY_MOTIF_1_2, BY_MOTIF_3_4, BY_URGENCY = range(3)  # how `best_cell` scores cells
 _BIG = 1 << 30
 _MIN_OFFER, _MIN_EXPECTED_OFFER, _MIN_EXPECTED_GAP, _MIN_EXPECTED_RATIO, _, _ROW_MAJOR = map(int, Heuristic)
 
@@ -147,35 +147,24 @@ def smallest_offer_pair(s: State, w: Switches, cell: int) -> int:
 
 @inline_flat_kernel
 def best_cell(t: Tables, s: State, w: Switches, cells: U64, by: int) -> int:
-    """The first one of ``cells`` with the least `motif_score`; NO_CELL if none has one.
+    """The first one of ``cells`` with the least score; NO_CELL if none has one (5.1).
 
-    BY_MOTIF_1_2: a cell with four known sides, else with three; then by the fewest pieces (5.1).
+    BY_MOTIF_1_2: a cell with four known sides, else with three; then by the fewest pieces. BY_MOTIF_3_4: `motif_score`.
+    BY_URGENCY: the `urgency` of the pair that it demands; all are equal with ROW_MAJOR.
     """
-    best, least = NO_CELL, _BIG
+    best, least = NO_CELL, float(_BIG)
     for word in range(t.words):
         members = cells[word]
         while members:
             cell = (word << 6) + lowest_bit(members)
             members &= members - np.uint64(1)
+            score = 0.0
             if by == BY_MOTIF_1_2:
-                score = s.offer[smallest_offer_pair(s, w, cell)] - (s.known_sides[cell] << 20)
-            else:
-                score = motif_score(t, s, w, cell)
-            if score < least:
-                best, least = cell, score
-    return best
-
-
-@inline_flat_kernel
-def most_urgent_cell(t: Tables, s: State, w: Switches) -> int:
-    """The first cell that demands the pair with the smallest `urgency`; by ROW_MAJOR the first one."""
-    best, least = NO_CELL, 1e300
-    for word in range(t.words):
-        cells = s.surrounded[word]
-        while cells:
-            cell = (word << 6) + lowest_bit(cells)
-            cells &= cells - np.uint64(1)
-            score = 0.0 if w.heuristic == _ROW_MAJOR else urgency(t, s, w, s.cell_pairs[cell * SLOTS])
+                score = float(s.offer[smallest_offer_pair(s, w, cell)] - (s.known_sides[cell] << 20))
+            elif by == BY_MOTIF_3_4:
+                score = float(motif_score(t, s, w, cell))
+            elif w.heuristic != _ROW_MAJOR:
+                score = urgency(t, s, w, s.cell_pairs[cell * SLOTS])
             if score < least:
                 best, least = cell, score
     return best
@@ -343,18 +332,9 @@ def cell_without_pair(t: Tables, s: State) -> tuple[int, int]:
 def list_colour_values(t: Tables, s: State, cell: int, colour: int, start: int) -> int:
     """Write what fits ``cell`` and has ``colour`` (K: any colour) to ``s.values``, first duplicates only; their end."""
     end = start
-    for i in range(t.colour_piece_start[colour], t.colour_piece_start[colour + 1]):
-        piece = t.colour_piece[i]
-        if not is_next_free(t, s, piece):
-            continue
-        for oriented in range(piece * 4, piece * 4 + 4):
-            is_first = True  # no smaller rotation looks equal
-            for smaller in range(piece * 4, oriented):
-                same = True
-                for side in range(4):
-                    same &= t.quad[smaller * 4 + side] == t.quad[oriented * 4 + side]
-                is_first &= not same
-            if is_first and fits(t, s, cell, oriented):
-                s.values[end] = oriented
-                end += 1
+    for i in range(t.colour_oriented_start[colour], t.colour_oriented_start[colour + 1]):
+        oriented = t.colour_oriented[i]
+        if is_next_free(t, s, oriented >> 2) and fits(t, s, cell, oriented):
+            s.values[end] = oriented
+            end += 1
     return end

@@ -86,7 +86,7 @@ def open_frame(t: Tables, s: State, w: Switches, depth: int, with_shaving: bool 
     if cell == NO_CELL and w.motifs:
         cell = branching.best_cell(t, s, w, s.surrounded, branching.BY_MOTIF_3_4)
     if cell == NO_CELL:
-        cell = branching.most_urgent_cell(t, s, w)
+        cell = branching.best_cell(t, s, w, s.surrounded, branching.BY_URGENCY)
         if w.random_cell and cell != NO_CELL:
             cell = branching.random_cell_of(t, s, s.cell_pairs[cell * SLOTS])
     if cell == NO_CELL:
@@ -327,8 +327,6 @@ class ColorPairs(CountedSearch):
 
     ``seed``: random seed, used by ``options.random_cell`` only. Raises InputError for more than `MAX_COLOURS` colours.
     """
-
-    COUNTER_INDEXES = counter.NODES, counter.SOLUTIONS, counter.EXHAUSTED
 
     def __init__(self, puzzle: Puzzle, options: Options | None = None, seed: int = 0) -> None:
         self.puzzle = puzzle

@@ -31,13 +31,13 @@ ROOT = -1  # level of a clue, which is placed before any choice
 
 Counters = namedtuple(
     "Counters",
-    "DEPTH NODES EXHAUSTED SOLUTIONS FRAME_OPEN THREE_SIDED PREEMPTED CONTRADICTIONS PREEMPTIONS LEVELS_JUMPED "
+    "NODES SOLUTIONS EXHAUSTED DEPTH FRAME_OPEN THREE_SIDED PREEMPTED CONTRADICTIONS PREEMPTIONS LEVELS_JUMPED "
     "SHAVING_TESTS DEEPEST BEST ALLOWED SPARE RUNNING BALANCE PRICED UNITS TASKS PENDING",
 )
 counter = Counters(*range(len(Counters._fields)))
-"""Indices in the counters of a search. From BEST on they are those of regions: mismatches of the refill found or -1;
-mismatches that one may have; free pieces left over; what the dynamic search does next; whether balance and prices
-are used; units that a refill may cost; tasks made; height of the stack of pending tasks."""
+"""Indices in the counters of a search, first those of `lns.exact.driver`. From BEST on they are those of regions:
+mismatches of the refill found or -1; mismatches that one may have; free pieces left over; what the dynamic search does
+next; whether balance and prices are used; units that a refill may cost; tasks made; height of the stack of tasks."""
 
 
 class Tables(NamedTuple):
@@ -66,6 +66,8 @@ class Tables(NamedTuple):
     pair_piece_start: I32  # (P+1,)
     colour_piece: I32  # the pieces that have a colour, colour after colour, then all pieces (for the colour K)
     colour_piece_start: I32  # (K+2,)
+    colour_oriented: I32  # the same as piece*4 + rotation; orientations that look equal occur once
+    colour_oriented_start: I32  # (K+2,)
     neighbour: I32  # (C*4,): the cell at each side, -1 beyond the rim or for a hole
     shown: I32  # (C*4,): colour that a side of a cell must have before the search: 0 by the rim; -1 = any
     previous_duplicate: I32  # (N,): the duplicate numbered before a piece, -1 = none
@@ -181,6 +183,8 @@ def make_tables(
         pair_piece_start=starts(np.bincount(pair[own], minlength=pairs)),
         colour_piece=np.nonzero(has)[1].astype(np.int32),
         colour_piece_start=starts(has.sum(axis=1)),
+        colour_oriented=np.nonzero((has[:, :, None] & looks).reshape(len(has), -1))[1].astype(np.int32),
+        colour_oriented_start=starts(has @ looks.sum(axis=1)),
         neighbour=neighbour,
         shown=shown,
         previous_duplicate=np.where(duplicate, np.arange(pieces) - 1, -1).astype(np.int32),
@@ -284,7 +288,7 @@ def empty_state(tables: Tables, options: Options, *, any_pair: bool = True, seed
     longest = int(np.diff(tables.pair_oriented_start).max(initial=4))
     extra = 0
     if not any_pair:  # values of single colours, and of all pieces at the start of each part of the board
-        longest = max(longest, 4 * int(np.diff(tables.colour_piece_start)[:-1].max(initial=0)))
+        longest = max(longest, int(np.diff(tables.colour_oriented_start)[:-1].max(initial=0)))
         begins = (tables.neighbour.reshape(-1, 4)[:, [UP, LEFT]] < 0).all(axis=1)  # each part of the board has one
         extra = 4 * tables.pieces * int(begins.sum())
 

@@ -13,10 +13,11 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from lns.exact.driver import EXHAUSTED, NODES, SOLUTIONS
 from lns.exact.kernels import allocate
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 
-NODES, SOLUTIONS, EXHAUSTED, LEVEL, DESCENDING, PRUNED, BRANCHES, DEEPEST, COUNTERS = range(9)
+LEVEL, DESCENDING, PRUNED, BRANCHES, DEEPEST, COUNTERS = range(3, 9)
 NOTHING = -1
 SOLVED, STUCK = -1, -2
 OPTIONAL = 1 << 20
@@ -43,15 +44,15 @@ class Problem(NamedTuple):
     beside: Ints  # (E, 4): the cells next to each cell, -1 = none; the cells are the first items
     pieces: Ints  # (K,): cells of a piece of each kind
     kinds: int  # the first item that is a kind
-    zones: bool  # reject options that leave a zone of cells which no pieces can fill
-    dead_ends: bool  # reject options that leave an item which cannot be covered
+    zones: bool = False  # reject options that leave a zone of cells which no pieces can fill
+    dead_ends: bool = True  # reject options that leave an item which cannot be covered
 
 
 def make_problem(begin: Ints, item: Ints, items: int, **fields: Any) -> Problem:
     """A problem of ``items`` items; the fields that are not given are those of plain exact cover."""
     none = np.zeros(0, dtype=np.int32)
-    plain: dict[str, Any] = {"colour": np.zeros(len(item), dtype=np.int32), "images": none, "pieces": none}
-    plain |= {"beside": none.reshape(0, 4), "kinds": items, "zones": False, "dead_ends": True}
+    plain: dict[str, Any] = {"colour": np.zeros_like(item), "images": none, "pieces": none, "kinds": items}
+    plain["beside"] = none.reshape(0, 4)
     return Problem(
         begin=begin,
         item=item,

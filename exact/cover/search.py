@@ -65,9 +65,7 @@ class CoverModel:
 
     def board(self, options: npt.NDArray[np.int32] | list[int]) -> Board:
         """The board of a set of options."""
-        placements = np.full(self.puzzle.cells, -1, dtype=np.int32)
-        placements[self.cell[options]] = self.oriented[options]
-        return Board(placements, self.puzzle.width, self.puzzle.height)
+        return Board.empty(self.puzzle).with_pieces(self.cell[options], self.oriented[options])
 
 
 def _rows(
@@ -153,8 +151,6 @@ def _codes(puzzle: Puzzle, code: str) -> tuple[IntArray, npt.NDArray[np.bool_]]:
 
 class PausedCover(CountedSearch):
     """A paused search of an exact cover problem."""
-
-    COUNTER_INDEXES = kernel.NODES, kernel.SOLUTIONS, kernel.EXHAUSTED
 
     def __init__(self, problem: Problem, state: CoverState) -> None:
         self.problem, self.state, self.counters = problem, state, state.counters

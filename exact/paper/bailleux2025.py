@@ -20,7 +20,7 @@ import numpy as np
 
 from lns.exact.compare import ComparisonRow, Runs, run_experiment
 from lns.exact.execution import Request
-from lns.exact.paper.runs import NAN, Plan, crossed, grouped, mean_of, rounded, solver_run, times
+from lns.exact.paper.runs import NAN, Plan, Rows, crossed, grouped, mean_of, rounded, solver_run, times
 from lns.exact.sat.clauses import lines_of
 from lns.exact.sat.encodings import encode
 from lns.exact.text_table import aligned
@@ -57,25 +57,23 @@ def runs(plan: Plan) -> Runs:
             yield solver_run(puzzle.name, puzzle, solver, request)
 
 
-OfSize = dict[tuple[str, int], list[ComparisonRow]]
-"""The rows of a method and a size."""
+def _class(n: int) -> str:
+    return f"balanced-torus-{n}x{n}-c{n}"
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
     """The text of tables 4 to 7 with the paper's figures in the last columns, of the spread, and of the best."""
     by_class = grouped(rows)
-    of = {(solver, n): by_class[f"balanced-torus-{n}x{n}-c{n}", solver] for solver in plan.solvers for n in plan.sizes}
     lines = [["method", "size", "puzzles", "solved %", "min s", "mean s", "max s", "variables", "clauses", "file MB",
               "peak MB", "paper: %", "mean s", "variables", "clauses", "file MB"]]  # fmt: skip
-    lines += [_line(solver, n, chosen) for (solver, n), chosen in of.items() if chosen]
+    wanted = ((solver, n, by_class[_class(n), solver]) for solver, n in product(plan.solvers, plan.sizes))
+    lines += [_line(solver, n, chosen) for solver, n, chosen in wanted if chosen]
     best = [["size", "best encoding", "solved", "mean s", "best other", "solved", "mean s"]]
-    best += [
-        [f"{n}x{n}", *_best(of, plan, n, encodings=True), *_best(of, plan, n, encodings=False)] for n in plan.sizes
-    ]
+    best += [[f"{n}x{n}", *_best(by_class, plan, n, "sat:"), *_best(by_class, plan, n, "")] for n in plan.sizes]
     return "\n\n".join([
         f"Bailleux 2025, tables 4 to 7: {SAT_SOLVER}, limit {plan.seconds:.0f} s of processor time\n"
         + aligned(lines, repeated=2),
-        _spread(of, plan),
+        _spread(by_class, plan),
         "the best encoding and the best other solver, by size\n" + aligned(best),
     ])  # fmt: skip
 
@@ -108,7 +106,7 @@ def _megabytes_of_file(encoding: str, n: int) -> float:
     return sum(len(text) for block in formula.clauses() for text in lines_of(block)) / 1e6
 
 
-def _spread(of: OfSize, plan: Plan) -> str:
+def _spread(by_class: Rows, plan: Plan) -> str:
     """How far the times of one size spread, in the two ways of the paper's section 3.
 
     The largest time over the smallest; and the largest number k such that k puzzles of a size are solved faster than k
@@ -118,7 +116,7 @@ def _spread(of: OfSize, plan: Plan) -> str:
     for solver in plan.solvers:
         before: list[float] = []
         for n in plan.sizes:
-            seconds = sorted(times(of[solver, n]))
+            seconds = sorted(times(by_class[_class(n), solver]))
             if len(seconds) > 1:
                 most = min(len(seconds), len(before))
                 crossing = next((k for k in range(most) if seconds[k] >= before[-1 - k]), most)
@@ -130,12 +128,12 @@ def _spread(of: OfSize, plan: Plan) -> str:
     return aligned(lines, repeated=2)
 
 
-def _best(of: OfSize, plan: Plan, n: int, *, encodings: bool) -> list[str]:
-    """The best encoding or other solver of a size: most puzzles solved, then least time. Its figures."""
+def _best(by_class: Rows, plan: Plan, n: int, kind: str) -> list[str]:
+    """The best encoding ("sat:") or other solver of a size: most puzzles solved, then least time. Its figures."""
     ranked = []
-    for solver in plan.solvers:
-        chosen = of[solver, n]
-        if solver.startswith("sat:") == encodings and chosen and all(row.status != "refused" for row in chosen):
+    for solver in (each for each in plan.solvers if each.startswith("sat:") == bool(kind)):
+        chosen = by_class[_class(n), solver]
+        if chosen and all(row.status != "refused" for row in chosen):
             solved = times(chosen)
             ranked.append((-len(solved) / len(chosen), mean_of(solved), solver, f"{len(solved)} of {len(chosen)}"))
     _, seconds, best, solved_of = min(ranked, default=(0.0, NAN, "-", "-"))
@@ -158,7 +156,7 @@ def proofs_text(sides: Sequence[int], per_size: int, seconds: float, output: Pat
     by_class = grouped(run_experiment(planned, output))
 
     def entry(side: int, prover: str) -> str:
-        chosen = by_class[f"swapped-balanced-torus-{side}x{side}-c{side}", prover]
+        chosen = by_class[f"swapped-{_class(side)}", prover]
         proofs = [row.seconds for row in chosen if row.status == "infeasible"]
         return f"{rounded(mean_of(proofs))}, {len(proofs)} of {len(chosen)}"
 

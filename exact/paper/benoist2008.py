@@ -214,21 +214,18 @@ def _table_2(kept: Sequence[Instance]) -> str:
         value = ratio(pairs, field, average)
         return "-" if value is None else f"{before}{value:.3g} ({len(pairs)})"
 
+    averages: dict[str, Mean] = {"arithmetic": mean, "geometric": geometric_mean}
     lines = []
     for method, (what, field) in product((MIN_OFFER, REFERENCE), FIELDS.items()):
-        over_all, arithmetics, geometrics = [], [], []
-        for of_class in by_class(kept):
-            inside = [(done[ROW_SCAN], done[method]) for done in of_class if _has(done, method) and ROW_SCAN in done]
-            both = [pair for pair in inside if pair[0].is_finished]
-            over_all.append(entry(inside, field, before="" if len(both) == len(inside) else "≥ "))
-            arithmetics.append(entry(both, field, mean))
-            geometrics.append(entry(both, field))
-        if method == MIN_OFFER:
-            arithmetics, geometrics = map(_beside, (arithmetics, geometrics), TABLE_2[what], ["paper "] * 2)
         name = f"{_NAMES.get(method, method)}: {what}"
+        tried = [[(done[ROW_SCAN], done[method]) for done in of_class if _has(done, method) and ROW_SCAN in done]
+                 for of_class in by_class(kept)]  # fmt: skip
+        ended = [[pair for pair in pairs if pair[0].is_finished] for pairs in tried]
+        over_all = [entry(pairs, field, before="≥ " * (pairs != own)) for pairs, own in zip(tried, ended, strict=True)]
         lines.append([f"{name} divided by, geometric mean over all", *over_all])
-        lines.append([f"{name}, arithmetic mean", *arithmetics])
-        lines.append([f"{name}, geometric mean", *geometrics])
+        for (kind, average), paper in zip(averages.items(), TABLE_2[what], strict=True):
+            means = [entry(pairs, field, average) for pairs in ended]
+            lines.append([f"{name}, {kind} mean", *(_beside(means, paper, "paper ") if method == MIN_OFFER else means)])
     return markdown(["when the best takes", *CLASSES], lines)
 
 

@@ -90,7 +90,12 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
         _, _, title, table = METHODS[method]
 
         def cell(k: int, cells: int, method: str = method, table: str = table) -> str:
-            return _cell(by_class[f"{cells}-c{k}", method], PAPER.get(table, {}).get(k, {}).get(cells))
+            chosen, paper = by_class[f"{cells}-c{k}", method], PAPER.get(table, {}).get(k, {}).get(cells)
+            if not chosen:
+                return "-"
+            solved = times(chosen)
+            known = "" if paper is None else f" ({rounded(paper[0] / paper[1])} s {paper[1]}%)" if paper[1] else " (0%)"
+            return f"{rounded(mean_of(solved))} s " * bool(solved) + f"{100 * len(solved) // len(chosen)}%{known}"
 
         text = crossed("colours", colours, pieces, cell)
         parts.append(f"table {table}: {title}; mean seconds and share solved (the paper's)\n{text}")
@@ -101,15 +106,3 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
         if any(steps):
             lines.append([f"{side * side} pieces, {k} colours", *(rounded(mean_of(nodes)) for nodes in steps)])
     return "\n\n".join([*parts, aligned(lines)])
-
-
-def _cell(chosen: Sequence[ComparisonRow], paper: tuple[float, int] | None) -> str:
-    """The mean seconds and the share solved of a class, the paper's in brackets."""
-    if not chosen:
-        return "-"
-    solved = times(chosen)
-    seconds = f"{rounded(mean_of(solved))} s " if solved else ""
-    known = ""
-    if paper is not None:
-        known = f" ({rounded(paper[0] / paper[1])} s {paper[1]}%)" if paper[1] else " (0%)"
-    return f"{seconds}{100 * len(solved) // len(chosen)}%{known}"

@@ -218,16 +218,14 @@ def improve(
         return design.difficulty if goal == "hard" else -design.solutions
 
     current: Design | None = None
-    best: float | None = None
     joints = list(start) if start is not None else drawn()
     for _ in range(trees):
         most = None if goal == "hard" else nodes if current is None else current.solutions
         found = evaluate(width, height, joints, nodes, most)
         if found is not None and (current is None or value(found) >= value(current)):
-            current = found
-        if found is not None and (best is None or value(found) > best):
-            best = value(found)
-            yield found
+            is_better, current = current is None or value(found) > value(current), found
+            if is_better:
+                yield found
             if goal == "single" and found.solutions == 1:
                 return
         joints = drawn() if current is None else list(current.joints)

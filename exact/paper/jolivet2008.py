@@ -19,6 +19,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from math import comb
 from statistics import stdev
 
@@ -113,35 +114,26 @@ CUT, ESTIMATE = ">", "~"  # put before a mean where trees were cut: it is a lowe
 
 def runs(plan: Plan) -> Runs:
     """Plan a run for each puzzle of each class, and those of the `PARTS`."""
-    wanted = [
-        (side, side, colours, method)
-        for side, colours in _classes(plan, TABLE_1).values()
-        for method in METHODS
-        if method != "grouping" or side % 2 == 0
-    ]
-    wanted += [
-        (*shape, colours, "dlx:binary")
-        for shape, figures in TABLE_2.items()
-        for colours, figure in zip(_COLOURS, figures, strict=True)
-        if max(shape) in plan.sizes and colours in plan.colours and figure is not None
-    ]
-    wanted += [(side, side, colours, "zig-zag") for side, colours in _classes(plan, TABLE_3).values()]
+    wanted = [(side, side, k, method) for side, k in _classes(plan, TABLE_1).values() for method in METHODS]
+    for shape, figures in TABLE_2.items():
+        known = zip(_COLOURS, figures, strict=True) if max(shape) in plan.sizes else ()
+        wanted += [(*shape, k, "dlx:binary") for k, figure in known if k in plan.colours and figure is not None]
+    wanted += [(side, side, k, "zig-zag") for side, k in _classes(plan, TABLE_3).values()]
     for width, height, colours, method in dict.fromkeys(wanted):
         side = max(width, height)
         is_slow = side >= 8 and method in design.CODES and TABLE_1.get((side, colours), (None,))[0] is None
-        for seed in plan.seeds[: plan.slow] if is_slow else plan.seeds:
-            if method in plan.solvers:
+        if method in plan.solvers and (method != "grouping" or side % 2 == 0):
+            for seed in plan.seeds[: plan.slow] if is_slow else plan.seeds:
                 question = "all solutions of the uniform puzzle"
                 yield _tree_run((width, height, colours, seed), method, question, plan.nodes)
     if "paths" in plan.solvers:
-        for side, colours in PATH_CLASSES:
-            for name in design.PATHS if side in plan.sizes else ():
-                for seed in plan.seeds:
-                    yield _tree_run((side, side, colours, seed), f"path:{name}", "all solutions", plan.nodes)
+        for (side, colours), name, seed in product(PATH_CLASSES, design.PATHS, plan.seeds):
+            if side in plan.sizes:
+                yield _tree_run((side, side, colours, seed), f"path:{name}", "all solutions", plan.nodes)
     if "hard" in plan.solvers:
         for side, colours in _classes(plan, TABLE_3).values():
             yield _search_run(plan, (side, side, colours), "hard", f"hardest of {plan.trees} boards")
-    if "single" in plan.solvers:  # as many colours as the paper's bound, and one less
+    if "single" in plan.solvers:
         for (width, height), bound in TABLE_4.items():
             for colours in (bound, bound - 1) if max(width, height) in plan.sizes else ():
                 if colours >= design.fewest_colours(width, height, symmetric=False):
@@ -240,8 +232,12 @@ def _mean_and_error(values: Sequence[float], rows: Sequence[ComparisonRow], mark
     if not values:
         return "-"
     error = stdev(values) / len(values) ** 0.5 if len(values) > 1 else NAN
-    is_cut = any(row.status == BUDGET_SPENT for row in rows)
-    return f"{mark if is_cut else ''}{rounded(mean_of(values))}±{rounded(error)}"
+    return f"{_mark(rows, mark)}{rounded(mean_of(values))}±{rounded(error)}"
+
+
+def _mark(rows: Sequence[ComparisonRow], mark: str) -> str:
+    """The mark if some trees were cut."""
+    return mark if any(row.status == BUDGET_SPENT for row in rows) else ""
 
 
 def difficulty(rows: Sequence[ComparisonRow]) -> list[float]:
@@ -295,19 +291,15 @@ def _conjecture(by_class: Rows) -> str:
     The paper conjectures that single solutions begin where the difficulty does.
     """
     lines = [["mean solutions, dlx:binary", *map(str, _COLOURS), "first single", "peak"]]
-    for width, height in TABLE_2:
-        line, single, hardest = [f"{width}x{height}"], "-", {}
-        for colours in _COLOURS:
-            of_class = by_class[_name(width, height, colours), "dlx:binary"]
-            chosen = [row for row in of_class if row.status != BUDGET_SPENT]
-            line.append(rounded(mean_of([row.solutions for row in chosen])))
-            alone = sum(row.solutions == 1 for row in chosen)
-            if alone and single == "-":
-                single = f"{colours} ({alone} of {len(chosen)})"
-            if chosen:
-                hardest[colours] = mean_of(difficulty(chosen))
-        peak = max(hardest, key=hardest.__getitem__) if hardest else "-"
-        lines.append([*line, single, str(peak)])
+    for shape in TABLE_2:
+        rows = {k: [row for row in by_class[_name(*shape, k), "dlx:binary"] if row.status != BUDGET_SPENT]
+                for k in _COLOURS}  # fmt: skip
+        solutions = {k: [row.solutions for row in ended] for k, ended in rows.items()}
+        single = (f"{k} ({each.count(1)} of {len(each)})" for k, each in solutions.items() if 1 in each)
+        hardest = {k: mean_of(difficulty(ended)) for k, ended in rows.items() if ended}
+        peak = max(hardest, key=hardest.__getitem__, default="-")
+        means = [rounded(mean_of(each)) for each in solutions.values()]
+        lines.append(["{}x{}".format(*shape), *means, next(single, "-"), str(peak)])
     return "section 5.2: mean solutions by colours (the paper at 4x4: 7000 with 2, 40 with 3)\n" + aligned(lines)
 
 
@@ -321,24 +313,21 @@ def _paths_text(by_class: Rows) -> str:
         lines.append([name, " ".join(map(str, counts)), str(sum(counts))])
         for side, colours in PATH_CLASSES:
             chosen = by_class[_name(side, side, colours), f"path:{name}"]
-            mark = CUT if any(row.status == BUDGET_SPENT for row in chosen) else ""
-            lines[-1].append(mark + rounded(mean_of([row.nodes for row in chosen])))
+            lines[-1].append(_mark(chosen, CUT) + rounded(mean_of([row.nodes for row in chosen])))
     return "figure 3: local constraints by path, and mean nodes\n" + aligned(lines)
 
 
 def _single_text(rows: Sequence[ComparisonRow]) -> str:
     """Table 4: the fewest colours with which a single-solution puzzle was found, and the lower bound by counting."""
-    found: dict[str, list[int]] = {}
-    for row in rows:
-        if row.solver == "single":
-            shape, _, colours = row.instance.partition("-c")
-            found.setdefault(shape, []).extend([int(colours)] if row.solutions == 1 else [])
+    tried = [row for row in rows if row.solver == "single"]
 
     def cell(height: int, width: int) -> str:
-        if width < height or (shape := f"{width}x{height}") not in found:
+        found = [row for row in tried if row.instance.startswith(f"{width}x{height}-c")]
+        if width < height or not found:
             return ""
         low = design.fewest_colours(width, height, symmetric=False)
-        return f"{low}..{min(found[shape], default='?')} ({TABLE_4[width, height]})"
+        single = (int(row.instance.split("-c")[1]) for row in found if row.solutions == 1)
+        return f"{low}..{min(single, default='?')} ({TABLE_4[width, height]})"
 
     sides = {str(side): side for side in range(3, 11)}
     head = "table 4: colours of puzzles with a single solution: lower bound .. fewest found (the paper's bound)\n"

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from math import prod
 from pathlib import Path
 
@@ -232,17 +233,14 @@ def render(grid: Grid) -> str:
 
 def _blocks(text: str) -> list[tuple[int, list[str]]]:
     """(number of the first line, lines) of each block of lines without a blank line; trailing blanks are dropped."""
-    blocks: list[tuple[int, list[str]]] = []
     rows = [line.rstrip() for line in text.split("\n")]
     for number, row in enumerate(rows, 1):
         for sign in row:
             if sign.isspace() or not sign.isprintable():
                 raise InputError(f"{sign!r} inside a picture; expected '.' for an empty cell", line=number)
-        if row and (number == 1 or not rows[number - 2]):
-            blocks.append((number, []))
-        if row:
-            blocks[-1][1].append(row)
-    return blocks
+    groups = groupby(enumerate(rows, 1), key=lambda numbered: bool(numbered[1]))
+    blocks = [[*block] for is_drawn, block in groups if is_drawn]
+    return [(block[0][0], [row for _, row in block]) for block in blocks]
 
 
 def _piece(line: int, rows: Sequence[str]) -> tuple[str, Shape]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import factorial, prod
@@ -19,7 +19,7 @@ import numpy as np
 
 from lns.exact.child_process import Emit, run_in_process
 from lns.exact.cover.search import library_covers
-from lns.exact.driver import PausedSearch, Progress, ProgressCallback
+from lns.exact.driver import PausedSearch, Progress, ProgressCallback, Turns
 from lns.exact.execution import Request, build_and_run, solve_in_child, timed
 from lns.exact.optional_deps import require
 from lns.exact.outcome import Outcome, SolveStatus
@@ -28,7 +28,6 @@ from lns.exact.polyominoes.model import FillingSearch, build_model
 from lns.instances.errors import InputError
 
 COUNTING_WEIGHT = "descender"  # for counting, where the order hardly matters
-SLICE = 1000  # nodes of a turn of the race
 CONVENTION = "rotated and mirrored fillings counted; equal pieces swapped count once"
 _LOOK_SECONDS = 0.1
 
@@ -49,53 +48,8 @@ class FillResult:
     deepest: int = 0  # most pieces placed at one time
 
 
-class WeightRace(PausedSearch):
-    """Searches by several weights, SLICE nodes in turn, until one of them ends. No weight is fast on every grid."""
-
-    first_step = FillingSearch.first_step
-
-    def __init__(self, searches: Sequence[FillingSearch]) -> None:
-        self.searches = searches
-        self.ended: FillingSearch | None = None  # the search that has a filling or is exhausted
-        self._current, self._turn_left = 0, SLICE
-
-    @property
-    def nodes(self) -> int:
-        return sum(search.nodes for search in self.searches)
-
-    @property
-    def solutions(self) -> int:
-        return 0 if self.ended is None else self.ended.solutions
-
-    @property
-    def exhausted(self) -> bool:
-        return self.ended is not None and self.ended.exhausted
-
-    @property
-    def explored(self) -> float:
-        return max(search.explored for search in self.searches)
-
-    def advance(self, budget: int, stop_at_first: bool) -> None:
-        """Continue for ``budget`` placements in total, or to the first solution, where a race always stops."""
-        while self.ended is None:
-            if self._turn_left <= 0:
-                self._current, self._turn_left = (self._current + 1) % len(self.searches), SLICE
-            current = self.searches[self._current]
-            before = current.nodes
-            current.advance(min(self._turn_left, budget), True)
-            spent, self.ended = current.nodes - before, current.ended
-            self._turn_left, budget = self._turn_left - spent, budget - spent
-            if budget <= 0:
-                return
-
-
 def fill(
-    grid: Grid,
-    weight: str | Sequence[str] | None = None,
-    *,
-    zones: bool = True,
-    dead_ends: bool = True,
-    **fields: Any,
+    grid: Grid, weight: str | Sequence[str] | None = None, *, zones: bool = True, dead_ends: bool = True, **fields: Any
 ) -> FillResult:
     """Find the first filling of a grid, or count all (Perrin & Beaujard, section III).
 
@@ -114,49 +68,43 @@ def fill(
     weights = [*WEIGHTS] if weight == RACE else [weight] if isinstance(weight, str) else weight
     if request.count_all and len(weights) > 1:
         raise InputError("a race ends at the first filling; expected one weight to count all")
-    searches: list[FillingSearch] = []
+    searches: dict[str, FillingSearch] = {}  # by weight; no weight is fast on every grid
 
     def begin() -> PausedSearch:
         model = build_model(grid, reduced=request.count_all)
-        searches.extend(FillingSearch(model, name, zones=zones, dead_ends=dead_ends) for name in timed(weights))
-        return WeightRace(searches) if len(searches) > 1 else searches[0]
+        for name in timed(weights):
+            searches[name] = FillingSearch(model, name, zones=zones, dead_ends=dead_ends)
+        return Turns(searches)
 
     outcome = build_and_run(begin, request)
-    ended = next((search for search in searches if search.ended), None)
+    every = [*searches.values()]
     return FillResult(
         outcome.status,
         outcome.solutions,
         outcome.nodes,
         outcome.seconds,
-        filling=None if ended is None else ended.first_filling(),
-        options=searches[0].model.options if searches else 0,
-        pruned=sum(search.pruned for search in searches),
-        weight="" if ended is None else ended.weight,
-        branches=sum(search.branches for search in searches),
-        deepest=max((search.deepest for search in searches), default=0),
+        filling=searches[outcome.answered_by].first_filling() if outcome.answered_by else None,
+        options=every[0].model.options if every else 0,
+        pruned=sum(search.pruned for search in every),
+        weight=outcome.answered_by,
+        branches=sum(search.branches for search in every),
+        deepest=max((search.deepest for search in every), default=0),
     )
 
 
 def race(
-    grid: Grid,
-    workers: int,
-    weights: Sequence[str] = tuple(WEIGHTS),
-    *,
-    zones: bool = True,
-    nodes: int | None = None,
-    seconds: float | None = None,
-    on_progress: ProgressCallback | None = None,
+    grid: Grid, workers: int, *, nodes: int | None = None, on_progress: ProgressCallback | None = None, **fields: Any
 ) -> FillResult:
-    """Find the first filling of a grid by several weights on several processes. The first search that ends decides.
+    """Find the first filling of a grid by all weights on several processes. The first search that ends decides.
 
-    Each of the ``workers`` has its share of the ``weights`` and searches with them in turn. The other parameters are
-    those of `fill`; nodes and progress are those of all processes, as each last reported them. Raises InputError as
-    `fill`, and if there is no worker; ChildProcessError if a process crashes.
+    Each of the ``workers`` has its share of the weights and searches with them in turn. The ``fields`` are ``zones``
+    and ``seconds`` of `fill`; nodes and progress are those of all processes, as each last reported them. Raises
+    InputError as `fill`, and if there is no worker; ChildProcessError if a process crashes.
     """
     if workers < 1:
         raise InputError(f"{workers} workers; expected 1 or more")
-    shares = [weights[at::workers] for at in range(min(workers, len(weights)))]
-    own = {"zones": zones, "nodes": None if nodes is None else -(-nodes // len(shares)), "seconds": seconds}
+    shares = [[*WEIGHTS][at::workers] for at in range(min(workers, len(WEIGHTS)))]
+    own = fields | {"nodes": None if nodes is None else -(-nodes // len(shares))}
     told: dict[int, Progress | FillResult] = {}  # the last message of each process
     over, began, interrupted = Event(), time.perf_counter(), False
 
@@ -168,19 +116,18 @@ def race(
                     over.set()
             return over.is_set()
 
-        try:
-            run_in_process(_search_share, grid, shares[at], own, receive=receive)
-        except Exception:
-            over.set()
-            raise
+        run_in_process(_search_share, grid, shares[at], own, receive=receive)
 
     def nodes_told() -> int:
         return sum(message.nodes or 0 for message in told.values())
 
     with ThreadPoolExecutor(len(shares)) as pool:
-        searches = [pool.submit(search_share, at) for at in range(len(shares))]
+        searching = {pool.submit(search_share, at) for at in range(len(shares))}
         try:
-            while not over.wait(_LOOK_SECONDS) and not all(search.done() for search in searches):
+            while searching and not over.is_set():
+                ended, searching = wait(searching, _LOOK_SECONDS, FIRST_COMPLETED)
+                for search in ended:
+                    search.result()  # raises what ended it
                 if on_progress is not None:
                     explored = (each.explored for each in [*told.values()] if isinstance(each, Progress))
                     on_progress(Progress(nodes_told(), 0, time.perf_counter() - began, max(explored, default=0.0)))
@@ -188,8 +135,6 @@ def race(
             interrupted = True
         finally:
             over.set()
-    for search in searches:
-        search.result()  # raises what ended it
     spent = FillResult(SolveStatus.BUDGET_SPENT, 0, 0, 0.0, None, build_model(grid).options)
     results = (message for message in told.values() if isinstance(message, FillResult))
     best = max(results, key=lambda result: (_decides(result), result.deepest), default=spent)

@@ -60,12 +60,16 @@ class Region:
         start = with_clues(puzzle, board, cells)
         clue_cells = {clue.cell for clue in puzzle.fixed}
         free = [cell for cell in cells if cell not in clue_cells]
-        self.outside = start.placements.copy()
-        self.outside[free] = EMPTY
+        rest = start.with_pieces(free, EMPTY)
+        self.outside = rest.placements
         filled = self.outside >= 0
         self.plan = plan_region(puzzle, free, filled=filled)
         self.joints = int((self.plan.around >= 0).sum()) // 2 + len(self.plan.outside)
-        self.base = self._score_outside(start, free)
+        given, freed = self.verification, set(free)
+        if start == board and not given.violations and not (start.placements[free] < 0).any():
+            self.base = given.score - self.joints + sum(a in freed or b in freed for a, b in given.mismatches)
+        else:
+            self.base = verify_rest(puzzle, rest).score
         unused = np.ones(puzzle.cells, dtype=bool)
         unused[self.outside[filled] >> 2] = False
         self.free = unused & (self.plan.is_clue == 0) & (self.plan.kind_of_piece >= 0)
@@ -75,7 +79,7 @@ class Region:
         occupied = start.placements[free] >= 0
         verification = self.verification if start == board else verify(puzzle, start)
         if occupied.any() and not occupied.all() and not verification.violations:
-            start = _fill_empty_cells(puzzle, start, free)
+            start = start.filled(puzzle, free)
             verification = verify(puzzle, start)
         legal = occupied.any() and not verification.violations
         self.start = start
@@ -86,13 +90,6 @@ class Region:
             fits = np.array([puzzle.fits(cell).reshape(-1, 4).any(axis=1) & self.free for cell in free])
             if not fits[linear_sum_assignment(fits, maximize=True)].all():
                 raise BoardError(f"no refill is legal: too few pieces are left with colour {puzzle.rim} for the rim")
-
-    def _score_outside(self, start: Board, free: list[int]) -> int:
-        """The matches that do not touch the region. Raises BoardError if the board breaks a rule outside the region."""
-        given, freed = self.verification, set(free)
-        if start != self.given or given.violations or (start.placements[free] < 0).any():
-            return verify_rest(self.puzzle, Board(self.outside, self.puzzle.width, self.puzzle.height)).score
-        return given.score - self.joints + sum(a in freed or b in freed for a, b in given.mismatches)
 
 
 def checked_cells(puzzle: Puzzle, cells: Iterable[int]) -> list[int]:
@@ -110,30 +107,8 @@ def checked_cells(puzzle: Puzzle, cells: Iterable[int]) -> list[int]:
 
 def with_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
     """The board with the clues of the region placed; identical pieces exchange numbers so that none is there twice."""
-    placements = normalise_clue_pieces(puzzle, board, cells).placements.copy()
-    for clue in puzzle.fixed:
-        if clue.cell in cells:
-            placements[clue.cell] = clue.piece * 4 + clue.rotation
-    return Board(placements, puzzle.width, puzzle.height)
-
-
-def _fill_empty_cells(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
-    """A legal board with the empty ones of ``cells`` filled in order, each by the free piece that matches most."""
-    placements = board.placements.copy()
-    unused = np.ones(puzzle.cells, dtype=bool)
-    unused[placements[placements >= 0] >> 2] = False
-    unused[[clue.piece for clue in puzzle.fixed]] = False
-    for cell in cells:
-        if placements[cell] >= 0:
-            continue
-        fits = np.repeat(unused, 4) & puzzle.fits(cell)
-        matches = fits.astype(int)
-        for side, other in puzzle.neighbours(cell):
-            if placements[other] >= 0:
-                matches += fits & (puzzle.oriented[:, side] == puzzle.oriented[placements[other], side ^ 2])
-        placements[cell] = matches.argmax()
-        unused[placements[cell] >> 2] = False
-    return Board(placements, puzzle.width, puzzle.height)
+    clues = {clue.cell: clue.oriented for clue in puzzle.fixed if clue.cell in cells}
+    return normalise_clue_pieces(puzzle, board, cells).with_pieces([*clues], [*clues.values()])
 
 
 def verify_rest(puzzle: Puzzle, rest: Board) -> Verification:

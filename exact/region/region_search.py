@@ -275,9 +275,7 @@ class RegionSearch:
     def _accept(self, state: RegionState) -> None:
         """Verify the refill that was found and make it the incumbent if it is better."""
         region, mismatches = self.region, int(state.counters[counter.BEST])
-        placements = region.outside.copy()
-        placements[region.plan.cells] = state.refill
-        board = Board(placements, region.puzzle.width, region.puzzle.height)
+        board = region.start.with_pieces(region.plan.cells, state.refill)
         verification = verify(region.puzzle, board)
         if verification.score != region.base + region.joints - mismatches or verification.violations:
             raise AssertionError(f"a refill with {mismatches} mismatches does not verify: {verification}")

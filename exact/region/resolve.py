@@ -222,12 +222,10 @@ def warm_up(order: str) -> None:
     The machine code depends neither on the board nor on the region. Raises InputError if the order is unknown, and
     KeyboardInterrupt on Ctrl-C; the next call then starts again.
     """
-    planted = uniform(4, 4, 3, 1)
-    placements = planted.solution.placements.copy()
-    placements[[5, 6]] = placements[[6, 5]]
-    board = Board(placements, 4, 4)
+    puzzle, solution = uniform(4, 4, 3, 1)
+    board = solution.with_pieces([5, 6], solution.placements[[6, 5]])
     RegionOptions(order)  # raises InputError if the order is unknown
     for each in _ORDERS.get(order, (order,)):
         options = RegionOptions(order=each, prices=True)
-        if resolve(planted.puzzle, board, range(16), nodes=100, options=options).status is RegionStatus.INTERRUPTED:
+        if resolve(puzzle, board, range(16), nodes=100, options=options).status is RegionStatus.INTERRUPTED:
             raise KeyboardInterrupt

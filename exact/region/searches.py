@@ -314,6 +314,12 @@ class SpendCurve(NamedTuple):
     lengths: Ints  # int64 (blocks,): cells of each block
     shares: Ints  # int64 (blocks,): sum of the shares of the blocks so far
 
+    @classmethod
+    def from_start(cls, blocks: list[Ints], shares: Ints, start: int) -> SpendCurve:
+        """The curve of a cycle of blocks that begins at one of them."""
+        turned = blocks[start:] + blocks[:start]
+        return cls(np.concatenate(turned), np.array([*map(len, turned)]), np.cumsum(np.roll(shares, -start)))
+
     def caps(self, r: int) -> Ints:
         """int64 (blocks,): mismatches allowed after each block, for at most ``r`` in all."""
         caps: Ints = r * self.shares // self.shares[-1]
@@ -348,17 +354,8 @@ def make_spend_curves(puzzle: Puzzle, cells: Ints) -> list[list[SpendCurve]]:
             for sign in (-1, 1):
                 order = np.lexsort((across, sign * along)).astype(np.int64)
                 blocks = np.split(order, np.flatnonzero(np.diff(along[order])) + 1)
-                lengths = np.array([len(block) for block in blocks])
-                shares = lengths.copy()
+                shares = np.array([*map(len, blocks)])
                 shares[:head] = shares[len(shares) - tail :] = 0
-                cycles.append(
-                    [
-                        SpendCurve(
-                            np.concatenate(blocks[start:] + blocks[:start]),
-                            np.roll(lengths, -start),
-                            np.cumsum(np.roll(shares, -start)),
-                        )
-                        for start in np.flatnonzero(shares).tolist()
-                    ]
-                )
+                starts = np.flatnonzero(shares).tolist()
+                cycles.append([SpendCurve.from_start(blocks, shares, start) for start in starts])
     return cycles

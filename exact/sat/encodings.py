@@ -232,24 +232,20 @@ class Bailleux(Encoding):
         if self.half:
             yield "pieces give colours", self._give_colours()
             if self.merged:
-                yield (
-                    "colours need pieces",
-                    (
-                        clause([-self.shown[cell, side, colour], *self.value[cell][self.sides[:, :, side] == colour]])
-                        for cell, side, colour in np.ndindex(self.shown.shape)
-                    ),
+                needed = (
+                    clause([-self.shown[cell, side, colour], *self.value[cell][self.sides[:, :, side] == colour]])
+                    for cell, side, colour in np.ndindex(self.shown.shape)
                 )
+                yield "colours need pieces", needed
         elif self.merged:
             yield "inner edges", self._edges_in_extension()
         else:
-            yield (
-                "supports imply their tuples",
-                (
-                    np.stack([-supports[:, own], values[:, other]], axis=1)
-                    for _, values, supports in self._tuples()
-                    for own, other in permutations(range(4), 2)
-                ),
+            implied = (
+                np.stack([-supports[:, own], values[:, other]], axis=1)
+                for _, values, supports in self._tuples()
+                for own, other in permutations(range(4), 2)
             )
+            yield "supports imply their tuples", implied
             yield "values need supports", (block for edge in self._tuples() for block in _supported(*edge))
         # FULL needs it only for cells without an inner edge: holes, and a cell all alone
         cells = [cell for cell in range(self.puzzle.cells) if self.half or not self.puzzle.neighbours(cell)]
@@ -357,8 +353,10 @@ class Triangles(Encoding):
         by_piece = np.ascontiguousarray(self.piece[: puzzle.piece_count, cells])
         by_cell = np.ascontiguousarray(by_piece.T)
         rotation = self.rotation[: puzzle.piece_count]
-        required = ((cell, side, colour) for cell in range(puzzle.cells) for side, colour in self._required(cell))
-        cell, side, colour = np.array(list(required), dtype=np.int32).reshape(-1, 3).T
+        required = np.array([puzzle.required_sides(cell) for cell in range(puzzle.cells)], dtype=np.float64)
+        cell, side = np.nonzero(np.isfinite(required))  # on the rim and towards holes
+        colour = required[cell, side].astype(np.int32)
+        colour = np.where(np.isin(side, (RIGHT, DOWN)), puzzle.mate[colour], colour)
         rim, own = self.shown[cell, side], np.array(self.palette) == colour[:, None]
         yield "at least one piece a cell", [by_cell]
         yield "at least one cell a piece", [by_piece]
@@ -373,14 +371,9 @@ class Triangles(Encoding):
         yield f"{'colour' if puzzle.rim else 'grey'} on the rim", [units(rim[own]), units(-rim[~own])]
         if not puzzle.turns:
             yield "no piece is turned", [units(-self.rotation[:, 1:])]
-        yield (
-            "touching triangles are equal",
-            (
-                np.stack([-sign * self.shown[cell, side], sign * self.shown[neighbour, side ^ 2]], axis=1)
-                for cell, side, neighbour in self.inner_edges
-                for sign in (1, -1)
-            ),
-        )
+        touching = ((self.shown[cell, side], self.shown[other, side ^ 2]) for cell, side, other in self.inner_edges)
+        equal = (np.stack([-sign * here, sign * there], axis=1) for here, there in touching for sign in (1, -1))
+        yield "touching triangles are equal", equal
         yield "pieces give colours", (self.colours_of(np.array(cells), piece) for piece in range(puzzle.piece_count))
         yield "clues", self.clues()
         if puzzle.holes:
@@ -390,12 +383,6 @@ class Triangles(Encoding):
             for clue in puzzle.fixed:
                 wrong[clue.piece, clue.cell] = False
             yield "blanks on holes only", [units(-self.piece[wrong])]
-
-    def _required(self, cell: int) -> Iterator[tuple[int, int]]:
-        """(side, the colour that its triangle must have) for the sides on the rim and towards holes."""
-        for side, colour in enumerate(self.puzzle.required_sides(cell)):
-            if colour is not None:
-                yield side, int(self.puzzle.mate[colour]) if side in (RIGHT, DOWN) else colour
 
     def meaning(self, variable: int) -> tuple[str, int, int] | tuple[str, int, int, int]:
         """What a variable says: "piece" piece, cell; "rotation" piece, turns; or "triangle" cell, side, colour."""

@@ -83,11 +83,9 @@ class Refills:
         self.puzzle, self.clauses, self._variables = puzzle, list[list[int]](), 0
         clues = {clue.cell: clue.oriented for clue in puzzle.fixed}
         free = sorted({*cells} - clues.keys())
-        self._outside = normalise_clue_pieces(puzzle, board, cells).placements.copy()
-        self._outside[free] = EMPTY
-        for cell in clues.keys() & {*cells}:
-            self._outside[cell] = clues[cell]
-        outside = Board(self._outside, puzzle.width, puzzle.height)
+        outside, given = normalise_clue_pieces(puzzle, board, cells), [cell for cell in clues if cell in cells]
+        outside = outside.with_pieces(free, EMPTY).with_pieces(given, [clues[cell] for cell in given])
+        self._outside = outside.placements
         self._score_outside = verify(puzzle, outside).score
         used = {*(self._outside >> 2).tolist(), *(oriented >> 2 for oriented in clues.values())}
         self._pieces: dict[tuple[int, ...], list[int]] = defaultdict(list)  # by their look

@@ -3,6 +3,7 @@
 import re
 import shlex
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -15,6 +16,8 @@ _LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 
 
 @pytest.mark.slow
+@mock.patch.dict("lns.exact.registry.SOLVERS")  # what an example registers is undone
+@mock.patch.dict("lns.neighbourhoods.operators._registered")
 @pytest.mark.parametrize("page", PYTHON, ids=pages.name)
 def test_python_blocks_run_in_their_order(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

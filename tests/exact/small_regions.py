@@ -78,9 +78,7 @@ def break_rule(rng: np.random.Generator, puzzle: Puzzle, placements: np.ndarray,
 
 def breaks_a_rule_outside(puzzle: Puzzle, board: Board, cells: Collection[int]) -> bool:
     """Whether the board breaks a rule without the pieces of the region."""
-    placements = board.placements.copy()
-    placements[[*cells]] = EMPTY
-    return bool(verify(puzzle, Board(placements, puzzle.width, puzzle.height)).violations)
+    return bool(verify(puzzle, board.with_pieces([*cells], EMPTY)).violations)
 
 
 def published(number: int) -> tuple[Puzzle, Board]:

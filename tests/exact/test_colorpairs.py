@@ -11,7 +11,6 @@ from lns.exact.colorpairs.kernel import ColorPairs
 from lns.exact.colorpairs.options import Heuristic, Options
 from lns.exact.outcome import SolveStatus
 from lns.exact.solvers import count, solve
-from lns.instances.errors import InputError
 from lns.instances.generate import corner_cells, like_e2, uniform
 from tests.exact.brute import count_solutions
 from tests.exact.puzzles import small_puzzle
@@ -99,11 +98,6 @@ def test_ctrl_c_returns_the_result_so_far() -> None:
 
     outcome = count(puzzle, on_progress=interrupt)
     assert outcome.status is SolveStatus.INTERRUPTED and outcome.nodes > 0
-
-
-def test_an_unknown_heuristic_is_refused() -> None:
-    with pytest.raises(InputError, match="did you mean 'min-offer'"):
-        Heuristic.of("min-ofer")
 
 
 _TINY = """

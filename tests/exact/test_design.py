@@ -106,8 +106,6 @@ def test_joints_as_text_and_their_puzzle() -> None:
     for text, character in (("12A", "A"), ("120", "0")):
         with pytest.raises(InputError, match=f"character '{character}'; expected the digits 1 to 9 and lower-case"):
             joints_of(text)
-    with pytest.raises(InputError, match="3 joints; a board of 2 x 2 has 4"):
-        planted(2, 2, [1, 2, 3])
 
 
 def test_a_hard_puzzle_has_the_tree_that_another_search_counts() -> None:

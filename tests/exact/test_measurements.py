@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest import mock
@@ -22,12 +23,6 @@ from lns.instances.verify import verify
 from tests.instances.small_puzzles import planted
 
 GOOD = "score,board_edges\n470,{edges}\n"
-
-
-def swapped(board: Board, a: int, b: int) -> Board:
-    placements = board.placements.copy()
-    placements[[a, b]] = placements[[b, a]]
-    return Board(placements, board.width, board.height)
 
 
 def edges(puzzle: Puzzle, board: Board) -> str:
@@ -61,7 +56,7 @@ class Collection:
 def boards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Collection:
     monkeypatch.chdir(tmp_path)
     puzzle, solution = planted(6, 6, 6, 6)
-    made = Collection(puzzle, solution, swapped(solution, 14, 15), capsys)
+    made = Collection(puzzle, solution, solution.with_pieces([14, 15], solution.placements[[15, 14]]), capsys)
     write(tmp_path / "p.json", None, puzzle, None)
     made.write_boards((470, solution), (468, made.damaged))
     return made
@@ -89,8 +84,6 @@ def test_the_table_of_regions_is_printed_and_continued(boards: Collection) -> No
     boards.write_boards((468, boards.damaged))
     assert lines_after("--shapes 2x6 --seconds 3") == 15, "a proven region of a known board"
     assert rows.read_text().startswith(first)
-    rows.write_text("board,rows\n")
-    assert "rows.csv:1: other columns than expected (instance, solver" in boards.run("-o rows.csv --shapes 2x6", 2)
 
 
 def test_orders_are_compared(boards: Collection) -> None:
@@ -154,6 +147,11 @@ def test_limits_that_are_not_possible_are_refused(words: str, capsys: pytest.Cap
     with pytest.raises(SystemExit, match="2"):
         main(words.split())
     assert f"{words.split()[-2]}: {words.split()[-1]} is not possible; expected" in capsys.readouterr().err
+
+
+def test_the_speed_of_the_row_scan_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rowscan-speed", "like-e2-5x5", "--nodes", "500"]) == 0
+    assert re.fullmatch(r"like-e2-5x5: \d+\.\d M placements/s over 500 placements\n", capsys.readouterr().out)
 
 
 def test_swapped_puzzles_keep_their_colours_and_have_no_solution(

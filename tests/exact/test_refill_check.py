@@ -31,9 +31,7 @@ FIRST, SECOND = [cell for cell in (8, 9, 10, 15, 16) if cell not in {clue.cell f
 
 def damaged() -> Board:
     """The solution with two inner pieces that are no clues exchanged."""
-    placements = SOLUTION.placements.copy()
-    placements[[FIRST, SECOND]] = placements[[SECOND, FIRST]]
-    return Board(placements, 7, 6)
+    return SOLUTION.with_pieces([FIRST, SECOND], SOLUTION.placements[[SECOND, FIRST]])
 
 
 def refilled(puzzle: Puzzle, board: Board, cells: list[int], score: int) -> Board | None:
@@ -115,9 +113,8 @@ def test_a_search_that_lies_is_contradicted(
     assert main([*lying, "--check"]) == 70
     text = capsys.readouterr().out
     assert "optimal" not in text and f"check       contradicted: this board was found, by {SOLVER}" in text
-    turned = SOLUTION.placements.copy()
-    turned[0] = turned[0] ^ 1  # a corner: the search denies a perfect board after a broken rule
-    result = lns.improve(PUZZLE, Board(turned, 7, 6), [0, 8, 9], check=True)
+    turned = SOLUTION.with_pieces(0, SOLUTION.placements[0] ^ 1)  # a corner: a perfect board after a broken rule
+    result = lns.improve(PUZZLE, turned, [0, 8, 9], check=True)
     assert result.check == "contradicted" and result.score == PUZZLE.max_score and not result.proven
     assert result.status not in (RegionStatus.OPTIMAL, RegionStatus.IMPROVED_OPTIMAL)
 

@@ -18,20 +18,11 @@ from tests.exact.small_regions import published, run_script
 from tests.instances.small_puzzles import planted
 
 
-def exchanged(board: Board, first: list[int], second: list[int]) -> Board:
-    """The board with the pieces of some cells exchanged."""
-    placements = board.placements.copy()
-    placements[first + second] = placements[second + first]
-    return Board(placements, board.width, board.height)
-
-
 def shuffled_inside() -> tuple[Puzzle, Board, list[int]]:
     """A board of 8 x 8 cells whose inner pieces are shuffled, and these cells."""
     puzzle, board = planted(3, 8, 8, 6)
-    placements = board.placements.copy()
     inner = window(puzzle, 6, 6, 1, 1)
-    placements[inner] = np.random.default_rng(0).permutation(placements[inner])
-    return puzzle, Board(placements, 8, 8), inner
+    return puzzle, board.with_pieces(inner, np.random.default_rng(0).permutation(board.placements[inner])), inner
 
 
 @pytest.mark.parametrize("order", ["static", "dynamic"])
@@ -52,7 +43,7 @@ def test_budgets_are_deterministic_and_bounds_hold(order: str) -> None:
 
 def test_a_target_that_the_given_board_reaches_ends_at_once() -> None:
     puzzle, board = planted(3, 8, 8, 6)
-    damaged = exchanged(board, [9, 18], [10, 19])
+    damaged = board.with_pieces([9, 18, 10, 19], board.placements[[10, 19, 9, 18]])
     score, middle = verify(puzzle, damaged).score, list(range(24, 40))
     for order in ("static", "dynamic"):
         for target in (score, score - 5, 1):
@@ -61,9 +52,7 @@ def test_a_target_that_the_given_board_reaches_ends_at_once() -> None:
             assert reached.board == damaged and not reached.proven and not reached.improved
     refilled = resolve(puzzle, damaged, range(32), target=score + 1)
     assert refilled.score > score and (refilled.status == RegionStatus.TARGET_REACHED or refilled.proven)
-    placements = damaged.placements.copy()
-    placements[[9, 30]] = -1
-    filled = resolve(puzzle, Board(placements, 8, 8), [9, 30], target=1)
+    filled = resolve(puzzle, damaged.with_pieces([9, 30], EMPTY), [9, 30], target=1)
     assert filled.board.placed == 64 and filled.status in (RegionStatus.TARGET_REACHED, RegionStatus.IMPROVED_OPTIMAL)
 
 
@@ -72,28 +61,23 @@ def test_without_a_refill_the_given_board_is_returned() -> None:
     puzzle, board = planted(11, 6, 6, 5, clues=3)
     clue = next(clue for clue in puzzle.clues if not any(puzzle.rim_sides(clue.cell)))
     other = next(cell for cell in range(36) if cell != clue.cell and not any(puzzle.rim_sides(cell)))
-    placements = board.placements.copy()
-    placements[other], placements[clue.cell] = placements[clue.cell], EMPTY
-    dynamic = RegionOptions("dynamic")
+    given, dynamic = board.with_pieces([other, clue.cell], [clue.oriented, EMPTY]), RegionOptions("dynamic")
     for options in ({"nodes": 0}, {"nodes": 0, "target": 1}, {"seconds": 0.0}, {"nodes": 0, "options": dynamic}):
-        given = Board(placements, 6, 6)
         result = resolve(puzzle, given, [clue.cell, other, 14], **options)  # type: ignore[arg-type]
         assert result.status == RegionStatus.BUDGET_SPENT and result.board == given
         assert result.score == result.score_before == verify(puzzle, given).score <= result.bound
-    found = resolve(puzzle, Board(placements, 6, 6), [clue.cell, other])
+    found = resolve(puzzle, given, [clue.cell, other])
     judged = verify(puzzle, found.board)
     assert found.proven and found.score == judged.score and not judged.violations
 
 
 def test_a_region_with_a_hole_never_ends_worse() -> None:
     puzzle, board = planted(3, 8, 8, 6)
-    holes, cells = board.placements.copy(), range(8, 56)
-    holes[18] = EMPTY
+    cells, improvements = range(8, 56), list[Board]()
     for nodes in (0, 5000):
-        result = resolve(puzzle, Board(holes, 8, 8), cells, nodes=nodes)
+        result = resolve(puzzle, board.with_pieces(18, EMPTY), cells, nodes=nodes)
         assert result.board == board and result.proven and result.improved
-    holes[[19, 27, 35, 36, 44]] = EMPTY
-    given, improvements = Board(holes, 8, 8), list[Board]()
+    given = board.with_pieces([18, 19, 27, 35, 36, 44], EMPTY)
     reports, before = Reports(improve=improvements.append), verify(puzzle, given).score
     for options in (RegionOptions("static"), RegionOptions("dynamic")):
         result = resolve(puzzle, given, cells, nodes=500, options=options, reports=reports)
@@ -104,9 +88,7 @@ def test_a_region_with_a_hole_never_ends_worse() -> None:
 
 def test_an_illegal_board_is_never_proven_the_best() -> None:
     puzzle, board = planted(22, 4, 4, 6)
-    placements = board.placements.copy()
-    placements[10] = placements[9] >> 2 << 2  # is placed twice
-    given = Board(placements, 4, 4)
+    given = board.with_pieces(10, board.placements[9] >> 2 << 2)  # is placed twice
     result = resolve(puzzle, given, [5, 6, 9, 10], nodes=1)
     assert result.board == given and result.score == result.bound and not result.proven and not result.legal
     legal = resolve(puzzle, given, [5, 6, 9, 10])
@@ -131,11 +113,10 @@ def test_the_time_limit_holds_when_nodes_are_slow() -> None:
     puzzle, board = planted(1, 40, 40, 60)
     inner = np.array([40 * row + column for row in range(1, 39) for column in range(1, 39)])
     rng = np.random.default_rng(0)
-    placements = board.placements.copy()
-    placements[inner] = rng.permutation(placements[inner])
+    shuffled = board.with_pieces(inner, rng.permutation(board.placements[inner]))
     scattered = rng.permutation(inner[(inner // 40 + inner) % 2 == 0])[:256].tolist()
     warm_up("static")
-    assert resolve(puzzle, Board(placements, 40, 40), scattered, seconds=0.5).seconds < 4
+    assert resolve(puzzle, shuffled, scattered, seconds=0.5).seconds < 4
 
 
 def test_ctrl_c_during_the_warm_up_is_raised_and_the_warm_up_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,10 +154,8 @@ def test_a_target_above_the_price_bound_is_refuted_without_a_search() -> None:
 @pytest.mark.parametrize("order", ["static", "dynamic"])
 def test_what_no_piece_can_fill_on_a_rim_of_an_ordinary_colour_is_refused(order: str) -> None:
     puzzle, board = planted(1, 3, 3, 4, framed=False, rim=1)
-    placements = board.placements.copy()
-    placements[[0, 4]] = EMPTY, placements[0]  # the middle piece is left, and does not fit the corner
-    given, options = Board(placements, 3, 3), RegionOptions(order)
-    assert not puzzle.fits(0)[board.placements[4] & ~3 :][:4].any()
+    given, options = board.with_pieces([0, 4], [EMPTY, board.placements[0]]), RegionOptions(order)
+    assert not puzzle.fits(0)[board.placements[4] & ~3 :][:4].any(), "the middle piece is left"
     with pytest.raises(BoardError, match=r"no refill is legal: .* with colour 1 for the rim"):
         resolve(puzzle, given, [0], options=options)
     result = resolve(puzzle, given, [0, 4], options=options)
@@ -185,19 +164,18 @@ def test_what_no_piece_can_fill_on_a_rim_of_an_ordinary_colour_is_refused(order:
 
 def test_invalid_regions_raise_one_sentence() -> None:
     puzzle, board = planted(2, 20, 20, 9)
-    twice = board.placements.copy()
-    twice[30] = twice[31]
+    twice = board.with_pieces(30, board.placements[31])
     for given, cells, said in (
         (board, [], "no cell"),
         (board, [3, 400], "cell 400, off the board"),
         (board, [3, 3], r"names row 0, column 3 .* twice"),
         (board, range(257), "257 cells; expected at most 256"),
         (Board.empty(planted(2, 4, 4, 3)[0]), [3], "expected 20 x 20 as in planted-2"),
-        (Board(twice, 20, 20), [3], "is placed twice"),
+        (twice, [3], "is placed twice"),
     ):
         with pytest.raises(InputError, match=said):
             resolve(puzzle, given, cells)
-    assert resolve(puzzle, Board(twice, 20, 20), [30], nodes=1000).board.placements[30] != twice[31]
+    assert resolve(puzzle, twice, [30], nodes=1000).board.placements[30] != board.placements[31]
     with pytest.raises(InputError, match="rows 3-20 of a board with 20 rows; expected A-B"):
         rows(puzzle, 3, 21)
     with pytest.raises(InputError, match="'urgent' is not known; expected one of auto, static, dynamic"):

@@ -15,9 +15,7 @@ from tests.instances.small_puzzles import planted
 @pytest.mark.parametrize("options", [RegionOptions(), RegionOptions("dynamic")])
 def test_sweep_windows_visits_all_windows_and_keeps_improvements(options: RegionOptions) -> None:
     puzzle, board = planted(4, 6, 5, 4)
-    placements = board.placements.copy()
-    placements[[7, 8]] = placements[[8, 7]]
-    start = Board(placements, 6, 5)
+    start = board.with_pieces([7, 8], board.placements[[8, 7]])
     results = list(sweep_windows(puzzle, start, 2, 3, nodes=100_000, options=options))
     assert [(window.row, window.column) for window in results] == [
         (row, column) for row in range(4) for column in range(4)
@@ -29,9 +27,7 @@ def test_sweep_windows_visits_all_windows_and_keeps_improvements(options: Region
 
 def test_donors_are_apart_from_the_cells_around_mismatches() -> None:
     puzzle, board = planted(4, 9, 9, 6)
-    placements = board.placements.copy()
-    placements[[30, 31]] = placements[[31, 30]]
-    start = Board(placements, 9, 9)
+    start = board.with_pieces([30, 31], board.placements[[31, 30]])
     cells = around_mismatches(puzzle, start)
     assert {30, 31, 21, 22, 39, 40, 29, 32} <= set(cells)
     donors = choose_donors(puzzle, start, cells, 4)

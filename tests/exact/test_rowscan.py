@@ -1,10 +1,7 @@
 """The row scan against brute force, against the counts of the field, and against itself when paused."""
 
-from types import SimpleNamespace
-
 import pytest
 
-from lns.exact.measurements import placements_per_second
 from lns.exact.outcome import SolveStatus
 from lns.exact.rowscan import RowScan
 from lns.exact.solvers import corner_variants, count, counted_rotations
@@ -72,10 +69,3 @@ def test_one_cell_and_too_many_colours() -> None:
     clued = wide.with_clues(range(0, 4096, 97)).puzzle
     with pytest.raises(InputError, match="the row scan takes at most"):
         RowScan(clued)
-
-
-def test_the_benchmark_counts_placements(monkeypatch: pytest.MonkeyPatch) -> None:
-    puzzle = uniform(4, 4, 4, 1).puzzle
-    clock = SimpleNamespace(perf_counter=iter([10.0, 12.5]).__next__)
-    monkeypatch.setattr("lns.exact.measurements.time", clock)
-    assert placements_per_second(puzzle, 500) == 500 / 2.5

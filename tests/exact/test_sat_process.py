@@ -134,13 +134,9 @@ def test_a_sat_program_that_catches_the_signal_of_its_limit_has_spent_its_budget
 
 @pytest.mark.parametrize(
     ("solver", "package", "extra"),
-    [
-        ("xcc", "xcover", "cover"),
-        ("cp", "ortools", "cp"),
-        ("cp:table", "ortools", "cp"),
-        ("sat:half-3", "pysat", "sat"),
-    ],
-)
+    [("xcc", "xcover", "cover"), ("cp", "ortools", "cp"), ("cp:table", "ortools", "cp"),
+     ("sat:half-3", "pysat", "sat")],
+)  # fmt: skip
 def test_importing_a_library_does_not_count(
     solver: str, package: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

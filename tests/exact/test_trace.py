@@ -24,10 +24,8 @@ def board_after(puzzle: lns.Puzzle, steps: tuple, at: int) -> Verification:  # t
             placed[step.depth] = (step.cell, step.oriented)
         if step.outcome != SOLUTION:
             placed = {depth: entry for depth, entry in placed.items() if depth < step.depth_after}
-    placements = Board.empty(puzzle).placements.copy()
-    for cell, oriented in placed.values():
-        placements[cell] = oriented
-    return verify(puzzle, Board(placements, puzzle.width, puzzle.height))
+    laid = dict(placed.values())
+    return verify(puzzle, Board.empty(puzzle).with_pieces([*laid], [*laid.values()]))
 
 
 @pytest.mark.parametrize("solver", TREE_SEARCHES)

@@ -40,9 +40,7 @@ LINK = link_of(json.dumps(FIELDS))
 @pytest.mark.parametrize("kind", ["like-e2", "tetravex", "unframed", "macmahon", "diamond"])
 def test_a_link_holds_the_puzzle_and_its_board(kind: str) -> None:
     puzzle, board = lns.generate(kind, seed=2, **({"side": 3} if kind == "diamond" else {"width": 4}))
-    placements = board.placements.copy()
-    placements[placements.argmax()] = EMPTY
-    partial = Board(placements, board.width, board.height).with_blanks(puzzle)
+    partial = board.with_pieces(board.placements.argmax(), EMPTY).with_blanks(puzzle)
     document = read(link_of(json.dumps(fields(puzzle, partial))))
     assert (document.puzzle, document.board, document.pinned) == (puzzle, partial, (2, 7))
 

@@ -168,10 +168,7 @@ def test_verify_agrees_with_a_count_on_arrays(case: tuple[Puzzle, Board]) -> Non
 
 def test_a_repeated_piece_and_grey_inside_are_reported() -> None:
     puzzle, board = planted(3, 4, 4, 4)
-    placements = board.placements.copy()
-    placements[5] = placements[0]
-    result = verify(puzzle, Board(placements, 4, 4))
-    piece = int(placements[0]) // 4 + 1
+    result, piece = verify(puzzle, board.with_pieces(5, board.placements[0])), int(board.placements[0]) // 4 + 1
     assert (
         f"piece {piece} is placed twice: row 0, column 0 (cell 0, from 0) and row 1, column 1 (cell 5, from 0)"
         in result.problems
@@ -183,22 +180,17 @@ def test_a_repeated_piece_and_grey_inside_are_reported() -> None:
 def test_a_missing_clue_is_a_problem_and_a_wrong_piece_a_violation() -> None:
     puzzle, board = planted(4, 4, 4, 4, clues=1)
     [clue] = puzzle.clues
-    placements = board.placements.copy()
-    placements[clue.cell] = -1
-    missing = verify(puzzle, Board(placements, 4, 4))
+    missing = verify(puzzle, board.with_pieces(clue.cell, -1))
     assert "is missing" in missing.problems[0] and len(missing.problems) == 1
     assert not missing.valid and not missing.violations, "an empty cell of a clue is a problem but no violation"
     other = (clue.cell + 1) % 16
-    placements[[clue.cell, other]] = board.placements[[other, clue.cell]]
-    moved = verify(puzzle, Board(placements, 4, 4))
+    moved = verify(puzzle, board.with_pieces([clue.cell, other], board.placements[[other, clue.cell]]))
     assert any("is not respected" in problem for problem in moved.violations) and moved.violations == moved.problems
 
 
 def test_a_piece_that_does_not_exist_is_reported_and_another_shape_refused() -> None:
     puzzle, board = planted(5, 3, 3, 4)
-    placements = board.placements.copy()
-    placements[4] = 400
-    assert "holds piece 101; the puzzle has 9" in verify(puzzle, Board(placements, 3, 3)).problems[0]
+    assert "holds piece 101; the puzzle has 9" in verify(puzzle, board.with_pieces(4, 400)).problems[0]
     with pytest.raises(InputError, match="the board is 9 x 1"):
         verify(puzzle, Board(board.placements, 9, 1))
 
@@ -230,9 +222,8 @@ def test_a_board_with_holes_counts_only_seams_between_its_cells() -> None:
     assert verify(puzzle, solution.without_blanks(puzzle)) == found
     assert [puzzle.grey_sides(cell) for cell in (1, 4)] == [(True, True, False, True), (False,) * 4]
     assert puzzle.neighbours(1) == [(2, 4)] and puzzle.neighbours(0) == []
-    placements = solution.without_blanks(puzzle).placements.copy()
-    placements[[0, 1]] = placements[1], -1
-    problems = verify(puzzle, Board(placements, 3, 3)).problems
+    moved = solution.without_blanks(puzzle).with_pieces([0, 1], [solution.placements[1], -1])
+    problems = verify(puzzle, moved).problems
     assert problems[0].startswith("row 0, column 0 (cell 0, from 0) is a hole, and holds piece ")
     with pytest.raises(InputError, match=r"names row 0, column 0 [(]cell 0, from 0[)], a hole"):
         puzzle.with_clues([Clue(0, 0, 0)])

@@ -47,10 +47,7 @@ def test_a_solution_in_a_view_solves_the_puzzle_in_that_view(of, view):
     if not view.mirrored:
         assert (seen, shown) == (rotate_puzzle(puzzle, view.turns), rotate_board(solution, view.turns))
         assert rotate_puzzle(seen, -view.turns % 4) == puzzle
-    worse = solution.placements.copy()
-    worse[0] ^= 1  # a piece that is turned,
-    worse[-1] = -1  # and an empty cell
-    partial = Board(worse, solution.width, solution.height)
+    partial = solution.with_pieces([0, -1], [solution.placements[0] ^ 1, -1])  # a turned piece and an empty cell
     one, other = verify(puzzle, partial), verify(seen, board_in_view(partial, view))
     assert (one.score, one.valid, len(one.problems)) == (other.score, other.valid, len(other.problems))
     assert board_from_view(board_in_view(partial, view), view) == partial

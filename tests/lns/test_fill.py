@@ -43,9 +43,7 @@ def test_reassignment_of_cells_that_do_not_touch_is_optimal(seed):
 @given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 6), st.integers(1, 5), st.integers(0, 2), st.data())
 def test_fill_completes_any_part_of_a_board(seed, width, height, colours, clues, data):
     puzzle, board = planted(seed, width, height, colours, min(clues, width * height))
-    placements = board.placements.copy()
-    placements[data.draw(st.lists(st.integers(0, puzzle.cells - 1)))] = -1
-    partial = Board(placements, width, height)
+    partial = board.with_pieces(data.draw(st.lists(st.integers(0, puzzle.cells - 1))), -1)
     full = fill(puzzle, partial)
     judged = verify(puzzle, full)
     assert judged.valid and judged.full
@@ -58,10 +56,8 @@ def test_fill_completes_any_part_of_a_board(seed, width, height, colours, clues,
 def test_a_partial_board_is_filled_by_the_rules(text: str) -> None:
     puzzle, solution = of_rules(text, 2)
     assert verify(puzzle, fill(puzzle, Board.empty(puzzle))).complete
-    cells = [cell for cell in range(puzzle.cells) if cell not in puzzle.holes]
-    placements = solution.placements.copy()
-    placements[cells[0]] = -1
-    assert verify(puzzle, fill(puzzle, Board(placements, puzzle.width, puzzle.height))).score == puzzle.max_score
+    first = next(cell for cell in range(puzzle.cells) if cell not in puzzle.holes)
+    assert verify(puzzle, fill(puzzle, solution.with_pieces(first, -1))).score == puzzle.max_score
 
 
 @pytest.mark.parametrize("puzzle", [*(of_rules(name, 1)[0] for name in RULES), like_e2(10, 8, seed=2, clues=5).puzzle])

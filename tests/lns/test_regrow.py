@@ -22,10 +22,10 @@ def half_damaged(seed: int, *, mates: bool = False, turns: int = 0, clues: int =
     """A planted 10 x 9 board with the inner pieces of its last rows mixed."""
     puzzle, solution = planted(seed, 10, 9, 8, clues)
     puzzle = with_mates(puzzle, solution, seed) if mates else puzzle
-    placed, fixed = solution.placements.copy(), {clue.cell for clue in puzzle.clues}
+    fixed = {clue.cell for clue in puzzle.clues}
     last = [cell for cell in range(50, 90) if not any(puzzle.rim_sides(cell)) and cell not in fixed]
-    placed[last] = placed[np.random.default_rng(seed).permutation(last)]
-    return rotate_puzzle(puzzle, turns), rotate_board(Board(placed, 10, 9), turns)
+    board = solution.with_pieces(last, solution.placements[np.random.default_rng(seed).permutation(last)])
+    return rotate_puzzle(puzzle, turns), rotate_board(board, turns)
 
 
 @pytest.mark.parametrize(("turns", "mates", "clues"), [(0, False, 0), (1, False, 3), (2, True, 0), (3, True, 4)])
@@ -48,10 +48,9 @@ def test_the_damaged_half_is_filled_anew_and_the_other_stays(turns: int, mates: 
 
 def test_a_board_that_is_damaged_everywhere_is_left_to_the_others() -> None:
     puzzle, solution = planted(1, 8, 8, 6)
-    placed = solution.placements.copy()
     inner = [cell for cell in range(64) if not any(puzzle.rim_sides(cell))]
-    placed[inner] = placed[np.random.default_rng(1).permutation(inner)]
-    pool = pool_with(puzzle, Board(placed, 8, 8))
+    board = solution.with_pieces(inner, solution.placements[np.random.default_rng(1).permutation(inner)])
+    pool = pool_with(puzzle, board)
     assert Regrow(puzzle, Params()).free(pool, 1, np.random.default_rng(1)) is None
 
 

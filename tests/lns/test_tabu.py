@@ -97,9 +97,7 @@ def test_tabu_alone_solves_a_small_board_and_climbs_on_a_large_one():
 
 def test_an_injected_board_becomes_the_start_of_the_next_tabu_walk():
     puzzle, solution = planted(7, 6, 6, 5)
-    placed = solution.placements.copy()
-    placed[[7, 21]] = placed[[21, 7]]
-    near = Board(placed, 6, 6)
+    near = solution.with_pieces([7, 21], solution.placements[[21, 7]])
     engine = make_engine("tabu", puzzle, from_dict({"tabu": {"steps": 5, "patience": 1, "kicks": 20}}), 1, 0)
     for _ in range(3):
         engine.step()
