@@ -11,7 +11,7 @@ from functools import cache
 from html import escape
 
 from lns.instances.board import Board
-from lns.instances.draw import Scene, Side, scene
+from lns.instances.draw import Scene, Side
 from lns.instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, SOCKET, hex_code, ink, motif
 from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
 
@@ -46,7 +46,7 @@ def render(
     Each colour has its motif (`lns.instances.draw.palette`), unless ``motifs`` is False; rows and columns are numbered
     from 0. Raises BoardError if the board has another shape than the puzzle.
     """
-    picture = scene(puzzle, board)
+    picture = Scene(puzzle, board)
     pitch = _CELL + (_GAP if picture.sheet else 0)
     corners = [
         (_RIM + pitch * column, _RIM + pitch * row) for row in range(picture.height) for column in range(picture.width)
@@ -155,7 +155,7 @@ def tikz(puzzle: Puzzle, board: Board | None) -> str:
     change ``x`` and ``y`` of the picture to scale it. Colours after the 40th repeat the first ones. Raises BoardError
     if the board has another shape than the puzzle.
     """
-    picture = scene(puzzle, board)
+    picture = Scene(puzzle, board)
     pitch = 1.15 if picture.sheet else 1
     corners = [(column * pitch, row * pitch) for row in range(picture.height) for column in range(picture.width)]
 
@@ -211,4 +211,4 @@ def html_of(shown: Puzzle | Board) -> str:
         return f"<code>{escape(repr(shown))}</code>"
     largest, smallest = _IN_NOTEBOOK
     drawn = render(puzzle, board, scale=max(smallest, min(largest, _LONGEST_SIDE / max(shown.width, shown.height))))
-    return f'<figure style="margin: 0">{drawn}<figcaption>{escape(scene(puzzle, board).caption)}</figcaption></figure>'
+    return f'<figure style="margin: 0">{drawn}<figcaption>{escape(Scene(puzzle, board).caption)}</figcaption></figure>'

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lns.instances.board import Board
-from lns.instances.draw import palette, scene, svg, terminal
+from lns.instances.draw import Scene, palette, svg, terminal
 from lns.instances.draw.palette import EMPTY, GREY, MISMATCH, MOTIFS, PALETTE, hex_code, inked, rgb, xterm
 from lns.instances.formats import parse
 from lns.instances.generate import clue_cells, family, like_e2, uniform
@@ -306,7 +306,7 @@ def test_holes_are_left_out_of_every_picture() -> None:
     assert svg.tikz(puzzle, solution).count("rectangle") == 5
     narrow = terminal.render(puzzle, solution, width=3).splitlines()
     assert narrow == [" +", "+++", " +"]
-    sheet = scene(family("triangle:2:2")(1).puzzle, None)
+    sheet = Scene(family("triangle:2:2")(1).puzzle, None)
     assert len(sheet.filled) == 4 and "4 pieces, 3 x 2, 2 holes" in sheet.caption
 
 
@@ -318,7 +318,7 @@ def test_sides_on_the_edge_are_wrong_only_with_a_frame(framed: bool) -> None:
     assert "!" not in text and ("c" in text) != framed
     ground = ET.fromstring(svg.render(puzzle, Board([0, 4], 2, 1))).find("s:rect", NAMESPACE)
     assert ground is not None and (ground.get("fill") == f"#{hex_code(GREY)}") == framed
-    assert scene(puzzle, Board([1, 4], 2, 1)).wrong  # turned: grey inside, or a mismatch
+    assert Scene(puzzle, Board([1, 4], 2, 1)).wrong  # turned: grey inside, or a mismatch
 
 
 MATES = ((1, 2), (3, 4), (5, 6))
@@ -353,8 +353,8 @@ def test_a_rim_has_its_colour_and_its_faults_are_marked() -> None:
     right, wrong = Board([0, 4, 8], 3, 1), Board([0, 5, 8], 3, 1)
     root = ET.fromstring(svg.render(puzzle, right))
     ground = root.find("s:rect", NAMESPACE)
-    assert ground is not None and ground.get("fill") == f"#{hex_code(rgb(2))}" and not scene(puzzle, right).wrong
-    assert scene(puzzle, wrong).wrong == {(0, 1), (1, 1), (1, 0), (1, 2)}
+    assert ground is not None and ground.get("fill") == f"#{hex_code(rgb(2))}" and not Scene(puzzle, right).wrong
+    assert Scene(puzzle, wrong).wrong == {(0, 1), (1, 1), (1, 0), (1, 2)}
     text = terminal.render(puzzle, wrong)
     assert text.count("!") == 4 and "!" not in terminal.render(puzzle, right)
     rows = pixels(terminal.render(puzzle, right, colour="truecolor"))
