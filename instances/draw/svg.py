@@ -54,26 +54,23 @@ def render(
     wide, high = (at + _CELL + _RIM for at in corners[-1])
 
     def path(look: str, marks: Iterable[tuple[int, Shape]]) -> str:
-        """A path of such shapes on cells."""
+        """A path of such shapes on cells; "" without any."""
         places = ((*corners[cell], *shape) for cell, shape in marks)
         data = "".join(f"M{x + across} {y + along}{shape}" for x, y, across, along, shape in places)
-        return f'<path {look} d="{data}"/>'
+        return f'<path {look} d="{data}"/>' if data else ""
 
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide * scale / _CELL:g}" '
         f'height="{high * scale / _CELL:g}" viewBox="0 0 {wide} {high}" role="img">',
         f"<title>{escape(picture.caption)}</title>",
         f'<rect width="{wide}" height="{high}" fill="#{hex_code(picture.ground)}"/>',
+        path(f'fill="#{hex_code(EMPTY)}" stroke="#000" stroke-width=".5"', _each(picture.empty, _SQUARE)),
+        path(f'fill="none" stroke="#{hex_code(GREY)}"', _each(picture.empty, _CROSS)),
+        # where the ground has another colour than the sides towards a hole
+        path(f'fill="#{hex_code(GREY)}"', _each(picture.holes if picture.rim else (), _SQUARE)),
+        *_sides(picture, motifs, path),
+        path('fill="none" stroke="#000"', _each(picture.filled, _SQUARE)),
     ]
-    if picture.empty:
-        lines += [
-            path(f'fill="#{hex_code(EMPTY)}" stroke="#000" stroke-width=".5"', _each(picture.empty, _SQUARE)),
-            path(f'fill="none" stroke="#{hex_code(GREY)}"', _each(picture.empty, _CROSS)),
-        ]
-    if picture.rim and picture.holes:  # the ground has another colour than the sides towards a hole
-        lines.append(path(f'fill="#{hex_code(GREY)}"', _each(picture.holes, _SQUARE)))
-    lines += _sides(picture, motifs, path)
-    lines.append(path('fill="none" stroke="#000"', _each(picture.filled, _SQUARE)))
     clues, wrong = _each(picture.clues, _INNER_SQUARE), [(cell, _BARS[side]) for cell, side in sorted(picture.wrong)]
     for group, marks, edge, colour, widths in (  # lines with an edge of another colour
         ('fill="none" stroke-linejoin="round"', clues, "000", CLUE, (3.4, 1.8)),
@@ -93,7 +90,7 @@ def render(
         columns = ((column * _CELL + middle, _RIM - 2, column) for column in range(picture.width))
         rows = ((_RIM // 2, row * _CELL + middle + 2, row) for row in range(picture.height))
         lines += _texts(6, f'fill="{ink(picture.ground)}"', (*columns, *rows))
-    return "\n".join([*lines, "</svg>"]) + "\n"
+    return "\n".join([*filter(None, lines), "</svg>"]) + "\n"
 
 
 def _each(cells: Iterable[int], shape: Shape) -> list[tuple[int, Shape]]:

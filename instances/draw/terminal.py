@@ -273,9 +273,7 @@ def _signs(picture: Scene, colour: Colour) -> _Form:
 
     In colour, digits are on red and empty cells dim.
     """
-    wrong = Counter(cell for cell, _ in picture.wrong)
-    wrong.update(cell + 1 for cell, side in picture.wrong if side == RIGHT and (cell + 1) % picture.width)
-    wrong.update(cell + picture.width for cell, side in picture.wrong if side == DOWN)
+    wrong = Counter(at for cell, side in picture.wrong for at in (cell, picture.puzzle.beyond[cell][side]))
     shown = range(len(picture.quads))
     signs = [str(wrong[cell]) if wrong[cell] and cell not in picture.holes else _sign(picture, cell) for cell in shown]
     lines = ["".join(signs[at : at + picture.width]).rstrip() for at in range(0, len(signs), picture.width)]
