@@ -70,16 +70,11 @@ class Construction(Operator):
 
     @property
     def statistics(self) -> Statistics:
-        arms = self.bandit.arms
-        done = Statistics(
-            arms=len(arms), colour_sets=len({(arm.view, arm.colour_set) for arm in arms if arm.scale_percent})
-        )
-        if constructor := self.constructor:
-            done += Statistics(
-                nodes=constructor.nodes, prefixes=constructor.prefixes, tail_nodes=constructor.tail_nodes
-            )
-        if self._card_failed:
-            done.failures = {"gpu": 1}
+        arms, made = self.bandit.arms, self.constructor
+        sets = {(arm.view, arm.colour_set) for arm in arms if arm.scale_percent}
+        done = Statistics(arms=len(arms), colour_sets=len(sets), failures={"gpu": 1} if self._card_failed else {})
+        if made is not None:
+            done += Statistics(nodes=made.nodes, prefixes=made.prefixes, tail_nodes=made.tail_nodes)
         return done if self.card is None else done + self.card.statistics
 
     @property

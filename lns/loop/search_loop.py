@@ -111,23 +111,22 @@ class SearchLoop(Saved):
         makers = [number for number, operator in enumerate(self.operators) if operator.makes_boards]
         # the certificate keeps to its own share of the search
         proofs = [number for number, name in enumerate(self.names) if name == "certificate" and self.chooser.on[number]]
-        construction = self.construction
+        construction, main = self.construction, None
         if self.best is None:
             return makers
         if self.starts_from_board:
             return [number for number in self.chooser.order(rng, None) if self.operators[number].proves]
         if construction is not None:
-            main = self.names.index(construction.name)
+            cost, main = self.chooser.cost, self.names.index(construction.name)
             if construction.constructor is None:
                 return [main]  # nothing is known yet of what a board costs
-            cost = self.chooser.cost
-            shares = construction.no_prefix_found and cost[main] > SHARE_WITHOUT_PREFIX * cost.sum()
-            return proofs + self.chooser.order(rng, None if shares else main)
-        if self.pool.is_tired:
+            if construction.no_prefix_found and cost[main] > SHARE_WITHOUT_PREFIX * cost.sum():
+                main = None
+        elif self.pool.is_tired:
             if rng.random() < self.settings.new_board_share:
                 return makers + self.chooser.order(rng, None)
             self.pool.rest(rng)
-        return proofs + self.chooser.order(rng, None)
+        return proofs + self.chooser.order(rng, main)
 
     def _take(self, number: int, freed: Freed, repaired: Repaired, wanted: int) -> None:
         """Offer what was found to the pool, report good boards, and let the chooser learn."""
