@@ -83,14 +83,12 @@ def _kind(annotation: Any) -> Kind:
         each, fits = _kind(arguments[0])
         listed = () if hasattr(origin, "__array__") else (list, tuple, set)
         words = f"a sequence of {re.sub('^an? ', '', each)}s" if isinstance(arguments[0], type) else "a sequence"
-        return (
-            words,
-            lambda value: (
-                isinstance(value, Iterable)
-                and not isinstance(value, str | bytes)
-                and (not isinstance(value, listed) or all(map(fits, value)))
-            ),
-        )
+
+        def is_sequence(value: Any) -> bool:
+            is_text = isinstance(value, str | bytes) or not isinstance(value, Iterable)
+            return not is_text and (not isinstance(value, listed) or all(map(fits, value)))
+
+        return words, is_sequence
     if arguments and origin is not PathLike:
         said, tests = zip(*map(_kind, arguments), strict=True)
         words = " or ".join(filter(None, (", ".join(said[:-1]), said[-1])))
@@ -98,6 +96,5 @@ def _kind(annotation: Any) -> Kind:
     named = origin or annotation or type(None)
     article = "an" if named.__name__[0] in "AEIOU" else "a"
     kind = _NUMBERS.get(named, named)
-    return _WORDS.get(
-        named, f"{article} {named.__name__}"
-    ), lambda value: isinstance(value, kind) or kind.__name__ in {base.__name__ for base in type(value).__mro__}
+    words = _WORDS.get(named, f"{article} {named.__name__}")
+    return words, lambda value: isinstance(value, kind) or kind.__name__ in [b.__name__ for b in type(value).__mro__]

@@ -43,7 +43,8 @@ class Board(RichDisplay):
     width: int
     height: int
 
-    _puzzle: ClassVar[Puzzle | None] = None  # `of` sets it on the instance; no field, so no part of equality or hash
+    puzzle: ClassVar[Puzzle | None] = None
+    """The puzzle that `of` attached to this board, None without one; no part of equality or hash."""
 
     def __post_init__(self) -> None:
         try:
@@ -88,7 +89,7 @@ class Board(RichDisplay):
         """
         self.check_shape(puzzle)
         board = Board(self.with_blanks(puzzle).placements, self.width, self.height)
-        object.__setattr__(board, "_puzzle", puzzle)
+        object.__setattr__(board, "puzzle", puzzle)
         return board
 
     def with_blanks(self, puzzle: Puzzle) -> Board:
@@ -128,11 +129,6 @@ class Board(RichDisplay):
             placements[cell] = matches.argmax()
             unused[placements[cell] >> 2] = False
         return Board(placements, self.width, self.height)
-
-    @property
-    def puzzle(self) -> Puzzle | None:
-        """The puzzle that `of` attached, None without one."""
-        return self._puzzle
 
     def check_shape(self, puzzle: Puzzle) -> None:
         """Raise BoardError if the board has another width or height than ``puzzle``."""
@@ -177,7 +173,7 @@ class Board(RichDisplay):
         return hash((self.width, self.height, self.placements.tobytes()))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_puzzle"}
+        return {name: value for name, value in self.__dict__.items() if name != "puzzle"}
 
     def __repr__(self) -> str:
         if self.puzzle is None:

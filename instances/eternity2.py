@@ -16,8 +16,6 @@ from lns.instances.piece_set import PieceList, colour_ranks, ranked
 from lns.instances.puzzle import Clue, Puzzle, rotate
 from lns.instances.symmetry import rotate_board
 
-Quad = tuple[int, int, int, int]
-
 _SET = "dc895f1ea95194b626af3de6f5d855e4d322ae11872d9869a1701c8617358f15"
 _NUMBERED = "5ac5e3d1dad592dedecc5b32f62cfb85fc46daff91b76a774e24df0e29382424"  # in the usual numbering
 SWAPPED = (111, 112)  # the pieces, counted from 0, that two files in circulation have exchanged
@@ -118,11 +116,6 @@ def clue_sentence(puzzle: Puzzle, board: Board) -> str | None:
     if len(held[turns]) > len(held[0]):
         sentence += f"; {len(held[turns])} of {CLUES} after a turn of {90 * turns} degrees"
     return sentence
-
-
-def mirror(quad: Sequence[int]) -> Quad:
-    """The colours of a piece in a mirror: left and right exchanged."""
-    return quad[0], quad[3], quad[2], quad[1]
 
 
 def _digest(form: Sequence[object]) -> str:

@@ -15,7 +15,8 @@ from lns.instances.errors import InputError
 from lns.instances.text import printable
 
 EXPECTED_FILE = "expected the name of a file"  # at the end of messages about a name that is none
-_COMMENT = re.compile(rb"(?<!\S)(?:#|//|(?<![^\r\n])(?:[;%]|c[ \t]))[^\r\n]*")
+_COMMENT = re.compile(r"(?<!\S)(?:#|//|(?<![^\r\n])(?:[;%]|c[ \t]))[^\r\n]*", re.ASCII)
+_LATIN_1 = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}  # of a byte that is not UTF-8, as Python escapes it
 MAX_BYTES = 4 * 2**20  # fifty times what the largest board takes
 
 
@@ -67,22 +68,13 @@ def decode(data: bytes, source: str) -> str:
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise InputError("the file holds a NUL byte (binary, or UTF-16 text); expected UTF-8 text", source, line)
-    if not _is_utf8(data):
-        data = _COMMENT.sub(lambda it: it[0] if _is_utf8(it[0]) else it[0].decode("latin-1").encode(), data)
-    try:
-        text = data.decode().removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(f"byte 0x{data[error.start]:02x} is not UTF-8; expected UTF-8 text", source, line) from None
+    text = data.decode(errors="surrogateescape").removeprefix("\ufeff")
+    if not text.isascii():
+        text = _COMMENT.sub(lambda comment: comment[0].translate(_LATIN_1), text)
+    if wrong := re.search("[\udc80-\udcff]", text):
+        line = text.count("\n", 0, wrong.start()) + 1
+        raise InputError(f"byte 0x{_LATIN_1[ord(wrong[0])]:02x} is not UTF-8; expected UTF-8 text", source, line)
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _reason(error: OSError | ValueError) -> str:

@@ -41,28 +41,22 @@ class Layout:
 
         Beyond is then the outside of the board or a hole. Of a hole no side has a cell beyond it.
         """
-        return tuple(other < 0 for other in self._beyond[cell])
+        return tuple(other < 0 for other in self.beyond[cell])
 
     def grey_sides(self, cell: int) -> Sides:
         """For each side (up, right, down, left) of ``cell`` whether it must be grey; the others must not.
 
         These are the `rim_sides`; without frame only those towards a hole, and all sides of a hole.
         """
-        return self.sides_by_cell[cell]
-
-    @cached_property
-    def sides_by_cell(self) -> tuple[Sides, ...]:
-        """The `grey_sides` of every cell."""
-        grey = (_HOLE, _OUTSIDE) if self.framed else (_HOLE,)
-        return tuple(tuple(other in grey for other in others) for others in self._beyond)
+        return tuple(other == _HOLE or (other == _OUTSIDE and self.framed) for other in self.beyond[cell])
 
     def neighbours(self, cell: int) -> list[tuple[int, int]]:
         """(side, cell beyond that side) for each side of ``cell`` that is not one of the `rim_sides`."""
-        return [(side, other) for side, other in enumerate(self._beyond[cell]) if other >= 0]
+        return [(side, other) for side, other in enumerate(self.beyond[cell]) if other >= 0]
 
     @cached_property
-    def _beyond(self) -> list[list[int]]:
-        """What lies beyond the sides (up, right, down, left) of each cell: a cell, a hole or the outside.
+    def beyond(self) -> list[list[int]]:
+        """The cell beyond each side (up, right, down, left) of each cell; negative: a hole, or the outside.
 
         Beyond each side of a hole lies a hole.
         """

@@ -63,46 +63,27 @@ def pairing(puzzle: Puzzle) -> Pairing:
     return Pairing(tuple(sorted(odd)), best, puzzle.max_score, why)
 
 
-@dataclass(frozen=True)
-class Summary:
-    """Counts of a puzzle's pieces and colours."""
-
-    corners: int  # pieces with two or more grey sides
-    edges: int  # with one
-    inner: int  # with none
-    along_rim: Counter[int]  # half-edges of each colour that can only lie along the rim, beside a grey side
-    inside: Counter[int]  # all other half-edges of each colour, grey left out
-    different: int  # different pieces, up to rotation if they may be turned
-    symmetric: int  # pieces that half a turn leaves unchanged
-
-
-def summarise(puzzle: Puzzle) -> Summary:
-    """Count the pieces and colours of a puzzle."""
-    quads = puzzle.pieces[: puzzle.piece_count].tolist()
-    greys = Counter(min(2, quad.count(GREY)) for quad in quads)
-    along_rim, inside = half_edges(puzzle)
-    return Summary(
-        corners=greys[2],
-        edges=greys[1],
-        inner=greys[0],
-        along_rim=along_rim,
-        inside=inside,
-        different=len({canonical(quad) if puzzle.turns else tuple(quad) for quad in quads}),
-        symmetric=sum(quad[:2] == quad[2:] for quad in quads),
-    )
+def piece_kinds(puzzle: Puzzle) -> dict[str, int]:
+    """Number of corners, edges and inner pieces: with two or more grey sides, with one, with none."""
+    grey = (puzzle.pieces[: puzzle.piece_count] == GREY).sum(axis=1)
+    return {"corners": int((grey > 1).sum()), "edges": int((grey == 1).sum()), "inner": int((grey == 0).sum())}
 
 
 def describe(puzzle: Puzzle) -> str:
     """A few lines on a puzzle's pieces, colours and clues, which end in a newline each."""
-    summary = summarise(puzzle)
-    colours, both = summary.along_rim.keys() | summary.inside.keys(), summary.along_rim.keys() & summary.inside.keys()
+    quads = puzzle.pieces[: puzzle.piece_count].tolist()
+    corners, edges, inner = piece_kinds(puzzle).values()
+    different = len({canonical(quad) if puzzle.turns else tuple(quad) for quad in quads})
+    symmetric = sum(quad[:2] == quad[2:] for quad in quads)  # after half a turn
+    along_rim, inside = half_edges(puzzle)
+    colours, both = along_rim.keys() | inside.keys(), along_rim.keys() & inside.keys()
     lines = [
         f"board       {puzzle.shape_and_rules}, {puzzle.max_score} inner edges",
-        f"pieces      {count_of(summary.corners, 'corner')}, {count_of(summary.edges, 'edge')}, {summary.inner} inner; "
-        f"{summary.different} different, {summary.symmetric} rotationally symmetric",
+        f"pieces      {count_of(corners, 'corner')}, {count_of(edges, 'edge')}, {inner} inner; {different} different, "
+        f"{symmetric} rotationally symmetric",
         f"colours     {len(colours)}, {len(both)} of them both along the rim and inside",
-        f"along rim   {_counts(summary.along_rim)}",
-        f"inside      {_counts(summary.inside)}",
+        f"along rim   {_counts(along_rim)}",
+        f"inside      {_counts(inside)}",
     ]
     if unpaired := str(pairing(puzzle)):
         lines.append(f"pairing     {unpaired}")

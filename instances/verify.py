@@ -102,49 +102,41 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
         If the board has another shape than the puzzle.
     """
     board.check_shape(puzzle)
-    violations: list[str] = []
-    faulty: set[int] = set()
+    violations: dict[str, list[int]] = {}  # with the cells that each names
     turned, required, joints = _tables(puzzle)
     quads: list[_Quad | None] = []
     cells_of: dict[int, list[int]] = {}
     holes, piece_count, label = set(puzzle.holes), puzzle.piece_count, puzzle.cell_label
-    sides_by_cell, rim_faults = puzzle.sides_by_cell, 0
-
-    def violated(cell: int, said: str) -> None:
-        faulty.add(cell)
-        violations.append(said)
-
+    rim_faults = 0
     for cell, oriented in enumerate(board.placements.tolist()):
         quads.append(None)
         piece = oriented // 4
         if oriented < 0 or (cell in holes and piece >= piece_count):
             continue
         if cell in holes:
-            violated(cell, f"{label(cell)} is a hole, and holds piece {piece + 1}")
+            violations[f"{label(cell)} is a hole, and holds piece {piece + 1}"] = [cell]
             continue
         if piece >= piece_count:
-            violated(cell, f"{label(cell)} holds piece {piece + 1}; the puzzle has {piece_count}")
+            violations[f"{label(cell)} holds piece {piece + 1}; the puzzle has {piece_count}"] = [cell]
             continue
         most, before = puzzle.copies[piece] if puzzle.copies else 1, cells_of.setdefault(piece, [])
         if most and len(before) >= most:
-            faulty.add(before[0])
             often = "twice" if most == 1 else f"more often than its {most} copies allow"
-            violated(cell, f"piece {piece + 1} is placed {often}: {label(before[0])} and {label(cell)}")
+            said = f"piece {piece + 1} is placed {often}: {label(before[0])} and {label(cell)}"
+            violations[said] = [before[0], cell]
         before.append(cell)
         quad = quads[cell] = turned[oriented]
         if not puzzle.turns and quad != turned[piece * 4]:
-            violated(cell, f"{label(cell)}: piece {piece + 1} is turned, which this puzzle forbids")
-        up, right, down, left = quad
-        if (up == GREY, right == GREY, down == GREY, left == GREY) == sides_by_cell[cell] and not puzzle.rim:
-            continue
+            violations[f"{label(cell)}: piece {piece + 1} is turned, which this puzzle forbids"] = [cell]
         for side, (colour, wanted) in enumerate(zip(quad, required[cell], strict=True)):
             if wanted is not None and colour != wanted:
                 rim_faults += 1
                 expected = f"; expected {wanted}" * (wanted != GREY)
-                violated(cell, f"{label(cell)}: its {_SIDES[side]} side on the rim has colour {colour}{expected}")
+                said = f"{label(cell)}: its {_SIDES[side]} side on the rim has colour {colour}{expected}"
+                violations[said] = [cell]
             elif wanted is None and colour == GREY:
                 where = "inside the board" if puzzle.framed or not puzzle.rim_sides(cell)[side] else "without a frame"
-                violated(cell, f"{label(cell)}: its {_SIDES[side]} side is grey {where}")
+                violations[f"{label(cell)}: its {_SIDES[side]} side is grey {where}"] = [cell]
 
     missing: list[str] = []
     for clue in puzzle.clues:
@@ -153,7 +145,7 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
             missing.append(f"the clue on {label(clue.cell)} is missing: piece {clue.piece + 1}")
         elif there != turned[clue.piece * 4 + clue.rotation]:  # an identical piece or an equal rotation respects it too
             said = f"the clue on {label(clue.cell)} is not respected: piece {clue.piece + 1} belongs there"
-            violated(clue.cell, said)
+            violations[said] = [clue.cell]
 
     score = 0
     mismatches: list[tuple[int, int]] = []
@@ -176,7 +168,7 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
         problems=(*violations, *missing),
         violations=tuple(violations),
         rim_faults=rim_faults,
-        faulty=tuple(sorted(faulty)),
+        faulty=tuple(sorted({cell for cells in violations.values() for cell in cells})),
     )
 
 

@@ -323,10 +323,10 @@ def _with_operators(search: Search, executor: Executor | None, workers: int) -> 
     """The search with the operators of its engine, in this process if only this process knows one of them."""
     if search.engine != "lns":
         return replace(search, operators=None), executor
-    from lns.neighbourhoods.operators import ENTRY_POINTS, operator_names, process_only_operators
+    from lns.neighbourhoods.operators import ENTRY_POINTS, REGISTERED, operator_names
 
     chosen = operator_names() if search.operators is None else tuple(search.operators)
-    process_only = sorted(process_only_operators() & set(chosen)) if executor is None else []
+    process_only = sorted(REGISTERED.keys() & set(chosen)) if executor is None else []
     if process_only and workers > 1:
         raise InputError(
             f"operator '{process_only[0]}' is registered in this process only, and worker processes cannot use it; "

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from lns.instances.board import Board
 from lns.instances.puzzle import IntArray, Puzzle
-from lns.instances.symmetry import View, rotate_board, rotate_puzzle
+from lns.instances.symmetry import View, cells_from_view, rotate_board, rotate_puzzle
 
 CLUE_TOLERANCE_ROWS = 2  # a turn is good if the clues come at most this many rows later, on average, than by the best
 
@@ -55,8 +53,7 @@ class Orientation:
     @property
     def cells(self) -> IntArray:
         """The cell of the given puzzle that each cell of ``puzzle`` is; int32 (cells,)."""
-        numbered = Board(4 * np.arange(self.puzzle.cells, dtype=np.int32), self.puzzle.width, self.puzzle.height)
-        return np.argsort(self.from_engine(numbered).placements >> 2).astype(np.int32)
+        return cells_from_view(rotate_puzzle(self.puzzle, -self.turns), View(self.turns))
 
 
 def _good_turns(puzzle: Puzzle) -> list[int]:

@@ -26,7 +26,7 @@ from lns.instances.files import read_text
 from lns.instances.formats import FORMATS, load_puzzle, parse, read, read_board, read_puzzle, render, with_clues
 from lns.instances.formats.base import Document
 from lns.instances.formats.orders import CLOCKWISE, in_order
-from lns.instances.generate import tetravex
+from lns.instances.generate import other_rules
 from lns.instances.puzzle import Clue, Puzzle, canonical
 from lns.instances.symmetry import View, puzzle_in_view, rotate_board
 from lns.instances.verify import verify
@@ -54,7 +54,7 @@ def round_trip(seed: int) -> int:
     puzzle, solution = of_any_rules(seed, 81, 0.6)
     grey, kind = not puzzle.pieces[: puzzle.piece_count].any(axis=1).all(), chance.random()  # looks like an empty cell
     if kind < 0.2:
-        puzzle, solution = tetravex(width, height, chance.randint(2, 12), seed)
+        puzzle, solution = other_rules("tetravex", width, height, chance.randint(2, 12), seed)
     elif kind < 0.6 or grey or 1 in (puzzle.width, puzzle.height):  # no text shows the order of the sides of a strip
         puzzle, solution = planted(seed, width, height, chance.randint(2, 24))
     puzzle = puzzle.with_clues(_some_clues(puzzle, solution, chance))

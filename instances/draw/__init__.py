@@ -10,37 +10,73 @@ Reports
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from lns.instances.board import Board
 from lns.instances.draw.palette import GREY as GREY_RGB
 from lns.instances.draw.palette import NO_FRAME, Rgb, inked, rgb
-from lns.instances.puzzle import DOWN, GREY, RIGHT, Puzzle, rotate
+from lns.instances.puzzle import DOWN, GREY, RIGHT, Puzzle
 from lns.instances.verify import verify
 
-Quad = tuple[int, int, int, int]
+Quad = list[int]  # colours up, right, down, left
 Side = tuple[int, int]  # a cell, and one of its sides
 
 
-@dataclass(frozen=True)
 class Scene:
-    """A board, or all pieces of a puzzle in file order, ready to be drawn. Cells are in row-major order."""
+    """A board, or for None all pieces of a puzzle in file order, ready to be drawn. Cells are in row-major order.
 
-    puzzle: Puzzle
-    sheet: bool  # the pieces of a puzzle, drawn apart from each other, and no board
-    width: int
-    height: int
-    quads: tuple[Quad | None, ...]  # colours up, right, down, left of each cell; None for an empty cell
-    pieces: tuple[int | None, ...]  # the piece on each cell, from 0; None for an empty cell
-    # every joint of two cells that do not match, at the cell above or to the left, and every side on the rim or towards
-    # a hole that has not the colour it must have there
-    wrong: frozenset[Side]
-    clues: frozenset[int]  # cells
-    holes: frozenset[int]  # cells that are not drawn; their quads are None
-    first_mate: Mapping[int, int]  # the first mate of each second one of a pair
-    caption: str  # one line that describes the picture, safe to print
+    Raises BoardError if the board has another shape than the puzzle.
+
+    Attributes
+    ----------
+    sheet : bool
+        Whether the pieces of a puzzle are drawn, apart from each other, and no board.
+    width, height : int
+        Number of columns and rows.
+    pieces : list of int or None
+        The piece on each cell, from 0; None for an empty cell.
+    quads : list of tuple or None
+        Colours up, right, down, left of each cell; None for an empty cell.
+    wrong : set of (int, int)
+        Every joint of two cells that do not match, at the cell above or to the left, and every side on the rim or
+        towards a hole that has not the colour it must have there.
+    clues, holes : set of int
+        Cells of clues, and cells that are not drawn; the quads of these are None.
+    first_mate : dict of int to int
+        The first mate of each second one of a pair.
+    caption : str
+        One line that describes the picture, safe to print.
+    """
+
+    def __init__(self, puzzle: Puzzle, board: Board | None) -> None:
+        self.puzzle, self.sheet, self.width = puzzle, board is None, puzzle.width
+        self.height = puzzle.height if board is not None else -(-len(puzzle.pieces) // puzzle.width)
+        cells = self.width * self.height
+        placements = range(0, 4 * cells, 4) if board is None else board.placements.tolist()
+        # a board from elsewhere may name pieces that do not exist
+        shown = [oriented if 0 <= oriented < 4 * puzzle.piece_count else None for oriented in placements]
+        turned = puzzle.turned.tolist()
+        self.pieces = [None if oriented is None else oriented // 4 for oriented in shown]
+        self.quads: list[Quad | None] = [None if oriented is None else turned[oriented] for oriented in shown]
+        self.clues = set() if board is None else {clue.cell for clue in puzzle.clues}
+        self.holes = set(range(puzzle.piece_count, cells) if board is None else puzzle.holes)
+        self.first_mate = {second: first for first, second in puzzle.mates}
+        self.wrong: set[Side] = set()
+        if board is None:
+            self.caption = f"{puzzle.printable_name}: {puzzle.piece_count} pieces, {puzzle.shape_and_rules}"
+            return
+        found = verify(puzzle, board)
+        self.wrong = {(a, RIGHT if b == a + 1 and puzzle.width > 1 else DOWN) for a, b in found.mismatches}
+        for cell, quad in enumerate(self.quads):
+            sides = enumerate(zip(puzzle.required_sides(cell), quad or (), strict=False))
+            self.wrong |= {(cell, side) for side, (required, colour) in sides if required not in (None, colour)}
+        self.caption = f"{puzzle.printable_name}: score {found.score} of {found.max_score}"
+        if not found.full:
+            self.caption += f", {found.placed} of {found.cells} pieces"
+        elif found.mismatches:
+            self.caption += f", {len(found.mismatches)} mismatched"
+        if found.problems:
+            self.caption += ", not valid"
 
     @property
     def rim(self) -> int:
@@ -78,47 +114,3 @@ class Scene:
             for side, colour in enumerate(quad or ()):
                 found[colour].append((cell, side))
         return dict(sorted(found.items()))
-
-
-def scene(puzzle: Puzzle, board: Board | None) -> Scene:
-    """What a picture of a board shows, or for None one of all pieces as they lie in the file.
-
-    Raises BoardError if the board has another shape than the puzzle.
-    """
-    height = puzzle.height if board is not None else -(-len(puzzle.pieces) // puzzle.width)
-    cells = puzzle.width * height
-    placements = [4 * piece for piece in range(cells)] if board is None else board.placements.tolist()
-    # a board from elsewhere may name pieces that do not exist
-    shown = [divmod(oriented, 4) if 0 <= oriented < 4 * puzzle.piece_count else None for oriented in placements]
-    colours = puzzle.pieces.tolist()
-    quads = tuple(None if each is None else rotate(colours[each[0]], each[1]) for each in shown)
-    wrong: set[Side] = set()
-    if board is None:
-        caption = f"{puzzle.printable_name}: {puzzle.piece_count} pieces, {puzzle.shape_and_rules}"
-    else:
-        found = verify(puzzle, board)
-        wrong = {(a, RIGHT if b == a + 1 and puzzle.width > 1 else DOWN) for a, b in found.mismatches}
-        for cell, quad in enumerate(quads):
-            for side, required in enumerate(puzzle.required_sides(cell)):
-                if quad is not None and required not in (None, quad[side]):
-                    wrong.add((cell, side))
-        caption = f"{puzzle.printable_name}: score {found.score} of {found.max_score}"
-        if not found.full:
-            caption += f", {found.placed} of {found.cells} pieces"
-        elif found.mismatches:
-            caption += f", {len(found.mismatches)} mismatched"
-        if found.problems:
-            caption += ", not valid"
-    return Scene(
-        puzzle,
-        sheet=board is None,
-        width=puzzle.width,
-        height=height,
-        quads=quads,
-        pieces=tuple(None if each is None else each[0] for each in shown),
-        wrong=frozenset(wrong),
-        clues=frozenset(clue.cell for clue in puzzle.clues if board is not None),
-        holes=frozenset(range(puzzle.piece_count, cells) if board is None else puzzle.holes),
-        first_mate={second: first for first, second in puzzle.mates},
-        caption=caption,
-    )

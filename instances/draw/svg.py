@@ -11,7 +11,7 @@ from functools import cache
 from html import escape
 
 from lns.instances.board import Board
-from lns.instances.draw import Scene, Side, scene
+from lns.instances.draw import Scene, Side
 from lns.instances.draw.palette import CLUE, EMPTY, GREY, MISMATCH, SOCKET, hex_code, ink, motif
 from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
 
@@ -46,7 +46,7 @@ def render(
     Each colour has its motif (`lns.instances.draw.palette`), unless ``motifs`` is False; rows and columns are numbered
     from 0. Raises BoardError if the board has another shape than the puzzle.
     """
-    picture = scene(puzzle, board)
+    picture = Scene(puzzle, board)
     pitch = _CELL + (_GAP if picture.sheet else 0)
     corners = [
         (_RIM + pitch * column, _RIM + pitch * row) for row in range(picture.height) for column in range(picture.width)
@@ -54,26 +54,23 @@ def render(
     wide, high = (at + _CELL + _RIM for at in corners[-1])
 
     def path(look: str, marks: Iterable[tuple[int, Shape]]) -> str:
-        """A path of such shapes on cells."""
+        """A path of such shapes on cells; "" without any."""
         places = ((*corners[cell], *shape) for cell, shape in marks)
         data = "".join(f"M{x + across} {y + along}{shape}" for x, y, across, along, shape in places)
-        return f'<path {look} d="{data}"/>'
+        return f'<path {look} d="{data}"/>' if data else ""
 
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide * scale / _CELL:g}" '
         f'height="{high * scale / _CELL:g}" viewBox="0 0 {wide} {high}" role="img">',
         f"<title>{escape(picture.caption)}</title>",
         f'<rect width="{wide}" height="{high}" fill="#{hex_code(picture.ground)}"/>',
+        path(f'fill="#{hex_code(EMPTY)}" stroke="#000" stroke-width=".5"', _each(picture.empty, _SQUARE)),
+        path(f'fill="none" stroke="#{hex_code(GREY)}"', _each(picture.empty, _CROSS)),
+        # where the ground has another colour than the sides towards a hole
+        path(f'fill="#{hex_code(GREY)}"', _each(picture.holes if picture.rim else (), _SQUARE)),
+        *_sides(picture, motifs, path),
+        path('fill="none" stroke="#000"', _each(picture.filled, _SQUARE)),
     ]
-    if picture.empty:
-        lines += [
-            path(f'fill="#{hex_code(EMPTY)}" stroke="#000" stroke-width=".5"', _each(picture.empty, _SQUARE)),
-            path(f'fill="none" stroke="#{hex_code(GREY)}"', _each(picture.empty, _CROSS)),
-        ]
-    if picture.rim and picture.holes:  # the ground has another colour than the sides towards a hole
-        lines.append(path(f'fill="#{hex_code(GREY)}"', _each(picture.holes, _SQUARE)))
-    lines += _sides(picture, motifs, path)
-    lines.append(path('fill="none" stroke="#000"', _each(picture.filled, _SQUARE)))
     clues, wrong = _each(picture.clues, _INNER_SQUARE), [(cell, _BARS[side]) for cell, side in sorted(picture.wrong)]
     for group, marks, edge, colour, widths in (  # lines with an edge of another colour
         ('fill="none" stroke-linejoin="round"', clues, "000", CLUE, (3.4, 1.8)),
@@ -93,7 +90,7 @@ def render(
         columns = ((column * _CELL + middle, _RIM - 2, column) for column in range(picture.width))
         rows = ((_RIM // 2, row * _CELL + middle + 2, row) for row in range(picture.height))
         lines += _texts(6, f'fill="{ink(picture.ground)}"', (*columns, *rows))
-    return "\n".join([*lines, "</svg>"]) + "\n"
+    return "\n".join([*filter(None, lines), "</svg>"]) + "\n"
 
 
 def _each(cells: Iterable[int], shape: Shape) -> list[tuple[int, Shape]]:
@@ -155,7 +152,7 @@ def tikz(puzzle: Puzzle, board: Board | None) -> str:
     change ``x`` and ``y`` of the picture to scale it. Colours after the 40th repeat the first ones. Raises BoardError
     if the board has another shape than the puzzle.
     """
-    picture = scene(puzzle, board)
+    picture = Scene(puzzle, board)
     pitch = 1.15 if picture.sheet else 1
     corners = [(column * pitch, row * pitch) for row in range(picture.height) for column in range(picture.width)]
 
@@ -211,4 +208,4 @@ def html_of(shown: Puzzle | Board) -> str:
         return f"<code>{escape(repr(shown))}</code>"
     largest, smallest = _IN_NOTEBOOK
     drawn = render(puzzle, board, scale=max(smallest, min(largest, _LONGEST_SIDE / max(shown.width, shown.height))))
-    return f'<figure style="margin: 0">{drawn}<figcaption>{escape(scene(puzzle, board).caption)}</figcaption></figure>'
+    return f'<figure style="margin: 0">{drawn}<figcaption>{escape(Scene(puzzle, board).caption)}</figcaption></figure>'

@@ -12,7 +12,7 @@ from typing import IO, Any, Literal, NamedTuple
 import numpy as np
 
 from lns.instances.board import Board
-from lns.instances.draw import Scene, scene
+from lns.instances.draw import Scene
 from lns.instances.draw.palette import BACKGROUND, CLUE, EMPTY, MISMATCH, Rgb, rgb, xterm
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
@@ -74,13 +74,13 @@ def render(
     by default; ``height`` how many lines a board must fit, if it can, unlimited by default and for the pieces of a
     puzzle. Raises BoardError if the board has another shape than the puzzle.
     """
-    return "".join(f"{line}\n" for line in _drawn(scene(puzzle, board), colour, width, height)[0])
+    return "".join(f"{line}\n" for line in _drawn(Scene(puzzle, board), colour, width, height)[0])
 
 
 def legend(puzzle: Puzzle, board: Board | None, **shape: Any) -> str:
     """What the signs of `render` mean, in one line; the arguments are those of `render`."""
     shape = {"colour": "none", "width": None, "height": None} | shape
-    return _drawn(scene(puzzle, board), **shape)[1]
+    return _drawn(Scene(puzzle, board), **shape)[1]
 
 
 def _drawn(picture: Scene, colour: Colour, width: int | None, height: int | None) -> tuple[list[str], str]:
@@ -273,9 +273,7 @@ def _signs(picture: Scene, colour: Colour) -> _Form:
 
     In colour, digits are on red and empty cells dim.
     """
-    wrong = Counter(cell for cell, _ in picture.wrong)
-    wrong.update(cell + 1 for cell, side in picture.wrong if side == RIGHT and (cell + 1) % picture.width)
-    wrong.update(cell + picture.width for cell, side in picture.wrong if side == DOWN)
+    wrong = Counter(at for cell, side in picture.wrong for at in (cell, picture.puzzle.beyond[cell][side]))
     shown = range(len(picture.quads))
     signs = [str(wrong[cell]) if wrong[cell] and cell not in picture.holes else _sign(picture, cell) for cell in shown]
     lines = ["".join(signs[at : at + picture.width]).rstrip() for at in range(0, len(signs), picture.width)]

@@ -24,7 +24,6 @@ import numpy as np
 from lns.instances.arguments import checked
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.eternity2 import mirror
 from lns.instances.formats.base import HAS_EDGES, Document, Format, Quad, Source, Target, holds_url, shipped_instances
 from lns.instances.formats.evidence import PieceIndex
 from lns.instances.formats.shapes import board_shape, left_out
@@ -361,7 +360,7 @@ def match_letters(
 def _no_piece(letters: Letters, index: PieceIndex) -> InputError:
     """What is wrong with a board that has cells which are no pieces in any order of the letters."""
     with contextlib.suppress(InputError):  # the search takes too long
-        if match_letters([quad and mirror(quad) for quad in letters.quads], index):
+        if match_letters([quad and (quad[0], quad[3], quad[2], quad[1]) for quad in letters.quads], index):
             return InputError(
                 f"the board shows the mirror images of the pieces of {index.puzzle.name}; expected its pieces "
                 "(`lns convert --mirror` makes the board of them)"

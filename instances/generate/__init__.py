@@ -3,7 +3,7 @@
 Kinds of puzzles
     `like_e2` (the rules of Eternity II), `uniform` (every edge coloured independently), `balanced_torus` (near-equal
     colour counts on a torus), `unique` (a single solution by construction), `three_partition` (an encoded 3-partition
-    problem; `triples_of` decodes its solutions). `other_rules`: no frame, no turns (`tetravex`), a rim of one colour,
+    problem; `triples_of` decodes its solutions). `other_rules`: no frame, no turns, a rim of one colour,
     boards with holes. `wang`: tiles of which any number may be used. `Planted.with_mates` gives some colours of any of
     them mates.
 Families
@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -31,13 +31,12 @@ import numpy as np
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.generate import planted as core
-from lns.instances.generate.eternity import default_colours, default_like_e2, like_e2
-from lns.instances.generate.planted import Planted, PortableRandom, clue_cells, corner_cells, plant
+from lns.instances.generate.planted import Planted, clue_cells, corner_cells, default_colours, default_like_e2
 from lns.instances.layout import Layout
-from lns.instances.puzzle import DOWN, MAX_CELLS, RIGHT, Puzzle, canonical, check_shape, rotate
+from lns.instances.puzzle import DOWN, GREY, MAX_CELLS, MAX_COLOUR, RIGHT, Puzzle, canonical, check_shape, rotate
 
 __all__ = ["KINDS", "Planted", "balanced_torus", "clue_cells", "corner_cells", "default_colours", "default_like_e2"]
-__all__ += ["family", "like_e2", "numbers_of", "of_kind", "other_rules", "tetravex", "three_partition", "triples_of"]
+__all__ += ["family", "like_e2", "numbers_of", "of_kind", "other_rules", "three_partition", "triples_of"]
 __all__ += ["uniform", "unique", "wang"]
 
 _OTHER_RULES: dict[str, dict[str, Any]] = {
@@ -53,9 +52,20 @@ KINDS = ("uniform", "balanced-torus", "like-e2", *_OTHER_RULES, "wang")
 CONSTRUCTIONS = ("m+n-2", "max")
 ENDS, FLANKS, NORTH, EAST, SOUTH, WEST = 1, 2, 3, 4, 5, 6
 FIRST_BAR = 7
+_EXCHANGES = 50_000  # attempts of `like_e2` before a new colouring is drawn
+_COLOURINGS = 4
 Triple = tuple[int, int, int]
 _BY_SIDE = ("balanced-torus", "triangle", "diamond")
 _SPEC = re.compile(r"([a-z0-9-]+):(\d{1,6})(?:x(\d{1,6}))?(?::(\d{1,6})(?:\+(\d{1,6}))?)?", re.ASCII)
+
+
+def _begun(width: int, height: int, colours: int | None, seed: int, **rules: Any) -> tuple[int, core.PortableRandom]:
+    """The number of colours, by default `default_colours`, and the random numbers of a seed; or an InputError."""
+    check_shape(width, height)
+    colours = default_colours(width, height, **rules) if colours is None else colours
+    if not 1 <= colours <= MAX_COLOUR:
+        raise InputError(f"{colours} colours; expected 1 to {MAX_COLOUR}")
+    return colours, core.PortableRandom(seed)
 
 
 def uniform(
@@ -68,10 +78,7 @@ def uniform(
     before the others are drawn. Raises InputError if the shape, number of colours or seed is out of range, or there are
     fewer inner edges than that.
     """
-    check_shape(width, height)
-    colours = default_colours(width, height) if colours is None else colours
-    core.check_colours(colours)
-    random = PortableRandom(seed)
+    colours, random = _begun(width, height, colours, seed)
     right, down = ([1 + random.below(colours) for _ in range(width * height)] for _ in range(2))
     if all_colours:
         inner = [(right, cell) for cell in range(width * height) if (cell + 1) % width]
@@ -81,7 +88,7 @@ def uniform(
         random.shuffle(inner)
         for colour, (edges, cell) in enumerate(inner[:colours], start=1):
             edges[cell] = colour
-    return plant(right, down, width, height, random, f"uniform-{width}x{height}-c{colours}-s{seed}")
+    return core.plant(right, down, width, height, random, f"uniform-{width}x{height}-c{colours}-s{seed}")
 
 
 def balanced_torus(n: int, colours: int | None = None, seed: int = 0) -> Planted:
@@ -91,12 +98,9 @@ def balanced_torus(n: int, colours: int | None = None, seed: int = 0) -> Planted
     rim become grey. They took part in the balance, so the counts inside are only nearly equal. Parameters and errors
     are as for `uniform`.
     """
-    check_shape(n, n)
-    colours = default_colours(n, n) if colours is None else colours
-    core.check_colours(colours)
-    random = PortableRandom(seed)
-    joints = core.even_colours(range(1, colours + 1), 2 * n * n, random)
-    return plant(joints[: n * n], joints[n * n :], n, n, random, f"balanced-torus-{n}x{n}-c{colours}-s{seed}")
+    colours, random = _begun(n, n, colours, seed)
+    joints = core.even_colours(1, colours, 2 * n * n, random)
+    return core.plant(joints[: n * n], joints[n * n :], n, n, random, f"balanced-torus-{n}x{n}-c{colours}-s{seed}")
 
 
 def other_rules(kind: str, width: int, height: int, colours: int | None = None, seed: int = 0) -> Planted:
@@ -119,16 +123,14 @@ def other_rules(kind: str, width: int, height: int, colours: int | None = None, 
         width = 2 * width - 1
     check_shape(width, height)
     holes = _holes_of(kind, width, height)
-    if colours is None:
-        colours = 3 if (kind, size) == ("macmahon", "6x4") else default_colours(width, height, holes=holes, **rules)
-    core.check_colours(colours)
-    number, random, drawn = colours, PortableRandom(seed), map(int, _MACMAHON)
-    classical = (kind, size, colours) == ("macmahon", "6x4", 3)
+    classical = (kind, size) == ("macmahon", "6x4") and colours in (None, 3)
+    number, random = _begun(width, height, 3 if classical else colours, seed, holes=holes, **rules)
+    drawn = map(int, _MACMAHON)
     return core.plant_board(
         Layout(width, height, holes, framed=rules.get("framed", True)),
         lambda *_: next(drawn) if classical else 1 + random.below(number),
         random,
-        f"{kind}-{size}-c{colours}-s{seed}",
+        f"{kind}-{size}-c{number}-s{seed}",
         **{name: rule for name, rule in rules.items() if name != "framed"},
     )
 
@@ -144,11 +146,6 @@ def _holes_of(kind: str, width: int, height: int) -> tuple[int, ...]:
     )
 
 
-def tetravex(width: int, height: int, colours: int | None = None, seed: int = 0) -> Planted:
-    """A Tetravex of `other_rules`."""
-    return other_rules("tetravex", width, height, colours, seed)
-
-
 def wang(width: int, height: int, colours: int | None = None, seed: int = 0) -> Planted:
     """Generate a set of Wang tiles, of which any number may be used, on a board without frame, none of them turned.
 
@@ -156,10 +153,8 @@ def wang(width: int, height: int, colours: int | None = None, seed: int = 0) -> 
     does, with a new tile, whose sides towards empty cells have random colours, of three by default. So the set is
     small. Raises InputError if the shape, number of colours or seed is out of range.
     """
-    check_shape(width, height)
-    colours = 3 if colours is None else colours
-    core.check_colours(colours)
-    random, order, tiles = PortableRandom(seed), list(range(width * height)), list[list[int]]()
+    colours, random = _begun(width, height, 3 if colours is None else colours, seed)
+    order, tiles = list(range(width * height)), list[list[int]]()
     random.shuffle(order)
     laid: dict[int, int] = {}
     board = Layout(width, height)
@@ -176,6 +171,117 @@ def wang(width: int, height: int, colours: int | None = None, seed: int = 0) -> 
     name, copies = f"wang-{width}x{height}-c{colours}-s{seed}", (0,) * len(tiles)
     puzzle = Puzzle(np.array(tiles), width, height, name=name, framed=False, turns=False, copies=copies)
     return Planted(puzzle, Board(4 * np.array([laid[cell] for cell in range(puzzle.cells)]), width, height))
+
+
+# -- puzzles like Eternity II ------------------------------------------------------------------------------------------
+
+
+def like_e2(
+    width: int,
+    height: int,
+    rim_colours: int | None = None,
+    inner_colours: int | None = None,
+    seed: int = 0,
+    *,
+    clues: int = 0,
+) -> Planted:
+    """Generate a puzzle that follows the rules of Eternity II.
+
+    Joints along the rim have the colours 1 to R, all others R+1 to R+I; the numbers R and I are those of
+    `default_like_e2` by default, which is 5 and 17 on 16x16. In each of the two classes the counts of the colours
+    differ by at most one joint. All pieces differ up to rotation, and none is rotationally symmetric. A random
+    colouring violates the last rule in a few places; these are repaired by exchanging the colours of two joints of a
+    class, which preserves the other rules.
+
+    So many ``clues`` of the solution lie on the cells of `clue_cells`; the pieces do not depend on it. Raises
+    InputError if the shape, colours, clues or seed are out of range, or no such puzzle is found.
+    """
+    check_shape(width, height)
+    rim_joints, inner_joints = map(len, core.joints_by_class(width, height))
+    for colours, joints, where in ((rim_colours, rim_joints, "rim"), (inner_colours, inner_joints, "inner")):
+        if colours is not None and not min(joints, 1) <= colours <= joints:
+            raise InputError(
+                f"{colours} {where} colours on a {width} x {height} board, which has {joints} joints of that class; "
+                f"expected {min(joints, 1)} to {joints}"
+            )
+    rim_colours, inner_colours = default_like_e2(width, height, rim_colours, inner_colours)
+    for name, needed, exist in core.missing_kinds(width, height, rim_colours, inner_colours):
+        raise InputError(
+            f"a {width} x {height} board with {rim_colours} rim and {inner_colours} inner colours needs {needed} "
+            f"{name} pieces, all different and none rotationally symmetric; {max(0, exist)} exist, "
+            "expected more colours"
+        )
+    random = core.PortableRandom(seed)
+    for _ in range(_COLOURINGS):
+        grid = _Grid(width, height, (rim_colours, inner_colours), random)
+        if grid.repair(random):
+            name = f"like-e2-{width}x{height}-r{rim_colours}-i{inner_colours}-s{seed}"
+            planted = core.plant(grid.colour[0::2], grid.colour[1::2], width, height, random, name)
+            return planted.with_clues(clue_cells(width, height, clues, seed))
+    raise InputError(
+        f"no {width} x {height} board with {rim_colours} rim and {inner_colours} inner colours was found on which all "
+        f"pieces differ, in {_COLOURINGS * _EXCHANGES} exchanges of colours; expected more colours"
+    )
+
+
+class _Grid:
+    """A colouring of the joints, and how far its pieces are from being all different.
+
+    Joints are numbered as by `joints_by_class`; those across the rim are grey. ``clashes`` counts the pieces that equal
+    an earlier piece up to rotation, plus the rotationally symmetric pieces, which half a turn leaves unchanged.
+    """
+
+    def __init__(self, width: int, height: int, colours: tuple[int, int], random: core.PortableRandom) -> None:
+        self.width, self.cells = width, range(width * height)
+        self.colour = [GREY] * (2 * len(self.cells))
+        self.class_of: dict[int, list[int]] = {}  # by joint, those that it may exchange colours with
+        first = 1
+        for joints, count in zip(core.joints_by_class(width, height), colours, strict=True):
+            for joint, colour in zip(joints, core.even_colours(first, count, len(joints), random), strict=True):
+                self.class_of[joint], self.colour[joint] = joints, colour
+            first += count
+        self.copies, self.clashes = Counter[tuple[int, int, int, int]](), 0
+        self._count(self.cells, 1)
+
+    def piece(self, cell: int) -> tuple[int, int, int, int]:
+        """The piece on ``cell`` in canonical rotation."""
+        up = self.colour[2 * (cell - self.width) + 1] if cell >= self.width else GREY
+        left = self.colour[2 * (cell - 1)] if cell > 0 else GREY  # at the start of a row grey, as at the end
+        return canonical((up, self.colour[2 * cell], self.colour[2 * cell + 1], left))
+
+    def repair(self, random: core.PortableRandom) -> bool:
+        """Exchange colours until no piece clashes. Returns whether that succeeded within the limit.
+
+        Each step exchanges the colours of a joint of a clashing piece and of a random joint of the same class, and
+        keeps the exchange if there are no more clashes than before. Accepting equal numbers avoids dead ends.
+        """
+        tried = 0
+        while self.clashes and tried < _EXCHANGES:
+            pieces = enumerate(map(self.piece, self.cells))
+            for cell in [cell for cell, piece in pieces if self.copies[piece] > 1 or piece[:2] == piece[2:]]:
+                around = (2 * cell, 2 * cell + 1, 2 * (cell - 1), 2 * (cell - self.width) + 1)
+                joints = [joint for joint in around if joint in self.class_of]
+                joint = joints[random.below(len(joints))]
+                partners = self.class_of[joint]
+                other, before = partners[random.below(len(partners))], self.clashes
+                self._exchange(joint, other)
+                if self.clashes > before:
+                    self._exchange(joint, other)
+                tried += 1
+        return self.clashes == 0
+
+    def _exchange(self, joint: int, other: int) -> None:
+        """Exchange the colours of two joints and update the counts."""
+        touched = {cell for at in (joint, other) for cell in (at // 2, at // 2 + (self.width if at % 2 else 1))}
+        self._count(touched, -1)
+        self.colour[joint], self.colour[other] = self.colour[other], self.colour[joint]
+        self._count(touched, 1)
+
+    def _count(self, cells: Iterable[int], step: int) -> None:
+        """Count the pieces on some cells, or take them out of the counts for a ``step`` of -1."""
+        for piece in map(self.piece, cells):
+            self.copies[piece] += step
+            self.clashes += step * ((piece[:2] == piece[2:]) + (self.copies[piece] > max(step, 0)))
 
 
 # -- families ----------------------------------------------------------------------------------------------------------
@@ -269,14 +375,15 @@ def unique(width: int, height: int, construction: str, seed: int = 0, attempt: i
             row, column = divmod(cell, width)
             if (row + column == min(width, height) - 1) if antidiagonal else (row == column):
                 right[cell] = down[cell] = colours
-    choices = PortableRandom(attempt)
+    choices = core.PortableRandom(attempt)
     for _ in range(changes):
         row, column = choices.below(height), choices.below(width)
         if construction == "m+n-2":
             row, column = 0, width // 2 - 1
         joints = right if column < width - 1 else down
         joints[row * width + column] = 1 + choices.below(colours)
-    return plant(right, down, width, height, PortableRandom(seed), f"unique-{width}x{height}-{construction}-s{seed}")
+    name = f"unique-{width}x{height}-{construction}-s{seed}"
+    return core.plant(right, down, width, height, core.PortableRandom(seed), name)
 
 
 def three_partition(numbers: Sequence[int], seed: int = 0) -> Puzzle:
@@ -306,7 +413,7 @@ def three_partition(numbers: Sequence[int], seed: int = 0) -> Puzzle:
         own = FIRST_BAR + index
         for at in range(length):
             quads.append((FLANKS, ENDS if at == length - 1 else own, FLANKS, ENDS if at == 0 else own))
-    random = PortableRandom(seed)
+    random = core.PortableRandom(seed)
     random.shuffle(quads)
     pieces = np.array([rotate(quad, random.below(4)) for quad in quads], dtype=np.int32)
     return Puzzle(pieces, size + 2, triples + 2, name=f"three-partition-{'-'.join(map(str, numbers))}")

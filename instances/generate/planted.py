@@ -1,10 +1,18 @@
-"""What the generators share: random numbers, a board coloured and cut into pieces, clues from the solution."""
+"""What the generators share: random numbers, a board coloured and cut into pieces, clues from the solution, defaults.
+
+Default numbers of colours are those of which a random puzzle has about one solution. Few colours leave many solutions,
+many colours leave forced moves. The hardest puzzles lie between, where the expected number of solutions of a random
+puzzle with these colour counts crosses 1 (Jolivet 2008, section 4.2; Ansótegui et al. 2008, "How hard is a commercial
+puzzle: the Eternity II challenge").
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, MutableSequence, Sequence
+from collections import Counter
+from collections.abc import Callable, MutableSequence, Sequence
 from dataclasses import replace
+from math import lgamma, log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +20,7 @@ import numpy as np
 from lns.instances.board import EMPTY, Board
 from lns.instances.errors import InputError
 from lns.instances.layout import Layout
-from lns.instances.puzzle import DOWN, GREY, LEFT, MAX_COLOUR, RIGHT, UP, Clue, Puzzle, check_shape
+from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, Clue, Puzzle, canonical, check_shape, rotate
 
 
 class PortableRandom:
@@ -71,13 +79,12 @@ class Planted(NamedTuple):
         random.shuffle(colours)
         mate = {colour: puzzle.colours + 1 + number for number, colour in enumerate(sorted(colours[:pairs]))}
         for cell, oriented in enumerate(placements):
-            beyond = dict(puzzle.neighbours(cell))
             for side, required in enumerate(puzzle.required_sides(cell)):
-                colour = int(puzzle.turned[oriented, side])
-                if required is None and beyond.get(side, cell) >= cell and colour in mate:
+                colour, other = int(puzzle.turned[oriented, side]), puzzle.beyond[cell][side]
+                if required is None and colour in mate and (other < 0 or other > cell):
                     here = random.below(2) == 0
-                    if here or side in beyond:
-                        piece, turns = divmod(oriented if here else placements[beyond[side]], 4)
+                    if here or other >= 0:
+                        piece, turns = divmod(oriented if here else placements[other], 4)
                         pieces[piece, (side + 2 * (not here) - turns) % 4] = mate[colour]
         mated = replace(puzzle, pieces=pieces, mates=tuple(mate.items()), name=f"{puzzle.name}-m{pairs}")
         return self._replace(puzzle=mated)
@@ -113,15 +120,9 @@ def corner_cells(width: int, height: int) -> list[int]:
     return sorted({0, width - 1, width * (height - 1), width * height - 1})
 
 
-def check_colours(colours: int) -> None:
-    """Raise InputError if a number of colours is out of range."""
-    if not 1 <= colours <= MAX_COLOUR:
-        raise InputError(f"{colours} colours; expected 1 to {MAX_COLOUR}")
-
-
-def even_colours(colours: Iterable[int], count: int, random: PortableRandom) -> list[int]:
-    """So many colours in random order; the counts of two colours differ by at most one."""
-    order = list(colours)
+def even_colours(first: int, colours: int, count: int, random: PortableRandom) -> list[int]:
+    """``count`` of so many colours from ``first`` on in random order; their numbers differ by at most one."""
+    order = list(range(first, first + colours))
     random.shuffle(order)  # the first colours occur once more
     drawn = [order[i % len(order)] for i in range(count)]
     random.shuffle(drawn)
@@ -153,12 +154,12 @@ def plant_board(
     """
     quads = np.zeros((board.cells, 4), dtype=np.int32)
     for cell in range(board.cells):
-        grey, beyond = board.grey_sides(cell), dict(board.neighbours(cell))
+        grey, beyond = board.grey_sides(cell), board.beyond[cell]
         for side in (UP, LEFT, RIGHT, DOWN):
-            if side in (UP, LEFT) and side in beyond:
+            if side in (UP, LEFT) and beyond[side] >= 0:
                 quads[cell, side] = quads[beyond[side], side ^ 2]
             elif not grey[side]:
-                quads[cell, side] = (side not in beyond and rim) or colour(cell, side)
+                quads[cell, side] = (beyond[side] < 0 and rim) or colour(cell, side)
     cell_of = [cell for cell in range(board.cells) if cell not in board.holes]
     random.shuffle(cell_of)
     rotations = [random.below(4) if turns else 0 for _ in cell_of]  # of the pieces in the planted solution
@@ -168,3 +169,99 @@ def plant_board(
     rules: dict[str, Any] = {"holes": board.holes, "framed": board.framed, "turns": turns, "rim": rim}
     puzzle = Puzzle(np.array(pieces), board.width, board.height, name=name, **rules).renumbered()
     return Planted(puzzle, Board(placements, board.width, board.height).with_blanks(puzzle))
+
+
+# -- default numbers of colours ----------------------------------------------------------------------------------------
+
+
+def joints_by_class(width: int, height: int) -> tuple[list[int], list[int]]:
+    """(joints along the rim, which join two neighbours on one side of the board; all other joints), as numbers.
+
+    Joint ``2 * cell`` lies to the right of a cell, ``2 * cell + 1`` below it.
+    """
+    joints = np.arange(2 * width * height).reshape(height, width, 2)
+    across, down = joints[:, :-1, 0], joints[:-1, :, 1]
+    rim = {*across[[0, -1]].ravel().tolist(), *down[:, [0, -1]].ravel().tolist()}
+    return sorted(rim), sorted({*across.ravel().tolist(), *down.ravel().tolist()} - rim)
+
+
+def default_colours(
+    width: int, height: int, *, holes: tuple[int, ...] = (), framed: bool = True, turns: bool = True, rim: int = GREY
+) -> int:
+    """The default number of colours of a puzzle of one class of joints, whose rules are as in `Puzzle`.
+
+    It is the one for which the expected number of solutions of a random puzzle is nearest to 1: on a framed board 4 for
+    6x6, 8 for 10x10, 15 for 16x16.
+    """
+    board = Layout(width, height, holes, framed=framed)
+    joints = board.max_score + (2 * (width + height) if rim else 0)
+    log_boards = _log_arrangements(board, turns=turns)
+    return min(range(1, max(1, joints) + 1), key=lambda colours: abs(log_boards - joints * log(colours)))
+
+
+def default_like_e2(
+    width: int, height: int, rim_colours: int | None = None, inner_colours: int | None = None
+) -> tuple[int, int]:
+    """The default numbers of colours along the rim and inside of a puzzle like Eternity II; a given one stays.
+
+    The number along the rim is 2 + (mean side) / 5, rounded, which fits Eternity II (16x16: 5) and the META 2010
+    puzzles (10x10: 4, 12x12: 4, 14x14: 5). The number inside is the one for which the expected number of solutions is
+    nearest to 1: 17 for 16x16, as in Eternity II, and 10, 13, 15 where META 2010 has 10, 12, 15. On small boards both
+    are large enough that all pieces can differ.
+    """
+    rim_joints, inner_joints = map(len, joints_by_class(width, height))
+    if rim_colours is None:
+        rim_colours = min(rim_joints, (width + height + 25) // 10)
+        while rim_colours < rim_joints and missing_kinds(width, height, rim_colours, max(1, inner_joints)):
+            rim_colours += 1
+    if inner_colours is None:
+        rim = rim_colours
+        enough = [i for i in range(1, inner_joints + 1) if not missing_kinds(width, height, rim, i)]
+        candidates = enough or range(1, inner_joints + 1)
+        # the number of arrangements, times the probability that a random pairing joins only equal colours
+        log_boards = _log_arrangements(Layout(width, height)) + _log_pairing_probability(rim_joints, rim)
+        expected = {inner: log_boards + _log_pairing_probability(inner_joints, inner) for inner in candidates}
+        inner_colours = min(expected, key=lambda inner: abs(expected[inner]), default=0)
+    return rim_colours, inner_colours
+
+
+def missing_kinds(width: int, height: int, rim: int, inner: int) -> list[tuple[str, int, int]]:
+    """(name, pieces needed, pieces that exist) of each class of which too few exist.
+
+    Only pieces that differ up to rotation and are not rotationally symmetric are counted.
+    """
+    classes = [
+        ("corner", 4, rim**2),
+        ("edge", 2 * (width + height - 4), rim**2 * inner),
+        ("inner", (width - 2) * (height - 2), (inner**4 - inner**2) // 4),
+    ]
+    if min(width, height) == 1:
+        # the middle pieces are a walk over the colours that joins no pair twice and does not return to its start
+        walk = rim * (rim - 1) // 2 - (1 if rim % 2 else (rim - 2) // 2)
+        length = max(width, height)
+        classes = [("end", 2, rim), ("middle", length - 2, walk)] if length > 1 else [("grey", 1, 0)]
+    return [(name, needed, exist) for name, needed, exist in classes if exist < needed]
+
+
+def _log_arrangements(board: Layout, *, turns: bool = True) -> float:
+    """Logarithm of the number of boards with grey exactly where it must be; all turns of a board are counted."""
+    grey = [board.grey_sides(cell) for cell in range(board.cells) if cell not in board.holes]
+    kinds = Counter(canonical(sides) if turns else sides for sides in grey)
+    log_boards = sum(lgamma(count + 1) for count in kinds.values())
+    if turns:
+        log_boards += sum(log(sum(rotate(sides, turn) == sides for turn in range(4))) for sides in grey)
+    return log_boards
+
+
+def _log_pairing_probability(joints: int, colours: int) -> float:
+    """Logarithm of the probability that a random pairing of 2 * joints half-edges joins only equal colours.
+
+    The counts of two colours differ by at most one joint.
+    """
+    if joints == 0:
+        return 0.0
+    each, extra = divmod(joints, colours)
+    log_ways = lgamma(joints + 1) - lgamma(2 * joints + 1)
+    for count, how_many in ((each + 1, extra), (each, colours - extra)):
+        log_ways += how_many * (lgamma(2 * count + 1) - lgamma(count + 1))
+    return log_ways

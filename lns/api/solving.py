@@ -385,9 +385,9 @@ def _default_workers(engine: str, executor: Executor | None) -> int:
     if executor is not None:
         return max(1, executor.capacity if isinstance(executor, Workers) else 0)
     if engine == "lns":
-        from lns.neighbourhoods.operators import process_only_operators
+        from lns.neighbourhoods.operators import REGISTERED
 
-        if process_only_operators():
+        if REGISTERED:
             return 1
     return available_cores()
 

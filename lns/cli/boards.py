@@ -19,7 +19,7 @@ from lns.exact.outcome import Outcome, SolveStatus
 from lns.instances import formats, pairing
 from lns.instances import generate as generating
 from lns.instances.board import Board
-from lns.instances.draw import scene, svg, terminal
+from lns.instances.draw import Scene, svg, terminal
 from lns.instances.errors import InputError
 from lns.instances.files import write_output
 from lns.instances.formats.registry import examples, facts, overview
@@ -177,7 +177,7 @@ def _draw(puzzle: Puzzle, board: Board | None, choice: str) -> None:
     shape: dict[str, Any] = {"colour": colour_of(choice), "width": columns, "height": height}
     sys.stdout.write(terminal.render(puzzle, board, **shape))
     print(terminal.legend(puzzle, board, **shape))
-    print(scene(puzzle, board).caption)
+    print(Scene(puzzle, board).caption)
     if board is None:
         out.print_wrapped(pairing.describe(puzzle).removesuffix("\n"), indent=12)
         return
@@ -200,9 +200,9 @@ def colour_of(choice: str) -> terminal.Colour:
 
 
 def _facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
-    counts = pairing.summarise(puzzle)
+    along_rim, inside = pairing.half_edges(puzzle)
     told = out.picked(puzzle, "name sha256 width height max_score")
-    told |= {"pieces": out.picked(counts, "corners edges inner"), "half_edges": out.picked(counts, "along_rim inside")}
+    told |= {"pieces": pairing.piece_kinds(puzzle), "half_edges": {"along_rim": along_rim, "inside": inside}}
     told |= out.picked(puzzle, "holes framed turns mates rim")
     told["clues"] = [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues]
     if board is not None:

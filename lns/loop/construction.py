@@ -72,12 +72,12 @@ class Construction(Operator):
     @property
     def statistics(self) -> Statistics:
         arms, (nodes, prefixes, tail_nodes) = self.bandit.arms, self.done.tolist()
-        colour_sets = len({(arm.view, arm.colour_set) for arm in arms if arm.scale_percent})
-        done = Statistics(nodes, prefixes, tail_nodes, arms=len(arms), colour_sets=colour_sets)
-        if self.constructor is not None:
-            done += self.constructor.statistics
+        sets = {(arm.view, arm.colour_set) for arm in arms if arm.scale_percent}
+        done = Statistics(nodes, prefixes, tail_nodes, arms=len(arms), colour_sets=len(sets))
         if self._card_failed:
             done.failures = {"gpu": 1}
+        if self.constructor is not None:
+            done += self.constructor.statistics
         return done if self.card is None else done + self.card.statistics
 
     @property

@@ -1,16 +1,34 @@
-"""The search of one island: the loop, with the boards that come and go, statistics, and its state."""
+"""The search of one island: free some cells of a board, from ten to all, repair it, and learn what that is worth.
+
+The construction is the operator that frees the whole board. Its boards near the wanted score are the pool, from which
+the other operators take theirs.
+"""
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Sequence
 from dataclasses import replace
 
-from lns.engine import FoundBoard, Saved, State, Statistics, component, joined, saved_board, saved_placements
+import numpy as np
+
+from lns import engine
+from lns.engine import FoundBoard, Saved, State, Statistics, component, verified_board
 from lns.instances.board import Board
-from lns.loop.loop import Loop
-from lns.loop.pool import ELSEWHERE
+from lns.instances.errors import InputError
+from lns.instances.puzzle import Puzzle
+from lns.loop.chooser import Chooser
+from lns.loop.construction import Construction
+from lns.loop.pool import ELSEWHERE, Freed, Operator, Pool, Repaired
+from lns.params import Params
+from lns.rng import RandomState, generator
+
+log = logging.getLogger("lns")
+
+SHARE_WITHOUT_PREFIX = 0.75  # of the search, for a construction that has reached no exact tail with any quota
 
 
-class SearchLoop(Loop, Saved):
+class SearchLoop(Saved):
     """The search of one island: operators, a pool of boards, and a chooser.
 
     Budgets are nodes, not seconds: the same seed and the same number of steps give the same boards, and a loop restored
@@ -22,6 +40,28 @@ class SearchLoop(Loop, Saved):
     """
 
     SAVED = ("best_score", "boards", "starts_from_board", "random")
+
+    def __init__(
+        self,
+        puzzle: Puzzle,
+        params: Params,
+        operators: Sequence[Operator],
+        random: RandomState,
+        island: int = 0,
+        *,
+        keeps_half: bool = False,
+    ) -> None:
+        self.best: Board | None = None
+        self.best_score, self.origin, self.boards = -1, "", 0
+        self._found_boards: list[FoundBoard] = []
+        self.puzzle, self.operators, self.random, self.island = puzzle, tuple(operators), random, island
+        self.names = tuple(operator.name for operator in operators)
+        self.settings, self.search_floor = params.neighbourhoods, params.engine.search_floor
+        self.construction = next((one for one in operators if isinstance(one, Construction)), None)
+        self.pool = Pool(puzzle, self.settings.pool, self.settings.patience)
+        self.chooser = Chooser(self.operators, self.settings.floor)
+        self.keeps_half = keeps_half
+        self.starts_from_board = False  # whether regions of a start board are still to be re-solved
 
     def pop_boards(self) -> list[FoundBoard]:
         """The boards found since the last call, in the order of discovery; injected boards are not among them."""
@@ -44,6 +84,88 @@ class SearchLoop(Loop, Saved):
             self.pool.offer(FoundBoard(board, score, "elsewhere"), ELSEWHERE)
             self.starts_from_board = is_start and self.construction is not None
 
+    def step(self, *, wanted: int = 0) -> None:
+        """Search a little: tens of milliseconds, or one beam, counted in nodes or moves.
+
+        ``wanted``: the score that is looked for, as if a board of one edge less were known. 0: one edge more than the
+        best.
+        """
+        rng, wanted = generator(self.random), wanted or self.best_score + 1
+        if self.construction is not None:
+            self.pool.keep(wanted - max(1, self.construction.near_misses), wanted - 1)
+        elif self.best_score == self.puzzle.max_score:
+            return
+        for number in self._order(rng):
+            operator = self.operators[number]
+            try:
+                freed = operator.free(self.pool, wanted, rng)
+                if freed is not None:
+                    self._take(number, freed, operator.repair(freed, wanted, rng), wanted)
+                    return
+            except Exception as error:
+                self._switch_off(number, error)
+        self.starts_from_board = False
+
+    def _order(self, rng: np.random.Generator) -> list[int]:
+        """The operators in the order in which they are asked for something to do."""
+        makers = [number for number, operator in enumerate(self.operators) if operator.makes_boards]
+        # the certificate keeps to its own share of the search
+        proofs = [number for number, name in enumerate(self.names) if name == "certificate" and self.chooser.on[number]]
+        construction, main = self.construction, None
+        if self.best is None:
+            return makers
+        if self.starts_from_board:
+            return [number for number in self.chooser.order(rng, None) if self.operators[number].proves]
+        if construction is not None:
+            cost, main = self.chooser.cost, self.names.index(construction.name)
+            if construction.constructor is None:
+                return [main]  # nothing is known yet of what a board costs
+            if construction.no_prefix_found and cost[main] > SHARE_WITHOUT_PREFIX * cost.sum():
+                main = None
+        elif self.pool.is_tired:
+            if rng.random() < self.settings.new_board_share:
+                return makers + self.chooser.order(rng, None)
+            self.pool.rest(rng)
+        return proofs + self.chooser.order(rng, main)
+
+    def _take(self, number: int, freed: Freed, repaired: Repaired, wanted: int) -> None:
+        """Offer what was found to the pool, report good boards, and let the chooser learn."""
+        operator, parent, gained = self.operators[number], freed.member, 0
+        goal = wanted if parent is None else parent.score + 1
+        price = self.pool.price(goal) if self.construction is None else self.construction.price(goal)
+        for found in repaired.boards:
+            verified = verified_board(self.puzzle, found.board, found.origin, found.score)
+            if not self.pool.admits(found.board):
+                continue
+            first, is_gain = self.pool.offer(verified, number, order=found.order, parent=parent)
+            gained += is_gain and verified.score >= goal
+            if first is not None and first not in (number, ELSEWHERE) and operator is self.construction:
+                self.chooser.found_later(first)
+                self.pool.give_to(found.board, number)
+            if verified.score >= min(wanted, self.search_floor or wanted, self.best_score + 1):
+                self.boards += 1
+                self._found_boards.append(verified)
+                if verified.score > self.best_score:
+                    self.best, self.best_score, self.origin = verified
+        if parent is not None and not gained:
+            parent.idle += int(repaired.cost)
+            if repaired.moved is not None:
+                found = repaired.moved
+                moved = verified_board(self.puzzle, found.board, found.origin, found.score)
+                if self.pool.admits(moved.board):
+                    self.pool.move(parent, moved, self.settings.slack)
+        self.pool.spent += repaired.cost
+        self.chooser.record(number, repaired.cost, price, gained)
+
+    def _switch_off(self, number: int, error: Exception) -> None:
+        """Go on without an operator that failed, if others are left that change boards or make them."""
+        self.chooser.on[number] = False
+        if self.best is None or self.operators[number].makes_boards or not self.chooser.on.any():
+            raise error
+        told = isinstance(error, InputError | AssertionError) and str(error)
+        message = str(error) if told else f"{type(error).__name__}: {error}"
+        log.warning("operator '%s' is switched off for this run: %s", self.names[number], message)
+
     @property
     def statistics(self) -> Statistics:
         """What was done so far."""
@@ -55,12 +177,12 @@ class SearchLoop(Loop, Saved):
         """Everything that a new loop needs to continue this search."""
         parts = {"pool": self.pool.state(self.names), "chooser": self.chooser.state()}
         parts |= {operator.name: operator.state() for operator in self.operators}
-        return super().state() | {"best": saved_placements(self.best)} | joined(parts)
+        return super().state() | {"best": engine.saved_placements(self.best)} | engine.joined(parts)
 
     def restore(self, state: State) -> None:
         """Continue from the state of a loop of the same puzzle, parameters and operators."""
         super().restore(state)
-        self.best = saved_board(self.puzzle, state["best"])
+        self.best = engine.saved_board(self.puzzle, state["best"])
         self.pool.restore(component(state, "pool"), self.names)
         self.chooser.restore(component(state, "chooser"))
         for operator in self.operators:

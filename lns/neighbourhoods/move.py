@@ -181,8 +181,6 @@ def assign(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -
         if cell not in blocked and len(cells) < most:
             cells.append(cell)
             blocked |= with_neighbours(puzzle, [cell])
-    if not cells:
-        return Move(board, matched_edges(puzzle, board.placements), 0)
     free = np.array(cells, dtype=np.int32)
     placed = reassign(puzzle, board.placements, free, rng.permutation(board.placements[free] >> 2))
     return _move_to(puzzle, placed, len(cells) ** 2)
@@ -210,13 +208,8 @@ def _exchange(puzzle: Puzzle, placed: IntArray, cell: int, pinned: BoolArray, rn
     cells, pieces = np.arange(puzzle.cells, dtype=np.int32), placed >> 2
     here, rotation_here = placement_matches(puzzle, placed, cells[cell : cell + 1], pieces)  # every piece on this cell
     there, rotation_there = placement_matches(puzzle, placed, cells, pieces[cell : cell + 1])  # this piece everywhere
-    matches = np.zeros((puzzle.height, puzzle.width), dtype=np.int32)
-    across, down = matching_edges(puzzle, placed)
-    matches[:, :-1] += across
-    matches[:, 1:] += across
-    matches[:-1] += down
-    matches[1:] += down
-    now = matches.reshape(-1)
+    across, down = (np.pad(matching, 1).astype(np.int32) for matching in matching_edges(puzzle, placed))
+    now = (across[1:-1, :-1] + across[1:-1, 1:] + down[:-1, 1:-1] + down[1:, 1:-1]).ravel()
     keeps = (here[0] + there[:, 0] >= now[cell] + now) & ~pinned
     keeps[list(with_neighbours(puzzle, [cell]))] = False
     if keeps.any():
@@ -232,21 +225,19 @@ def perturb(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) 
         return Move(board, score, 0)
     tabu = _tabu_search(puzzle)
     tabu.random[:] = rng.integers(2**64, size=4, dtype=np.uint64)
-    evaluated_before = tabu.moves_evaluated
-    begun = int(puzzle.cells**2 / SQUARES_OF_A_NODE)
+    begun, evaluated_before = int(puzzle.cells**2 / SQUARES_OF_A_NODE), tabu.moves_evaluated
+    most = evaluated_before + max(nodes - begun, begun) * MOVES_OF_A_NODE
     tabu.start(board)
     tabu.kick(int(rng.integers(1, KICKED + 1)))
     found, reached = board, -1
     for _ in range(LOOKS):
-        evaluated = tabu.moves_evaluated - evaluated_before
-        if reached >= score or evaluated >= max(nodes - begun, begun) * MOVES_OF_A_NODE:
+        if reached >= score or tabu.moves_evaluated >= most:
             break
         tabu.run(WALK, score + 1)
         if tabu.score > reached and tabu.board != board:
             found, reached = tabu.board, tabu.score
-    if reached < 0:
-        found, reached = board, score
-    return Move(found, reached, begun + (tabu.moves_evaluated - evaluated_before) // MOVES_OF_A_NODE + 1)
+    cost = begun + (tabu.moves_evaluated - evaluated_before) // MOVES_OF_A_NODE + 1
+    return Move(found, score if reached < 0 else reached, cost)
 
 
 @lru_cache(maxsize=4)
@@ -274,26 +265,23 @@ class Suffix:
         share = float(rng.uniform(*KEPT))
         view = self._view(puzzle, board, share, mirrored=bool(rng.integers(2)))
         seen_puzzle, seen_board = puzzle_in_view(puzzle, view), board_in_view(board, view)
-        order, cut = cell_order(seen_puzzle, self.construct), beam_tail_cut(puzzle, self.beam)
-        kept = seen_board.placements[order[: min(round(share * puzzle.cells), cut)]]
-        paths, made = self._grow(seen_puzzle, order, kept, cut, nodes, rng)
-        found, spent = self._finish(Tails(seen_puzzle, order, cut), paths, score, max(nodes - made, nodes // 4))
+        tails = Tails(seen_puzzle, cell_order(seen_puzzle, self.construct), beam_tail_cut(puzzle, self.beam))
+        kept = seen_board.placements[tails.order[: min(round(share * puzzle.cells), tails.cut)]]
+        paths, made = self._grow(tails, kept, nodes, rng)
+        found, spent = self._finish(tails, paths, score, max(nodes - made, nodes // 4))
         after = board if found is None else board_from_view(found, view)
         return Move(after, matched_edges(puzzle, after.placements), made + spent)
 
-    def _grow(
-        self, puzzle: Puzzle, order: IntArray, kept: IntArray, cut: int, nodes: int, rng: np.random.Generator
-    ) -> tuple[Paths, int]:
-        """Prefixes of ``cut`` cells that begin with ``kept``, (n, cut), and the nodes that they took."""
-        layer = CHILD_NODES * self.beam.fan_out * max(1, cut - len(kept))
-        width = min(max(int(nodes / layer), NARROWEST), WIDEST)
+    def _grow(self, tails: Tails, kept: IntArray, nodes: int, rng: np.random.Generator) -> tuple[Paths, int]:
+        """Prefixes up to the ``tails`` that begin with ``kept``, (n, cells), and the nodes that they took."""
+        layer = CHILD_NODES * self.beam.fan_out * max(1, tails.cut - len(kept))
+        params = replace(self.beam, width=min(max(int(nodes / layer), NARROWEST), WIDEST))
         random = rng.integers(2**64, size=4, dtype=np.uint64)
-        tables = _tables(puzzle, self.construct, cut)
-        beam = BeamSearch(puzzle, order, cut, tables, replace(self.beam, width=width), random)
+        tables = _tables(tails.puzzle, self.construct, tails.cut)
+        beam = BeamSearch(tails.puzzle, tails.order, tails.cut, tables, params, random)
         beam.resume(kept.astype(np.int16)[None, :], np.zeros(1, dtype=np.int64))  # worth the same for all
         children = beam.run(nodes)  # in children: the width keeps the budget, this only ends the narrowest
-        reached = beam.prefix_count if beam.depth == cut else 0
-        return (beam.paths(reached) if reached else np.zeros((0, cut), dtype=np.int16)), int(CHILD_NODES * children)
+        return beam.paths(beam.prefix_count if beam.depth == tails.cut else 0), int(CHILD_NODES * children)
 
     def _finish(self, tails: Tails, paths: Paths, score: int, nodes: int) -> tuple[Board | None, int]:
         """The best full board of at least ``score`` that the paths lead to within ``nodes`` of a re-solve, if any."""
@@ -312,9 +300,8 @@ class Suffix:
 
         def mismatches(view: View) -> int:
             seen_puzzle, seen_board = puzzle_in_view(puzzle, view), board_in_view(board, view)
-            prefix = np.zeros(puzzle.cells, dtype=bool)
-            prefix[cell_order(seen_puzzle, self.construct)[: round(share * puzzle.cells)]] = True
-            return int(prefix[mismatched_pairs(seen_puzzle, seen_board)].all(axis=1).sum())
+            prefix = cell_order(seen_puzzle, self.construct)[: round(share * puzzle.cells)]
+            return int(np.isin(mismatched_pairs(seen_puzzle, seen_board), prefix).all(axis=1).sum())
 
         return min((View(turns, mirrored) for turns in range(4)), key=mismatches)
 

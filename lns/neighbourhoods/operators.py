@@ -41,7 +41,8 @@ RESERVED = ("start", "elsewhere", "others", GREEDY)
 """Origins of boards that no operator made; the names of the table are taken too, and those of `_VARIANTS`."""
 _VARIANTS = re.compile(r"last-.*|.*-colorpairs")
 _NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_.-]{{0,{MAX_OPERATOR_NAME - 1}}}")
-_registered: dict[str, OperatorFunction] = {}
+REGISTERED: dict[str, OperatorFunction] = {}
+"""The operators that only this process knows, by name."""
 
 
 class Island(NamedTuple):
@@ -183,18 +184,8 @@ def register_operator(name: str, function: OperatorFunction) -> None:
     Worker processes do not know what was registered here: they use the entry points of installed packages. A search
     with one worker therefore runs in this process if it uses a registered operator; one with several refuses it.
     """
-    _check_name(name, "register_operator", _registered.keys() | _plugins().keys())
-    _registered[name] = function
-
-
-def unregister_operator(name: str) -> None:
-    """Remove an operator that `register_operator` added; other names are ignored."""
-    _registered.pop(name, None)
-
-
-def process_only_operators() -> frozenset[str]:
-    """Names of the operators that only this process knows."""
-    return frozenset(_registered)
+    _check_name(name, "register_operator", REGISTERED.keys() | _plugins().keys())
+    REGISTERED[name] = function
 
 
 def operator_names() -> tuple[str, ...]:
@@ -202,13 +193,13 @@ def operator_names() -> tuple[str, ...]:
 
     InputError if an entry point has a malformed or taken name.
     """
-    return OPERATORS + tuple(sorted(_registered.keys() | _plugins().keys()))
+    return OPERATORS + tuple(sorted(REGISTERED.keys() | _plugins().keys()))
 
 
 def _function_of(name: str) -> OperatorFunction:
     """The function of an operator of a user or of an installed package."""
-    if name in _registered:
-        return _registered[name]
+    if name in REGISTERED:
+        return REGISTERED[name]
     point = _plugins().get(name)
     if point is None:
         raise InputError(
@@ -230,7 +221,7 @@ def _plugins() -> dict[str, EntryPoint]:
     plugins: dict[str, EntryPoint] = {}
     for point in entry_points(group=ENTRY_POINTS):
         package = "an installed package" if point.dist is None else point.dist.name
-        _check_name(point.name, package, _registered.keys() | plugins.keys())
+        _check_name(point.name, package, REGISTERED.keys() | plugins.keys())
         plugins[point.name] = point
     return plugins
 

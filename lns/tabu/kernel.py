@@ -320,10 +320,8 @@ def kick(problem: TabuProblem, state: TabuState, swaps: int) -> None:
             continue
         j = problem.group_first[i] + random_below(state.random, size)
         a, b = np.int64(problem.group_cells[i]), np.int64(problem.group_cells[j])
-        if (
-            a != b
-            and min(state.best_matches[state.placed[b] >> 2, a], state.best_matches[state.placed[a] >> 2, b]) >= 0
-        ):
+        matches = min(state.best_matches[state.placed[b] >> 2, a], state.best_matches[state.placed[a] >> 2, b])
+        if a != b and matches >= 0:  # both pieces are allowed on the other's cell
             _apply_move(problem, state, a, b, NO_ROTATION)
     state.scalars[SCORE] = _score_of(state)
     if state.scalars[SCORE] >= state.scalars[BEST]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from lns import node_equivalents
 from lns.assignment import with_rim
@@ -26,11 +27,7 @@ SHORT_WALK = 3  # kicks without a new best after which a walk from a board of th
 def tabu_problem(puzzle: Puzzle) -> TabuProblem:
     """The arrays of ``puzzle`` for the kernels. Cells of clues and holes belong to no group, so they never change."""
     cells, colour_count = puzzle.cells, puzzle.colours + 1
-    neighbour = np.full((cells, 4), cells, dtype=np.int32)
-    for cell in range(cells):
-        for side, other in puzzle.neighbours(cell):
-            neighbour[cell, side] = other
-    groups = _groups(puzzle).values()
+    beyond, groups = np.array(puzzle.beyond, dtype=np.int32), _groups(puzzle).values()
     group_cells = np.array([cell for group in groups for cell in group], dtype=np.int32)
     sizes = np.array([len(group) for group in groups], dtype=np.int32)
     ends = np.cumsum(sizes, dtype=np.int32)
@@ -41,7 +38,7 @@ def tabu_problem(puzzle: Puzzle) -> TabuProblem:
     zobrist = np.random.Generator(np.random.PCG64(1)).integers(0, 2**64, (cells, 4 * cells), dtype=np.uint64)
     return TabuProblem(
         edge_colours=puzzle.oriented.astype(np.int16),
-        neighbour=neighbour,
+        neighbour=np.where(beyond < 0, np.int32(cells), beyond),
         legal=np.array([puzzle.fits(cell) for cell in range(cells)]),
         group_cells=group_cells,
         group_first=np.repeat(ends - sizes, sizes),
@@ -54,18 +51,14 @@ def tabu_problem(puzzle: Puzzle) -> TabuProblem:
     )
 
 
-def _groups(puzzle: Puzzle) -> dict[int, list[int]]:
+def _groups(puzzle: Puzzle) -> dict[int, npt.NDArray[np.intp]]:
     """Cells that may exchange their pieces: those of the same kind (corner, border, inner), apart from clues and holes.
 
     On a rim of an ordinary colour not every piece of a group fits each of its cells.
     """
-    pinned = {clue.cell for clue in puzzle.fixed}
-    kinds = _kinds(puzzle, np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)])).tolist()
-    groups: dict[int, list[int]] = {}
-    for cell, kind in enumerate(kinds):
-        if cell not in pinned:
-            groups.setdefault(kind, []).append(cell)
-    return groups
+    kinds = _kinds(puzzle, np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)]))
+    kinds[[clue.cell for clue in puzzle.fixed]] = -1
+    return {kind: np.flatnonzero(kinds == kind) for kind in dict.fromkeys(kinds.tolist()) if kind >= 0}
 
 
 def _kinds(puzzle: Puzzle, grey: BoolArray) -> IntArray:
@@ -88,7 +81,7 @@ def random_board(puzzle: Puzzle, rng: np.random.Generator) -> Board:
     for kind, cells in _groups(puzzle).items():
         pieces = np.flatnonzero(free & (kinds == kind))
         rng.shuffle(pieces)
-        for cell, piece in zip((cell for cell in cells if placed[cell] < 0), pieces, strict=True):
+        for cell, piece in zip(cells[placed[cells] < 0].tolist(), pieces.tolist(), strict=True):
             placed[cell] = piece * 4 + rng.choice(np.flatnonzero(puzzle.fits(cell)[piece * 4 : piece * 4 + 4]))
     return Board(placed, puzzle.width, puzzle.height)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from lns.instances.formats import best_json, render, viewer_url
 from lns.instances.formats.registry import FORMATS
-from lns.instances.generate import tetravex
+from lns.instances.generate import other_rules
 from lns.instances.puzzle import Clue, Puzzle
 from tests.instances.small_puzzles import planted
 
@@ -22,7 +22,7 @@ BEST = best_json(PUZZLE, BOARD, instance="p.json", seed=1, elapsed_s=2.5)
 UNUSED = ("max_score", "seed", "elapsed_s", "set_sha256", "numbering")  # fields that say nothing of the board
 RULES = {"holes": [], "framed": True, "turns": True, "mates": [], "rim": 0, "copies": []}  # the usual ones
 HOLDS_BOARD = [name for name, format in FORMATS.items() if format.holds == "board"]
-TETRAVEX = tetravex(5, 5, 8, seed=8)
+TETRAVEX = other_rules("tetravex", 5, 5, 8, seed=8)
 
 
 def text_in(name: str) -> str:

@@ -45,9 +45,7 @@ def planted(
     for row, column in (divmod(cell, width) for cell in holes):
         across[row, column : column + 2] = down[row : row + 2, column] = 0
     quads = np.stack([down[:-1], across[:, 1:], down[1:], across[:, :-1]], axis=2).reshape(-1, 4)
-    cell_of = rng.permutation(
-        np.delete(np.arange(width * height), np.array(holes, dtype=int))
-    )  # piece -> the cell where it lies
+    cell_of = rng.permutation(np.setdiff1d(np.arange(width * height), holes))  # by piece, where it lies
     rotation = rng.integers(0, 4 if turns else 1, len(cell_of))  # piece -> its rotation there
     pieces = np.array([np.roll(quads[cell], -turn) for cell, turn in zip(cell_of, rotation, strict=True)])
     placements = np.full(width * height, EMPTY, dtype=np.int32)
@@ -202,7 +200,6 @@ def with_copies(puzzle: Puzzle, seed: int) -> Puzzle:
         if first.setdefault(look, len(quads)) == len(quads):
             quads.append(quad)
             copies.append(int(rng.choice([0, 1, 2])))
-    clues = (
-        Clue(clue.cell, turned[clue.piece][0], (turned[clue.piece][1] + clue.rotation) % 4) for clue in puzzle.clues
-    )
+    named = ((clue.cell, clue.rotation, *turned[clue.piece]) for clue in puzzle.clues)
+    clues = (Clue(cell, number, (turn + rotation) % 4) for cell, rotation, number, turn in named)
     return replace(puzzle, pieces=np.array(quads, np.int32), clues=tuple(clues), copies=tuple(copies))

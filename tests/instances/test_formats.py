@@ -27,7 +27,7 @@ from lns.instances.formats import (
     write,
 )
 from lns.instances.formats.registry import DIALECTS, examples
-from lns.instances.generate import tetravex
+from lns.instances.generate import other_rules
 from lns.instances.puzzle import Clue, Puzzle, canonical, rotate
 from lns.instances.verify import verify
 from tests.instances.small_puzzles import boards, planted, puzzles
@@ -192,7 +192,7 @@ def test_pieces_that_may_not_be_turned() -> None:
     puzzle, board = Puzzle(quads, 2, 1, framed=False, turns=False), Board([4, 0], 2, 1)
     url = viewer_url(puzzle, board).partition("&board_pieces")[0]
     assert load_board(url, puzzle) == (puzzle, board)
-    made = tetravex(4, 3, 9, seed=2)
+    made = other_rules("tetravex", 4, 3, 9, seed=2)
     text = render("cells", made.puzzle, made.solution)[0].partition("\n")[2]  # without the name of the convention
     assert parse(text.replace("/0", "/2"), puzzle=made.puzzle).board == made.solution
 

@@ -13,7 +13,7 @@ from lns.instances.errors import InputError
 from lns.instances.files import decode
 from lns.instances.formats import parse, read_board, read_puzzle, with_clues
 from lns.instances.formats.base import Document
-from lns.instances.generate import tetravex
+from lns.instances.generate import other_rules
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
 from tests.instances.small_puzzles import planted
@@ -269,7 +269,7 @@ def test_comments_in_any_encoding(mark: bytes) -> None:
 
 @pytest.mark.parametrize("order", ["ulrd", "urdl", "udlr"])
 def test_words_in_the_order_that_counting_allows(order: str) -> None:
-    made = tetravex(6, 6, 9, seed=3)
+    made = other_rules("tetravex", 6, 6, 9, seed=3)
     quads = [dict(zip("urdl", quad, strict=True)) for quad in made.solution.colours(made.puzzle).tolist()]
     words = ["".join(str(quad[side] - 1) for side in order) for quad in quads]
     for content in (text(*(" ".join(words[at : at + 6]) for at in range(0, 36, 6))), " ".join(["6", *words])):

@@ -6,7 +6,6 @@ import pytest
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.generate import family
-from lns.instances.puzzle import Clue, Puzzle
 from lns.instances.symmetry import (
     IDENTITY_VIEW,
     View,
@@ -18,6 +17,8 @@ from lns.instances.symmetry import (
 )
 from lns.instances.verify import verify
 from tests.instances.small_puzzles import planted
+
+CORNER = planted(1, 3, 2, 3, 6)[0].clues[:1]  # a corner piece in the upper left corner
 
 
 def test_pieces_that_may_not_be_turned_have_one_view():
@@ -32,8 +33,7 @@ def test_a_turn_is_clockwise():
     puzzle, _ = planted(1, 3, 2, 3)
     row = Board(np.array([0, -1, -1, -1, -1, 9], dtype=np.int32), 3, 2)  # upper left corner, lower right corner
     assert rotate_board(row, 1).pairs() == [None, [0, 1], None, None, [2, 2], None]
-    clues = rotate_puzzle(Puzzle(puzzle.pieces, 3, 2, _corner(puzzle)), 1).clues
-    assert [clue.cell for clue in clues] == [1]
+    assert [clue.cell for clue in rotate_puzzle(puzzle.with_clues(CORNER), 1).clues] == [1]
 
 
 @pytest.mark.parametrize("view", [View(turns, mirrored) for turns in range(4) for mirrored in (False, True)])
@@ -63,14 +63,5 @@ def test_a_reflection_exchanges_left_and_right():
     assert puzzle_in_view(puzzle, IDENTITY_VIEW) == puzzle
     for view in (View(0, True), View(1, True)):  # a view with a reflection is its own inverse
         assert puzzle_in_view(puzzle_in_view(puzzle, view), view) == puzzle
-    held = Puzzle(puzzle.pieces, 3, 2, _corner(puzzle))
-    (clue,) = puzzle_in_view(held, View(0, True)).clues
-    assert (clue.cell, clue.piece, clue.rotation) == (2, held.clues[0].piece, -held.clues[0].rotation % 4)
-
-
-def _corner(puzzle: Puzzle) -> tuple[Clue, ...]:
-    """A clue that places some corner piece in the upper left corner."""
-    for oriented, quad in enumerate(puzzle.oriented.tolist()):
-        if quad[0] == quad[3] == 0:
-            return (Clue(0, oriented >> 2, oriented & 3),)
-    raise AssertionError("no corner piece")
+    (clue,) = puzzle_in_view(puzzle.with_clues(CORNER), View(0, True)).clues
+    assert (clue.cell, clue.piece, clue.rotation) == (2, CORNER[0].piece, -CORNER[0].rotation % 4)

@@ -18,19 +18,19 @@ from tests.instances.small_puzzles import planted, with_mates
 from tests.lns.loop_parts import RULES, interrupted, of_rules, pool_with, steps
 
 
-def half_damaged(seed: int, *, mates: bool = False, turns: int = 0, clues: int = 0) -> tuple[Puzzle, Board]:
-    """A planted 10 x 9 board with the inner pieces of its last rows mixed."""
+def damaged(seed: int, first: int = 50, *, mates: bool = False, turns: int = 0, clues: int = 0) -> tuple[Puzzle, Board]:
+    """A planted 10 x 9 board with the inner pieces from cell ``first`` on mixed, by default of its last rows."""
     puzzle, solution = planted(seed, 10, 9, 8, clues)
     puzzle = with_mates(puzzle, solution, seed) if mates else puzzle
     fixed = {clue.cell for clue in puzzle.clues}
-    last = [cell for cell in range(50, 90) if not any(puzzle.rim_sides(cell)) and cell not in fixed]
+    last = [cell for cell in range(first, 90) if not any(puzzle.rim_sides(cell)) and cell not in fixed]
     board = solution.with_pieces(last, solution.placements[np.random.default_rng(seed).permutation(last)])
     return rotate_puzzle(puzzle, turns), rotate_board(board, turns)
 
 
 @pytest.mark.parametrize(("turns", "mates", "clues"), [(0, False, 0), (1, False, 3), (2, True, 0), (3, True, 4)])
 def test_the_damaged_half_is_filled_anew_and_the_other_stays(turns: int, mates: bool, clues: int) -> None:
-    puzzle, board = half_damaged(5 + turns, mates=mates, turns=turns, clues=clues)
+    puzzle, board = damaged(5 + turns, mates=mates, turns=turns, clues=clues)
     before, pool, rng = verify(puzzle, board), pool_with(puzzle, board), np.random.default_rng(1)
     pool.anchor = board
     operator, found = Regrow(puzzle, Params()), []
@@ -47,15 +47,12 @@ def test_the_damaged_half_is_filled_anew_and_the_other_stays(turns: int, mates: 
 
 
 def test_a_board_that_is_damaged_everywhere_is_left_to_the_others() -> None:
-    puzzle, solution = planted(1, 8, 8, 6)
-    inner = [cell for cell in range(64) if not any(puzzle.rim_sides(cell))]
-    board = solution.with_pieces(inner, solution.placements[np.random.default_rng(1).permutation(inner)])
-    pool = pool_with(puzzle, board)
-    assert Regrow(puzzle, Params()).free(pool, 1, np.random.default_rng(1)) is None
+    puzzle, board = damaged(1, first=0)
+    assert Regrow(puzzle, Params()).free(pool_with(puzzle, board), 1, np.random.default_rng(1)) is None
 
 
 def test_it_goes_on_bit_for_bit_from_its_state() -> None:
-    puzzle, board = half_damaged(3)
+    puzzle, board = damaged(3)
     before = verify(puzzle, board).score
 
     def make(seed: int) -> SearchLoop:

@@ -1,5 +1,7 @@
 """Tabu: what is kept incrementally is what a recount says; clues and rim hold; state is all of it."""
 
+from itertools import combinations_with_replacement, product
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from lns.rng import random_state
 from lns.tabu import kernel
 from lns.tabu.search import TabuSearch, random_board
 from tests.instances.small_puzzles import planted
-from tests.lns.loop_parts import RULES, of_rules
+from tests.lns.loop_parts import RULES, of_rules, steps
 
 CASES = [(4, 4, 3, 0), (6, 3, 2, 2), (1, 5, 2, 0), (2, 2, 3, 0), (5, 5, 4, 3), *RULES]
 
@@ -64,33 +66,20 @@ def test_each_step_takes_the_best_move_there_is():
 
 
 def _one_move_away(puzzle, board):
-    placed = board.placements
-    for a in range(puzzle.cells):
-        for turn in range(1, 4):
-            trial = placed.copy()
-            trial[a] = (placed[a] >> 2) * 4 + ((placed[a] + turn) & 3)
-            yield Board(trial, puzzle.width, puzzle.height)
-        for b in range(a + 1, puzzle.cells):
-            if b - a == puzzle.width or (b - a == 1 and b % puzzle.width):
-                continue
-            for turn_a in range(4):
-                for turn_b in range(4):
-                    trial = placed.copy()
-                    trial[a] = (placed[b] >> 2) * 4 + turn_a
-                    trial[b] = (placed[a] >> 2) * 4 + turn_b
-                    yield Board(trial, puzzle.width, puzzle.height)
+    for a, b in combinations_with_replacement(range(puzzle.cells), 2):  # a turn is an exchange with itself
+        beside = [other for _, other in puzzle.neighbours(a)]
+        for turns in product(range(4), repeat=2) if b not in beside else ():
+            trial = board.placements.copy()
+            trial[[a, b]] = board.placements[[b, a]] // 4 * 4 + turns
+            if (trial != board.placements).any():
+                yield Board(trial, puzzle.width, puzzle.height)
 
 
 def test_tabu_alone_solves_a_small_board_and_climbs_on_a_large_one():
     for seed in range(8):  # 4x4: without exchanges of neighbours most pieces inside would never meet
-        small = make_engine("tabu", planted(1, 4, 4, 3)[0], Params(), seed, 0)
-        for _ in range(30):
-            small.step()
-        assert small.best_score == 24
+        assert steps(make_engine("tabu", planted(1, 4, 4, 3)[0], Params(), seed, 0), 30).best_score == 24
     puzzle = load_puzzle("like-e2-16x16-clue5")
-    large = make_engine("tabu", puzzle, Params(), 1, 0)
-    large.step()
-    assert large.best is not None
+    large = steps(make_engine("tabu", puzzle, Params(), 1, 0), 1)
     judged = verify(puzzle, large.best)
     assert judged.valid and judged.score == large.best_score > 350
 
@@ -98,9 +87,7 @@ def test_tabu_alone_solves_a_small_board_and_climbs_on_a_large_one():
 def test_an_injected_board_becomes_the_start_of_the_next_tabu_walk():
     puzzle, solution = planted(7, 6, 6, 5)
     near = solution.with_pieces([7, 21], solution.placements[[21, 7]])
-    engine = make_engine("tabu", puzzle, from_dict({"tabu": {"steps": 5, "patience": 1, "kicks": 20}}), 1, 0)
-    for _ in range(3):
-        engine.step()
+    engine = steps(make_engine("tabu", puzzle, from_dict({"tabu": {"steps": 5, "patience": 1, "kicks": 20}}), 1, 0), 3)
     assert engine.statistics.boards == len(engine.pop_boards()) > 0
     assert engine.best_score < verify(puzzle, near).score
     engine.inject_incumbent(near, verify(puzzle, near).score)

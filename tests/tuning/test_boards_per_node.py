@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from lns.instances.formats import load_puzzle, write
-from lns.instances.generate import tetravex
+from lns.instances.generate import other_rules
 from lns.tuning import benchmark
 from lns.tuning.boards_per_node import Count, combined_counts, count_boards, main
 from lns.worker_pool import InProcessExecutor
@@ -44,7 +44,7 @@ def test_a_table_with_a_line_for_each_seed_and_one_for_all(capsys):
 
 
 def test_a_puzzle_without_turns_is_searched_until_its_perfect_board(capsys, tmp_path):
-    write(tmp_path / "tv.json", None, tetravex(4, 4, 6, 1).puzzle, None)
+    write(tmp_path / "tv.json", None, other_rules("tetravex", 4, 4, 6, 1).puzzle, None)
     arguments = [str(tmp_path / "tv.json"), "--best", "20", "--nodes", "1e9", "--seeds", "1", "--workers", "1"]
     assert main([*arguments, "--engine", "auto"]) == 0
     line = capsys.readouterr().out.splitlines()[1]
