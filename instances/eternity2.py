@@ -77,6 +77,12 @@ def official_clues(puzzle: Puzzle) -> tuple[Clue, ...]:
     )
 
 
+def named_clues(puzzle: Puzzle) -> dict[str, tuple[Clue, ...]]:
+    """The clues that users call 'none', 'official' and 'starter'; all are none for another puzzle than Eternity II."""
+    official = official_clues(puzzle)
+    return {"none": (), "official": official, "starter": tuple(clue for clue in official if clue.cell == STARTER)}
+
+
 def held_clues(puzzle: Puzzle, board: Board) -> tuple[Clue, ...]:
     """The official clues that a board of Eternity II respects; none for another puzzle."""
     return tuple(clue for clue in official_clues(puzzle) if board.placements[clue.cell] == clue.oriented)
@@ -96,13 +102,8 @@ def name_of_set(puzzle: Puzzle) -> str:
 
 def name_of_clues(puzzle: Puzzle) -> str:
     """Which clues a puzzle has: 'none', 'official' or 'starter' of Eternity II, else how many."""
-    if not puzzle.clues:
-        return "none"
-    official = official_clues(puzzle)
-    if puzzle.clues == official:
-        return "official"
-    starter = [clue for clue in official if clue.cell == STARTER]
-    return "starter" if [*puzzle.clues] == starter else str(len(puzzle.clues))
+    names = (name for name, clues in named_clues(puzzle).items() if clues == puzzle.clues)
+    return next(names, str(len(puzzle.clues)))
 
 
 def clue_sentence(puzzle: Puzzle, board: Board) -> str | None:

@@ -439,10 +439,10 @@ class Puzzle(Layout, RichDisplay):
             )
 
 
-def check_shape(width: int, height: int) -> None:
+def check_shape(width: int, height: int, line: int | None = None) -> None:
     """Raise InputError if a board of this shape has no cells or too many; called before arrays are allocated."""
     if width < 1 or height < 1 or width * height > MAX_CELLS:
-        raise InputError(f"a board of {width} x {height} (width x height); expected 1 to {MAX_CELLS} cells")
+        raise InputError(f"a board of {width} x {height} (width x height); expected 1 to {MAX_CELLS} cells", line=line)
 
 
 def refuse_copies(puzzle: Puzzle, what: str) -> None:

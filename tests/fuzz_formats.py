@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -95,17 +96,11 @@ def _may_ask(name: str, option: str, named: str | None, error: str) -> bool:
 
 
 def _options(name: str, chance: random.Random) -> list[str]:
-    order = "".join(chance.sample(CLOCKWISE, 4))
-    return {
-        "url": ["", ":jef", ":jblackwood"],
-        "csv16": ["", ":xyr"],
-        "cells": ["", ":base0", f":ccw,bottom,turn{chance.randrange(4)}"],
-        "meta-board": ["", ":urdl"],
-        "e2pieces": ["", f":{order}"],
-        "quads": ["", f":{order}"],
-        "benoist": ["", f":{order}"],
-        "pieces": ["", f":{order}"],
-    }.get(name, [""])
+    order, turns = ":" + "".join(chance.sample(CLOCKWISE, 4)), chance.randrange(4)
+    options = {each: [order] for each in ("e2pieces", "quads", "benoist", "pieces")}
+    options |= {"url": [":jef", ":jblackwood"], "csv16": [":xyr"], "meta-board": [":urdl"]}
+    options |= {"cells": [":base0", f":ccw,bottom,turn{turns}"]}
+    return ["", *options.get(name, ())]
 
 
 def _some_clues(puzzle: Puzzle, solution: Board, chance: random.Random) -> list[Clue]:
@@ -265,18 +260,16 @@ def mutation(data: bytes, path: Path, puzzle: Puzzle) -> str:
     """Read one damaged file in every way; 'read' or 'refused'. Raises whatever is no InputError."""
     path.write_bytes(data)
     outcome = "refused"
-    readings: tuple[Callable[[], object], ...] = (
-        lambda: read(str(path)),
-        lambda: read_board(str(path), puzzle),
-        lambda: with_clues(Document("", puzzle, None), str(path)),
-        lambda: read_puzzle(str(path), "pieces"),
+    readings: tuple[Callable[[str], Document], ...] = (
+        *(read, partial(read_board, puzzle=puzzle), partial(read_puzzle, format="pieces")),
+        partial(with_clues, Document("", puzzle, None)),
     )
     for reading in readings:
         began = time.process_time()
         try:
-            document = reading()
+            document = reading(str(path))
             outcome = "read"
-            if isinstance(document, Document) and document.puzzle is not None and document.board is not None:
+            if document.puzzle is not None and document.board is not None:
                 verify(document.puzzle, document.board)
         except InputError as error:
             assert len(str(error)) < 3000, str(error)[:200]
@@ -297,13 +290,8 @@ def vanished(seed: int) -> str:
     text, puzzle = _some_text(chance)
     lines, before = text.split("\n"), _outcome(text, puzzle)
     at = chance.randrange(len(lines))
-    code = re.sub(r"(?<!\S)(#|//).*", "", lines[at])
-    if (
-        before is None
-        or "only the first" in str(before[-1])
-        or not re.search(r"\w", code)
-        or re.match(r"\s*[;%c]\s", code)
-    ):
+    code = re.sub(r"(?<!\S)(#|//).*|^\s*[;%c]\s.*", "", lines[at])
+    if before is None or "only the first" in str(before[-1]) or not re.search(r"\w", code):
         return ""
     digits = [place for place, letter in enumerate(code) if letter.isdigit()]
     if ("board_edges" in text and not digits) or chance.random() < 0.5:

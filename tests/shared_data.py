@@ -1,6 +1,7 @@
 """The one door to `../shared` (public data that the project may use but not ship): skips where it is absent."""
 
 import csv
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,8 @@ def shared(*parts: str) -> Path:
     return path
 
 
-def published_boards() -> list[tuple[int, bool, str]]:
-    """(score, whether the starter clue holds, board_edges) of the published Eternity II boards."""
+@cache
+def published_boards() -> list[tuple[int, int, str]]:
+    """(score, clues that hold, the starter clue if any does, board_edges) of the published Eternity II boards."""
     with shared("boards", "eternity2_boards.csv").open(newline="") as file:
-        return [(int(row["score"]), row["clues_respected"] != "0", row["board_edges"]) for row in csv.DictReader(file)]
+        return [(int(row["score"]), int(row["clues_respected"]), row["board_edges"]) for row in csv.DictReader(file)]

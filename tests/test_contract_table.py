@@ -8,7 +8,7 @@ import lns
 from lns.cli.exact_paper import PAPERS
 from lns.cli.main import commands, parser_of
 from lns.exact.registry import SOLVERS
-from lns.instances.formats.registry import FORMATS
+from lns.instances.formats import FORMATS
 
 TESTS, BETWEEN = Path(__file__).parent, str.maketrans("`,", "  ")
 LINES: dict[str, list[list[str]]] = {}  # by section: what is typed, what one gets, and the tests of each line

@@ -11,7 +11,7 @@ from lns.cli import FAMILIES
 from lns.cli.main import commands, parser_of
 from lns.exact.optional_deps import EXTRAS
 from lns.exact.registry import all_solvers
-from lns.instances.formats.registry import FORMATS
+from lns.instances.formats import FORMATS
 from lns.params import Params
 
 

@@ -28,29 +28,38 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
+import numpy as np
+
 from lns.instances import eternity2
 from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.files import atomic_write, write_output
-from lns.instances.formats import base, cells, lists
-from lns.instances.formats.base import Document, Source, Target, is_url, shipped_instances, source_name
+from lns.instances.formats import base, cells, lists, own_json, pieces, viewer
+from lns.instances.formats.base import Document, Format, Source, Target, is_url, shipped_instances, source_name
 from lns.instances.formats.own_json import best_json, read_link
-from lns.instances.formats.registry import FORMATS, by_content, by_extension, by_name
 from lns.instances.formats.shapes import picture_in, rows_of
 from lns.instances.formats.viewer import url_if_any, viewer_url
 from lns.instances.puzzle import Clue, Puzzle
-from lns.instances.text import printable
+from lns.instances.text import printable, quoted
 from lns.instances.verify import verify
 
 __all__ = ["CLUE_WORDS", "FORMATS", "HELD", "Document", "atomic_write", "best_json", "is_url", "load_board"]
 __all__ += ["load_puzzle", "parse", "read", "read_board", "read_puzzle", "render", "shipped_instances", "source_name"]
 __all__ += ["url_if_any", "viewer_url", "with_clues", "write"]
 
+FORMATS: dict[str, Format] = {  # in the order in which a text is compared with them
+    form.name: form
+    for form in (
+        *(own_json.BEST, own_json.JSON, viewer.FORMAT, lists.CSV16),
+        *(lists.BENOIST, lists.SOLUTION, lists.QUADS, lists.E2PIECES),
+        *(pieces.FORMAT, cells.FORMAT, cells.CLUES),
+        *(lists.META, lists.META_BOARD, lists.TETRAVEX, lists.TETRAVEX_BOARD, lists.PICTURE),
+    )
+}
 HELD = "held"
 """Word for the clues of a puzzle that is read for a search: its own; of a board, the official clues that it holds."""
 CLUE_WORDS = ("official", "starter", "none", HELD)
 _CHOICE = "(--clues official, starter, none or a file names others)"
-_SAY_RULES = ("json", "pieces", "tetravex")  # formats of puzzles with holes, without frame or without turns
 _NO_FRAME = ("do not fit a board", "expected corner pieces")  # errors of strict formats that a missing frame may cause
 _LETTERS = re.compile(r"(?<![A-Za-z=])[a-w]{36,16384}(?![A-Za-z])")  # of a board, without its URL
 
@@ -133,10 +142,8 @@ def _with_facts(document: Document, known: Puzzle | None) -> Document:
     elif board is not None and puzzle.clues and puzzle.turns and puzzle.width == puzzle.height and not puzzle.holes:
         held = [len(cells) for cells in eternity2.clues_by_turn(puzzle, board, puzzle.clues)]
         if turns := held.index(max(held)):  # they fit better after a turn of the board
-            found = (
-                f"{held[0]} of {len(puzzle.clues)} clues lie on the board, {held[turns]} after a turn of {90 * turns}"
-            )
-            notes.append(f"{found} degrees (`lns convert --turn {90 * turns}`)")
+            found = f"{held[0]} of {len(puzzle.clues)} clues lie on the board, {held[turns]} after a turn"
+            notes.append(f"{found} of {90 * turns} degrees (`lns convert --turn {90 * turns}`)")
     return replace(document, notes=(*document.notes, *(note for note in notes if note not in document.notes)))
 
 
@@ -149,7 +156,29 @@ def _find_puzzle(source: str) -> Puzzle:
     return load_puzzle(source, clues=HELD)
 
 
-# -- a format that is not named ----------------------------------------------------------------------------------------
+# -- formats by name and by content -----------------------------------------------------------------------------------
+
+
+def by_name(name: str) -> tuple[Format, str | None]:
+    """The format and option of a name such as 'e2pieces' or 'e2pieces:udlr'. Raises InputError for an unknown one."""
+    head, colon, option = name.partition(":")
+    if head not in FORMATS:
+        raise InputError(f"unknown format {quoted(name)}; expected one of {', '.join(FORMATS)}")
+    if colon and FORMATS[head].option is None:
+        raise InputError(f"format {head} has no option; found {quoted(name)}")
+    return FORMATS[head], option if colon else None
+
+
+def by_extension(path: str, puzzle: Puzzle, has_board: bool) -> Format:
+    """The format for writing a file of this name. Raises InputError if its extension is of no format."""
+    formats = {".json": "best" if has_board else "json", ".csv": "csv16", ".url": "url"}
+    formats |= {".solution.txt": "solution", ".solution": "solution"}
+    formats |= {".txt": "benoist" if puzzle.width == puzzle.height else "quads"}
+    for extension, form in formats.items():
+        if path.lower().endswith(extension):
+            return FORMATS[form]
+    said = "the name does not say the format; expected .txt, .solution.txt, .json, .csv or .url"
+    raise InputError(f"{said}, or a format named: {', '.join(FORMATS)}")
 
 
 def read_by_evidence(source: Source) -> Document:
@@ -157,19 +186,23 @@ def read_by_evidence(source: Source) -> Document:
 
     Raises InputError: that of the strict format if the text looks like one, or that of a dialect that recognises it.
     """
+    if not source.text.strip():
+        raise InputError("the file is empty; expected a puzzle or a board")
     if not base.holds_url(source.text):  # a table of boards, say
         source = replace(source, text=_LETTERS.sub(_as_url, source.text))
-    text, strict = source.text, None
+    text = source.text
     own = base.holds_url(text) or lists.has_clues(text) or '"placements"' in text or '"schema"' in text
+    strict = next((each for each in FORMATS.values() if each.looks_like(text)), own_json.JSON if own else None)
+    if strict is None:
+        return _in_any_dialect(source, None)
     try:
-        strict = by_content(text)
         document = strict.read(source)
     except InputError as error:
-        if own or not text.strip():  # URLs and our own JSON are of no other dialect
+        if own:  # URLs and our own JSON are of no other dialect
             raise
-        return _in_any_dialect(source, None if strict is None else error)
+        return _in_any_dialect(source, error)
     if source.puzzle is not None and document.format in ("quads", "e2pieces", "solution"):
-        return _board_by_evidence(source, document)
+        return _board_by_evidence(source, source.puzzle, document)
     return document
 
 
@@ -178,50 +211,43 @@ def _as_url(word: re.Match[str]) -> str:
     return f"#puzzle=board&board_edges={word[0]}" if square else word[0]
 
 
-def _in_any_dialect(source: Source, strict_error: InputError | None) -> Document:
-    """Read a text that no strict format reads. Raises the error with the most to say about the text."""
+def _in_any_dialect(source: Source, strict: InputError | None) -> Document:
+    """Read a text that no strict format reads. Raises the most specific error, that of the strict format if none is."""
     # Rows of numbers: that they match side by side is no reason to drop their frame.
-    only_pieces = source.puzzle is None and strict_error is not None and picture_in(source.text) is None
+    only_pieces = source.puzzle is None and strict is not None and picture_in(source.text) is None
     refusals = []
     for name in ("pieces", "cells") if source.puzzle is None else ("cells", "clues"):
         used = name == "pieces" or not only_pieces
         try:
             document = FORMATS[name].read(source)
-        except InputError as refusal:
-            refusals += [refusal] * (used or isinstance(refusal, base.NeedsPuzzleError))
-        else:
             if used:
                 return document
+        except InputError as refusal:
+            refusals += [refusal] * (used or isinstance(refusal, base.NeedsPuzzleError))
     best = max(refusals, key=lambda each: each.telling)
-    if strict_error is None or not isinstance(best, base.NoRimError):
-        raise best if strict_error is None or best.telling else strict_error
-    if any(row.line == strict_error.line and not row.only_numbers for row in rows_of(source.text)):
+    if strict is None or not isinstance(best, base.NoRimError):
+        raise best if strict is None or best.telling else strict
+    if any(row.line == strict.line and not row.only_numbers for row in rows_of(source.text)):
         raise best  # the strict format has no letters
     rules = "; or the rules of a puzzle without frame by name (--puzzle-format pieces:unframed or pieces:tetravex)"
-    more = rules * any(part in strict_error.message for part in _NO_FRAME)
-    raise InputError(strict_error.message + more, line=strict_error.line)
+    more = rules * any(part in strict.message for part in _NO_FRAME)
+    raise InputError(strict.message + more, line=strict.line)
 
 
-def _board_by_evidence(source: Source, document: Document) -> Document:
+def _board_by_evidence(source: Source, puzzle: Puzzle, document: Document) -> Document:
     """The board of a known puzzle in a text that a strict format reads, in another convention if that is more legal."""
-    here = None
-    if document.board is not None and document.puzzle is not None:
-        here = verify(document.puzzle, document.board)
-        if not here.violations:
-            return document
+    here = None if document.board is None else verify(puzzle, document.board)
+    # A few rules may be broken by the board itself; on a few cells some of the many conventions is legal by chance.
+    if here is not None and (here.cells < 9 or len(here.violations) <= 5 + 0.05 * here.cells):
+        return document
     try:
         found = FORMATS["cells"].read(source)
     except InputError as error:
         if here is None and isinstance(error, base.NearError):
             raise
         return document
-    assert found.puzzle is not None and found.board is not None
-    if here is None:
-        return found
-    there = verify(found.puzzle, found.board)
-    # A few rules may be broken by the board itself; on a few cells some of the many conventions is legal by chance.
-    wrong = here.cells >= 9 and len(here.violations) > 5 + 0.05 * here.cells
-    return found if wrong and not there.violations and there.score > here.score else document
+    there = None if here is None or found.board is None else verify(puzzle, found.board)
+    return document if here and there and (there.violations or there.score <= here.score) else found
 
 
 # -- puzzles and their clues -------------------------------------------------------------------------------------------
@@ -257,10 +283,8 @@ def with_clues(document: Document, source: str) -> Document:
     chosen, notes = (_with_named_clues if source in CLUE_WORDS else _with_clues_of)(puzzle, board, source)
     if board is not None:
         checked = verify(chosen.with_clues([]), board)
-        notes.append(
-            f"only the pieces and clues are taken from this board ({checked.score} of {checked.max_score}); "
-            "`lns solve --start` begins with a board"
-        )
+        taken = f"only the pieces and clues are taken from this board ({checked.score} of {checked.max_score})"
+        notes.append(f"{taken}; `lns solve --start` begins with a board")
     return replace(document, puzzle=chosen, board=None, notes=(*document.notes, *notes))
 
 
@@ -269,7 +293,7 @@ def _with_clues_of(puzzle: Puzzle, board: Board | None, source: str) -> tuple[Pu
     bare, format = puzzle.with_clues([]), None
     if not is_url(source):
         text = base.text_of(base.file_of(source), source)
-        format = "clues" if cells.looks_like_clues(text) or cells.cell_types(text) is not None else None
+        format = "clues" if cells.clues_in(text) else None
     found = read_board(source, bare, format)
     assert found.board is not None
     lying = [Clue(cell, *pair) for cell, pair in enumerate(found.board.without_blanks(bare).pairs()) if pair]
@@ -280,19 +304,14 @@ def _with_clues_of(puzzle: Puzzle, board: Board | None, source: str) -> tuple[Pu
 
 def _with_named_clues(puzzle: Puzzle, board: Board | None, word: str) -> tuple[Puzzle, list[str]]:
     """The puzzle with the clues that one of the `CLUE_WORDS` names, and a note."""
-    official = eternity2.official_clues(puzzle)
-    if not official and word in ("official", "starter"):
-        raise InputError(
-            f"{puzzle.name} is not known to be Eternity II, which alone has {word} clues; expected none, or a file"
-        )
-    starter = [clue for clue in official if clue.cell == eternity2.STARTER]
+    named = eternity2.named_clues(puzzle)
+    if not named["official"] and word in ("official", "starter"):
+        alone = f"is not known to be Eternity II, which alone has {word} clues"
+        raise InputError(f"{puzzle.name} {alone}; expected none, or a file")
     held = puzzle.clues or (eternity2.held_clues(puzzle, board) if board is not None else ())
-    chosen = puzzle.with_clues({"official": official, "starter": starter, "none": (), HELD: held}[word])
-    name, words = (
-        eternity2.name_of_clues(chosen),
-        {"official": f"the {eternity2.CLUES} official ones", "starter": "the starter clue"},
-    )
-    note = f"clues: {words.get(name, name)}"
+    chosen = puzzle.with_clues(held if word == HELD else named[word])
+    words = {"official": f"the {eternity2.CLUES} official ones", "starter": "the starter clue"}
+    note = f"clues: {words.get(name := eternity2.name_of_clues(chosen), name)}"
     if word == HELD:
         note += (" of the puzzle" if puzzle.clues else " that the board holds") * bool(chosen.clues) + f" {_CHOICE}"
     return chosen, [note]
@@ -374,12 +393,80 @@ def render(
         target = Target(puzzle, shown, puzzle.name if instance is None else instance, option)
         if form.holds == "board" and board is None:
             raise InputError(f"format {form.name} carries a board; found only a puzzle")
-        if form.holds == "puzzle" and puzzle.rules and form.name not in _SAY_RULES:
-            raise InputError(
-                f"format {form.name} cannot say that a puzzle has {' and '.join(puzzle.rules)}; expected json"
-            )
+        if form.holds == "puzzle" and puzzle.rules and not form.rules:
+            rules = " and ".join(puzzle.rules)
+            raise InputError(f"format {form.name} cannot say that a puzzle has {rules}; expected json")
+        if form.square and puzzle.width != puzzle.height:
+            shape = f"{puzzle.width} x {puzzle.height}"
+            raise InputError(f"a board of {shape}; {form.name} carries only squares (quads and json carry it)")
         if form.holds == "puzzle" and board is not None:
             target.notes.append(f"format {form.name} carries no board: only the puzzle is written")
+        if puzzle.clues and not form.clues:
+            target.notes.append(f"{form.name} carries no clues: {len(puzzle.clues)} left out")
         return form.write(target), tuple(target.notes)
     except InputError as error:
         raise (error if path is None else error.at(path)) from None
+
+
+# -- help --------------------------------------------------------------------------------------------------------------
+
+DIALECTS = {  # a typical line of each dialect of other programs that the readers by evidence know
+    "1 0 5 9 0": "pieces: id, four sides in any order; comments after #, //, c",
+    "1,0,0,5,9,0": "pieces: id, type, four sides; other separators too",
+    "- 1 braa": "pieces: letters, after a number or bare",
+    "12=0-5-9-0": "pieces: INI, as the editor FPS writes them",
+    "[0, 5, 9, 0],": "pieces: lists of Python, JavaScript, JSON",
+    '{"rows":4,"cols":4,"tiles":[...]}': "pieces: JSON of other programs, with placed tiles",
+    "0,R/T,G/B,B/T,W/T": "pieces: halves that meet, also A and a, +3 and -3, red head and red tail",
+    "ntiles 256": "a header of a count, one size, two sizes, or bounded signed w h",
+    "8594 @1590 6966": "Tetravex: words of four digits, up left right down; @ is pinned",
+    "12/3 200/0": "board: piece/turn of each cell; also 12(3), 12:3, [ 12(3]",
+    "12 3": "board: piece and turn, a line for each cell",
+    "4 0 2": "board: x, y and turn of each piece, in the order of the pieces",
+    "12 4 0 2": "board: piece, column, row and turn",
+    "$12N:.:7E;": "board: piece and compass letter of each cell",
+    "abdc _bba": "board: four letters for each cell",
+    "0 5 9 0": "board: four colours for each cell, rows from top or bottom",
+    "139 8 7 2": "clues: piece, row, column (or x, y), turn",
+    "8,7 139 2": "clues: row, column, piece, turn; sections that agree are one",
+    "139=I8-Rot0": "clues: row letter, column, anticlockwise turns",
+    "0,1,-650,2": "clues: a list of cell types; -(piece + 256 turns) is a clue",
+    "…board_edges=abdc…": "board: viewer URL in prose, markdown, HTML or JSON; several in a file",
+}
+_SMALL = Puzzle(np.array([[0, 1, 2, 0], [0, 3, 1, 0], [2, 3, 0, 0], [3, 0, 0, 3]]), 2, 2, name="small")
+_DIGITS = np.array([[6, 10, 5, 9], [2, 2, 10, 10], [5, 5, 7, 8], [10, 7, 9, 5]])
+_TETRAVEX = Puzzle(_DIGITS, 2, 2, framed=False, turns=False)
+
+
+def overview(holds: str) -> str:
+    """The lines of the help on all formats that hold a 'puzzle' or a 'board': name, option and description."""
+    forms = [form for form in FORMATS.values() if form.holds == holds]
+    lines = {form.name + f"[:{form.option}]" * bool(form.option): form.about for form in forms}
+    width = max(map(len, lines))
+    return "\n".join(f"  {name:<{width}}  {about}" for name, about in lines.items())
+
+
+def facts() -> dict[str, list[dict[str, str | None]]]:
+    """All formats, and the dialects that are read by evidence, each with an example: for JSON."""
+    names = ("name", "option", "holds", "about")
+    formats = [{name: getattr(form, name) for name in names} | {"example": _example(form)} for form in FORMATS.values()]
+    return {"formats": formats, "dialects": [{"example": line, "about": about} for line, about in DIALECTS.items()]}
+
+
+def examples() -> str:
+    """The lines of ``lns convert --list``: each format, what it holds, and a line of it; then the dialects read."""
+    blocks = [
+        f"{form.name}{f':{form.option}' * bool(form.option)}\n"
+        f"  {form.holds}, read and written: {form.about}\n  e.g. {_example(form)}"
+        for form in FORMATS.values()
+    ]
+    dialects = "\n".join(f"  {example:<34} {about}" for example, about in DIALECTS.items())
+    return "\n".join([*blocks, "", "read by evidence, as pieces, cells or clues:", dialects])
+
+
+def _example(form: Format) -> str:
+    """The first lines of a small puzzle in a format, shortened."""
+    puzzle, turns = (_TETRAVEX, (0, 0, 0, 0)) if "tetravex" in form.name else (_SMALL, (0, 1, 0, 3))
+    board = Board.from_pairs(list(enumerate(turns)), 2, 2)
+    lines = form.write(Target(puzzle, board if form.holds == "board" else None, "small.json")).splitlines()
+    return printable((" " if form.name == "json" else " / ").join(lines[:4]), 99)

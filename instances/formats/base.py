@@ -196,11 +196,6 @@ class Target:
             raise InputError(f"{count_of(empty, 'cell')} without a piece; {format} carries only full boards")
         return pairs
 
-    def leave_out_clues(self, format: str) -> None:
-        """Note that the format carries no clues, if there are any."""
-        if self.puzzle.clues:
-            self.notes.append(f"{format} carries no clues: {len(self.puzzle.clues)} left out")
-
 
 @dataclass(frozen=True)
 class Format:
@@ -208,7 +203,7 @@ class Format:
 
     ``looks_like`` judges a text by its beginning; a format without it is found by evidence or by its name only.
     ``read`` raises InputError with a line, if there is one, and without a source, which the caller adds; ``write`` does
-    if the format cannot carry the puzzle.
+    if the format cannot carry the puzzle. `lns.instances.formats.render` looks after ``square``, ``clues``, ``rules``.
     """
 
     name: str
@@ -218,3 +213,6 @@ class Format:
     write: Callable[[Target], str]
     option: str | None = None  # what may stand after a colon in the name, for the help
     looks_like: Callable[[str], bool] = lambda text: False
+    square: bool = False  # carries only squares
+    clues: bool = True  # carries clues, as a puzzle or as a board
+    rules: bool = False  # a puzzle may have unusual rules, which ``write`` refuses if it cannot say them

@@ -17,6 +17,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from lns.instances.errors import InputError
@@ -37,9 +38,17 @@ _ORDERS = {  # of the coordinates, as comments name them
     "yx": re.compile(r"\brow\W+(?:and\W+)?col", re.I),
     "xy": re.compile(r"\b(?:col(?:umn)?\W+(?:and\W+)?row|x\W+y)\b", re.I),
 }
+_MARKED = {
+    "letters in place": shapes.letters,
+    "tiles in place": shapes.in_json,
+    "words of Tetravex": shapes.words_in,
+    "a picture of a board": shapes.picture_in,
+    "colours in brackets": shapes.bracketed,
+}
 _HEADER = "clues: piece from 1, row column from 0, clockwise turns"  # after their number
 _HEADER_LINE = re.compile(rf"^# ([0-9]{{1,4}}) {_HEADER}$", re.M)
 _OWN = {"base1", "yx", "from0", "top", "cw", "turn0", "turn-last"}
+_WRITTEN = ("base1", "base0"), ("top", "bottom"), ("cw", "ccw"), ("turn0", "turn1", "turn2", "turn3")
 _ASKED = 4  # conventions that a question names
 _ENOUGH = 6  # matched seams that tell conventions of clues apart
 
@@ -59,14 +68,9 @@ def read(source: Source) -> Document:
     try:
         return _read(source)
     except InputError:
-        if source.puzzle is None and cell_types(source.text) is not None:
-            said = "a list of cell types and clues; expected pieces with it (--puzzle INSTANCE)"
-        elif source.puzzle is None and looks_like_clues(source.text):
-            said = "these look like clues (piece, place, turn); expected a puzzle or a board: give them beside their "
-            said += "puzzle, as --clues FILE"
-        else:
-            raise
-        raise NeedsPuzzleError(said) from None
+        if source.puzzle is None and (lacking := clues_in(source.text)):
+            raise NeedsPuzzleError(lacking) from None
+        raise
 
 
 def _read(source: Source) -> Document:
@@ -78,11 +82,9 @@ def _read(source: Source) -> Document:
     wanted = _named(source)
     chosen = [reading for reading in readings if wanted <= reading.parts]
     if not chosen:
-        raise InputError(
-            f"{form}: no convention{' named so' * bool(wanted)} makes it a board"
-            + (f" of {source.puzzle.name}; expected its pieces" if source.puzzle is not None else "; expected a board")
-        )
-    reading = best(form, chosen, format=FORMAT.name, named=bool(wanted))
+        of = "; expected a board" if source.puzzle is None else f" of {source.puzzle.name}; expected its pieces"
+        raise InputError(f"{form}: no convention{' named so' * bool(wanted)} makes it a board{of}")
+    reading = best(form, chosen, named=bool(wanted))
     first = f"{form}, read as {reading.name} (--format {FORMAT.name}:... names another convention)"
     return Document(FORMAT.name, reading.puzzle, reading.board, (first, *notes), boards=boards)
 
@@ -132,18 +134,9 @@ def _pairs(source: Source) -> _Found | None:
 
 
 def _marked(source: Source) -> _Found | None:
-    """Colours in place as letters, JSON of another program, words of Tetravex, a picture, or numbers in brackets."""
-    json = source.text.lstrip().startswith("{")
-    for form, shape in (
-        ("letters in place", shapes.letters),
-        ("tiles in place", shapes.in_marks if json else lambda text: None),
-        ("words of Tetravex", shapes.words_in),
-        ("a picture of a board", shapes.picture_in),
-        ("colours in brackets", shapes.bracketed),
-    ):
-        if (listed := shape(source.text)) is not None:
-            return _Found(form, listed)
-    return None
+    """Colours in place in one of the `_MARKED` shapes."""
+    found = ((form, shape(source.text)) for form, shape in _MARKED.items())
+    return next((_Found(form, listed) for form, listed in found if listed is not None), None)
 
 
 def _rows(source: Source) -> _Found:
@@ -152,11 +145,6 @@ def _rows(source: Source) -> _Found:
     header, body, left = _table(source)
     table, where = [row.numbers for row in body], [row.line for row in body]
     width, count = len(table[0]) if table else 0, len(table)
-    if header is not None:
-        if puzzle is not None and header.numbers not in (*_sizes(puzzle), (puzzle.piece_count,), (count,)):
-            said = f"{quoted(header.text)} before a board of {puzzle.name}; expected its size"
-            raise InputError(said, line=header.line)
-        left += (f"line {header.line}: {header.text}, the size",)
     full = puzzle is not None and count == puzzle.cells
     if width == 3 and puzzle is None and (len({row[:2] for row in table}) < count or max(row[2] for row in table) > 4):
         shapes.refuse_other_sides([(row.line, row.numbers) for row in body])
@@ -169,33 +157,34 @@ def _rows(source: Source) -> _Found:
     if (width == 4 and (puzzle is None or full)) or (width in _WIDTHS and count > 1):
         quads = [list(row[at : at + 4]) for row in table for at in range(0, width, 4)]
         listed = Listed(quads, [line for line in where for _ in range(0, width, 4)], left, width=width // 4)
-        if width == 4 and puzzle is not None:
-            listed.width = puzzle.width
-            if readings := in_place(listed, puzzle, source.name):
-                return _Found("colours in place", readings, left)
-            return _Found("piece, column, row and turn", by_number(puzzle, table, where, PLACES), left)
-        if width == 4:
-            listed.width = math.isqrt(count) * (math.isqrt(count) ** 2 == count)
-            if header is not None and len(header.numbers) == 2 and header.numbers[0] * header.numbers[1] == count:
-                listed.width = header.numbers[0]
-        return _Found("colours in place", listed)
+        if width > 4:
+            return _Found("colours in place", listed)
+        sizes = [(puzzle.width, puzzle.height)] if puzzle is not None else [header, (math.isqrt(count),) * 2]
+        listed.width = next((size[0] for size in sizes if len(size) == 2 and math.prod(size) == count), 0)
+        if (readings := in_place(listed, puzzle, source.name)) or puzzle is None:
+            return _Found("colours in place", readings, left)
+        return _Found("piece, column, row and turn", by_number(puzzle, table, where, PLACES), left)
     raise InputError("no board is recognised; expected colours in place, or pieces and turns with --puzzle")
 
 
-def _table(source: Source) -> tuple[Row | None, list[Row], _Notes]:
-    """A header, rows of as many numbers each, and a note on lines before them. Raises InputError for other rows."""
-    puzzle = source.puzzle
-    rows, left = _number_rows(source.text, " among the numbers of a board; expected numbers only")
-    widths = [len(row.numbers) for row in rows]
+def _table(source: Source) -> tuple[tuple[int, ...], list[Row], _Notes]:
+    """The numbers of a header, rows of as many numbers each, and notes. Raises InputError for other rows."""
+    puzzle, header = source.puzzle, None
+    body, left = _number_rows(source.text, " among the numbers of a board; expected numbers only")
+    widths = [len(row.numbers) for row in body]
     width = max(set(widths), key=widths.count, default=0)
-    if width == 2 and puzzle is not None and len(rows) == puzzle.cells + 1 and rows[0].numbers in _sizes(puzzle):
-        rows = rows[1:]
-    header = rows[0] if rows and len(rows[0].numbers) != width else None
-    body = rows if header is None else rows[1:]
+    if widths[:1] not in ([], [width]) or (width == 2 and puzzle is not None and len(body) == puzzle.cells + 1):
+        header, *body = body
     if (odd := next((row for row in body if len(row.numbers) != width), None)) is not None:
         kind = NearError if len(body) > 4 and puzzle is not None else InputError
         raise kind(f"{count_of(len(odd.numbers), 'number')}; expected {width} as in the other lines", line=odd.line)
-    return header, body, left
+    if header is None:
+        return (), body, left
+    sides = () if puzzle is None else (puzzle.width, puzzle.height)
+    if puzzle is not None and header.numbers not in (sides, sides[::-1], (puzzle.piece_count,), (len(body),)):
+        said = f"{quoted(header.text)} before a board of {puzzle.name}; expected its size"
+        raise InputError(said, line=header.line)
+    return header.numbers, body, (*left, f"line {header.line}: {header.text}, the size")
 
 
 def _number_rows(text: str, expected: str, *, strict: bool = False) -> tuple[list[Row], _Notes]:
@@ -210,10 +199,6 @@ def _number_rows(text: str, expected: str, *, strict: bool = False) -> tuple[lis
     return numbers, shapes.left_out((row.line, row.text) for row in words)
 
 
-def _sizes(puzzle: Puzzle) -> tuple[tuple[int, ...], ...]:
-    return (puzzle.width, puzzle.height), (puzzle.height, puzzle.width)
-
-
 def write(target: Target) -> str:
     """``id/turns`` for each cell, a line for each row; numbers from 1, clockwise turns, ``0/0`` for an empty cell.
 
@@ -221,20 +206,19 @@ def write(target: Target) -> str:
     Without a frame, a comment names the convention, as no rim shows which one it is.
     """
     named = {*filter(None, (target.option or "").lower().split(","))}
-    if unknown := sorted(named - {"base0", "base1", "top", "bottom", "cw", "ccw", *map("turn{}".format, range(4))}):
+    if unknown := sorted(named.difference(*_WRITTEN)):
         known = "base0 or base1, top or bottom, cw or ccw, turn0 to turn3"
         raise InputError(f"convention {quoted(unknown[0])}; expected {known}")
-    base, sign = int("base0" not in named), -1 if "ccw" in named else 1
-    offset = next((turns for turns in (1, 2, 3) if f"turn{turns}" in named), 0)
+    base, end, sense, turn = convention = [max(named & {*words}, default=words[0]) for words in _WRITTEN]
+    first, sign, offset = int(base == "base1"), -1 if sense == "ccw" else 1, int(turn[-1])
     pairs, width = target.laid.pairs(), target.laid.width
-    if not base and None in pairs:
-        raise InputError(f"{count_of(pairs.count(None), 'cell')} without a piece; expected a full board for base0")
-    if not target.puzzle.turns and (offset or sign < 0):
+    if base == "base0":
+        target.full(f"{FORMAT.name}:base0")
+    if not target.puzzle.turns and (sense, turn) != ("cw", "turn0"):
         raise InputError(f"the pieces of {target.puzzle.name} are never turned; expected cw and turn0")
-    entries = ["0/0" if pair is None else f"{pair[0] + base}/{sign * (pair[1] - offset) % 4}" for pair in pairs]
+    entries = ["0/0" if pair is None else f"{pair[0] + first}/{sign * (pair[1] - offset) % 4}" for pair in pairs]
     lines = [" ".join(entries[at : at + width]) for at in range(0, len(entries), width)]
-    end, sense = "bottom" if "bottom" in named else "top", "ccw" if sign < 0 else "cw"
-    said = [] if target.puzzle.framed else [f"# {FORMAT.name}:base{base},{end},{sense},turn{offset}"]
+    said = [] if target.puzzle.framed else [f"# {FORMAT.name}:{','.join(convention)}"]
     return "\n".join([*said, *(lines[::-1] if end == "bottom" else lines)]) + "\n"
 
 
@@ -244,23 +228,19 @@ FORMAT = Format("cells", "board", "boards in any dialect, by evidence; written a
 # -- clues -------------------------------------------------------------------------------------------------------------
 
 
-def looks_like_clues(text: str) -> bool:
-    """Whether a text may be clues without a puzzle, for messages: few rows of four numbers, the last a turn."""
-    if _EDITOR.search(text):
-        return True
-    try:
+def clues_in(text: str) -> str:
+    """What a text lacks that may be clues: few rows of four numbers, the last a turn; '' for any other text."""
+    if cell_types(text) is not None:
+        return "a list of cell types and clues; expected pieces with it (--puzzle INSTANCE)"
+    rows: list[tuple[int, ...]] = []
+    with suppress(InputError):
         rows = list({row.numbers: None for row in rows_of(text) if row.only_numbers})  # sections may say the same
-    except InputError:
-        return False
     lines, odd = [row for row in rows if len(row) == 4 and row[3] <= 4], int(len(rows) > 8)
-    return (
-        len(rows[:1] and rows[0]) == 4
-        and len(lines) >= max(1, len(rows) - odd)
-        and any(
-            min(len({row[piece] for row in lines}), len({row[at : at + 2] for row in lines})) >= len(lines) - odd
-            for piece, at in ((0, 1), (2, 0))
-        )
-    )
+    columns = (({row[piece] for row in lines}, {row[at : at + 2] for row in lines}) for piece, at in ((0, 1), (2, 0)))
+    different = max(min(len(pieces), len(places)) for pieces, places in columns)
+    clues = len(lines) >= max(1, len(rows) - odd) and len(rows[0]) == 4 and different >= len(lines) - odd
+    said = "these look like clues (piece, place, turn); expected a puzzle or a board: give them beside their puzzle, "
+    return said + "as --clues FILE" if clues or _EDITOR.search(text) else ""
 
 
 def read_clues(source: Source) -> Document:
@@ -268,9 +248,7 @@ def read_clues(source: Source) -> Document:
 
     Raises InputError if no convention makes the clues legal, or several do that place different pieces.
     """
-    puzzle, text = source.puzzle, source.text
-    if puzzle is None:
-        raise NeedsPuzzleError("these are clues by the numbers of the pieces; expected the puzzle with them")
+    puzzle, text = source.known("these are clues: the pieces are named"), source.text
     stated = _HEADER_LINE.search(text)
     wanted = _named(source) or (_OWN if stated else set())
     number, readings, notes = _clue_readings(text, puzzle)
@@ -280,10 +258,8 @@ def read_clues(source: Source) -> Document:
     named = [each for each in readings if wanted <= each.parts]
     legal = [each for each in named if each.rank[0] == 0]
     if not legal:
-        raise _nearest_error(count, named) or InputError(
-            f"no convention{' named so' * bool(wanted)} makes the {count} legal on {puzzle.name}; "
-            "expected clues of this puzzle"
-        )
+        said = f"no convention{' named so' * bool(wanted)} makes the {count} legal on {puzzle.name}"
+        raise _nearest_error(count, named) or InputError(f"{said}; expected clues of this puzzle")
     most = max(each.found.score for each in legal)
     legal = [each for each in legal if most < _ENOUGH or each.found.score >= NEAR * most]
     official = [each for each in legal if len(held_clues(puzzle, each.board)) == each.board.placed > 0]

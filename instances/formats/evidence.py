@@ -66,24 +66,21 @@ class Reading:
         return set(self.name.split(","))
 
 
-def best(form: str, readings: Sequence[Reading], *, format: str, named: bool = False) -> Reading:
+def best(form: str, readings: Sequence[Reading], *, named: bool = False) -> Reading:
     """The reading that makes most legal; of a board and the same board turned, the usual convention.
 
-    ``form`` says what the text looks like, ``format`` is the format in the names of conventions; ``named``: one was
-    named, so that few matched seams are no sign of a wrong one. Raises InputError if the best breaks too many rules, or
-    another that shows another board comes near.
+    ``form`` says what the text looks like; ``named``: a convention was named, so that few matched seams are no sign of
+    a wrong one. Raises InputError if the best breaks too many rules, or another that shows another board comes near.
     """
     first, *others = sorted(readings, key=lambda each: (*each.rank, len(each.parts & _UNUSUAL)))
     (faults, loss), found = first.rank, first.found
     if first.odd:
         line, sentence = first.odd[0]
-        raise NearError(f"{sentence} (read as {format}:{first.name})", line=line or None)
+        raise NearError(f"{sentence} (read as cells:{first.name})", line=line or None)
     for other in others:
         if other.rank[0] == faults and -other.rank[1] >= -loss * NEAR and not _same_board(first, other):
-            raise NearError(
-                f"{form}: it fits as {format}:{first.name} and as {format}:{other.name}; "
-                f"expected one of them, such as --format {format}:{first.name}"
-            )
+            both = f"cells:{first.name} and as cells:{other.name}"
+            raise NearError(f"{form}: it fits as {both}; expected one of them, such as --format cells:{first.name}")
     seams, said = found.score + len(found.mismatches), f"{form}: the best convention ({first.name})"
     expected = f"expected a board of {first.puzzle.name}"
     if faults > 0.05 * found.placed + 5 and found.placed > 3:
@@ -91,7 +88,7 @@ def best(form: str, readings: Sequence[Reading], *, format: str, named: bool = F
     if not named and seams >= _ENOUGH and found.score < _FEW * seams:
         raise InputError(
             f"{said} matches {found.score} of {seams} seams of pieces; {expected}, its pieces listed in the turns that "
-            f"the board counts from, or the convention by name as --format {format}:{first.name}"
+            f"the board counts from, or the convention by name as --format cells:{first.name}"
         )
     return first
 
@@ -101,11 +98,8 @@ def _same_board(first: Reading, second: Reading) -> bool:
     height, width = first.board.height, first.board.width
     one, two = (np.asarray(each.board.colours(each.puzzle)).reshape(height, width, 4) for each in (first, second))
     shown = [one] if first.puzzle is second.puzzle else [one, one[::-1][:, :, [2, 1, 0, 3]]]
-    return any(
-        np.array_equal(np.roll(np.rot90(board, -turn), turn, axis=2), two)
-        for board in shown
-        for turn in range(4 if height == width else 1)
-    )
+    turns = range(4 if height == width else 1)
+    return any(np.array_equal(np.roll(np.rot90(board, -turn), turn, axis=2), two) for board in shown for turn in turns)
 
 
 def _few(odd: Sequence[object], count: int) -> bool:
@@ -197,28 +191,26 @@ class PieceIndex:
         If the cells show more of them than exist, the last one is placed repeatedly, which `lns.instances.verify`
         reports. Raises InputError for a cell that shows colours of no piece.
         """
-        alike: dict[int, list[int]] = {}
-        for cell, quad in enumerate(quads):
-            if quad is not None and not alike.setdefault(cell, self.by_colours.get(canonical(quad), [])):
-                raise InputError(f"{self.puzzle.cell_label(cell)}: {quad} is no piece of {self.puzzle.name}")
-        stated = [(cell, piece) for cell, piece in enumerate(numbers or ()) if piece is not None and cell in alike]
+        if strange := self.cells_without_piece(quads):
+            said = f"{quads[strange[0]]} is no piece of {self.puzzle.name}"
+            raise InputError(f"{self.puzzle.cell_label(strange[0])}: {said}")
+        kinds = {cell: canonical(quad) for cell, quad in enumerate(quads) if quad is not None}
+        stated = [(cell, piece) for cell, piece in enumerate(numbers or ()) if piece is not None and cell in kinds]
         wishes = [*stated, *((clue.cell, clue.piece) for clue in self.puzzle.clues)]
         if not self.puzzle.turns:
-            lying = ((cell, piece) for cell, identical in alike.items() for piece in identical)
-            wishes += [(cell, piece) for cell, piece in lying if tuple(self.pieces[piece]) == quads[cell]]
-        chosen: dict[int, int] = {}
-        used: set[int] = set()
+            could_lie = ((cell, piece) for cell, kind in kinds.items() for piece in self.by_colours[kind])
+            wishes += [(cell, piece) for cell, piece in could_lie if tuple(self.pieces[piece]) == quads[cell]]
+        left = {kind: [*self.by_colours[kind]] for kind in kinds.values()}
+        lying: dict[int, int] = {}
         for cell, piece in wishes:
-            if cell not in chosen and piece not in used and piece in alike.get(cell, ()):
-                chosen[cell] = piece
-                used.add(piece)
-        waiting: dict[int, Iterator[int]] = {}  # of each kind, by its first piece
+            if cell in kinds and cell not in lying and piece in left[kinds[cell]]:
+                left[kinds[cell]].remove(piece)
+                lying[cell] = piece
         pairs: list[tuple[int, int] | None] = [None] * len(quads)
-        for cell, identical in alike.items():
-            others = waiting.setdefault(identical[0], (piece for piece in identical if piece not in used))
-            piece = chosen[cell] if cell in chosen else next(others, identical[-1])
+        for cell, kind in kinds.items():
+            piece = lying[cell] if cell in lying else left[kind].pop(0) if left[kind] else self.by_colours[kind][-1]
             pairs[cell] = piece, next(turns for turns in range(4) if rotate(self.pieces[piece], turns) == quads[cell])
-        contradicted = sum(piece not in alike[cell] for cell, piece in stated)
+        contradicted = sum(piece not in self.by_colours[kinds[cell]] for cell, piece in stated)
         return Board.from_pairs(pairs, self.puzzle.width, self.puzzle.height), contradicted
 
 
@@ -254,10 +246,8 @@ def _of_pieces(index: PieceIndex, name: str, cells: Sequence[Sequence[int]], lin
     puzzle = index.puzzle
     first = int(not puzzle.framed)  # colours of a puzzle without frame count from 0 in texts
     empties = puzzle.framed and puzzle.cells > 1
-    seen: list[Quad | None] = [
-        None if empties and not any(quad) else (quad[0] + first, quad[1] + first, quad[2] + first, quad[3] + first)
-        for quad in cells
-    ]
+    quads = [(up + first, right + first, down + first, left + first) for up, right, down, left in cells]
+    seen = [None if empties and not any(quad) else quad for quad in quads]
     alien = index.cells_without_piece(seen)
     if _few(alien, len(cells)):
         said = {cell: f"shows {' '.join(map(str, cells[cell]))}, no piece of {puzzle.name}" for cell in alien}

@@ -137,10 +137,8 @@ def _split(kind: re.Pattern[str], sides: Sequence[str], mates: bool | None) -> _
             return {side: found and (found[3 - half], found[half]) for side, found in parts.items()}
     if mates is False:
         return dict.fromkeys(parts)
-    raise NearError(
-        f"sides of two parts such as {quoted(sides[0])}; expected two halves of each picture, as R/T and R/B "
-        f"({_BY_NAME}equal reads each side as a colour)"
-    )
+    said = f"sides of two parts such as {quoted(sides[0])}; expected two halves of each picture, as R/T and R/B"
+    raise NearError(f"{said} ({_BY_NAME}equal reads each side as a colour)")
 
 
 def _in_numbers(text: str, pieces: Sequence[_Group], split: _Split, mates: bool | None) -> Halves:

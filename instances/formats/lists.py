@@ -33,6 +33,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -41,8 +42,8 @@ from lns.instances.errors import InputError
 from lns.instances.formats import cells, orders, pieces
 from lns.instances.formats.base import Document, Format, Source, Target
 from lns.instances.formats.orders import CLOCKWISE
-from lns.instances.formats.shapes import MAX_SIDE, WORD_ORDER, Lines, board_shape, first_rows, words_in
-from lns.instances.puzzle import GREY, MAX_CELLS, MAX_COLOUR, Clue, Puzzle, rotate
+from lns.instances.formats.shapes import MAX_SIDE, WORD_ORDER, Lines, first_rows, words_in
+from lns.instances.puzzle import GREY, MAX_CELLS, MAX_COLOUR, Clue, Puzzle, check_shape, rotate
 from lns.instances.text import parse_integer, quoted
 
 _META_ORDER = "dlur"  # clockwise from the bottom
@@ -89,13 +90,6 @@ def _written(rows: Iterable[Iterable[object]]) -> str:
     return "".join(" ".join(map(str, row)) + "\n" for row in rows)
 
 
-def _check_square(puzzle: Puzzle, format: str) -> None:
-    if puzzle.width != puzzle.height:
-        raise InputError(
-            f"a board of {puzzle.width} x {puzzle.height}; {format} carries only squares (quads and json carry it)"
-        )
-
-
 # -- lists of pieces ---------------------------------------------------------------------------------------------------
 
 
@@ -106,18 +100,15 @@ def _read(form: str, source: Source) -> Document:
     lines, line = Lines(text), 1
     head: dict[str, int] = {} if heads else {"size": math.isqrt(len(lines))}
     if not heads and not 0 < head["size"] ** 2 == len(lines) <= MAX_CELLS:
-        raise InputError(
-            f"{len(lines)} lines of pieces; expected the square of a number from 1 to {MAX_SIDE} "
-            "(a rectangle needs a format that says its width and height)",
-            line=lines.last,
-        )
+        said = f"{len(lines)} lines of pieces; expected the square of a number from 1 to {MAX_SIDE}"
+        raise InputError(f"{said} (a rectangle needs a format that says its width and height)", line=lines.last)
     for names in heads:
         most = {"size": MAX_SIDE, "colours": MAX_COLOUR, "hints": head.get("size", 0) ** 2}
         bounds = [(int(name not in ("colours", "hints", "clues")), most.get(name, MAX_CELLS)) for name in names]
         line, numbers = lines.numbers(bounds, _WHAT.get(names[0], f"the header ({', '.join(names)})"))
         head |= zip(names, numbers, strict=True)
     width, height = (next(head[name] for name in names if name in head) for names in _SIDES)
-    board_shape(width, height, line)
+    check_shape(width, height, line)
     count, clues = head.get("hints", head.get("clues", 0)), []
     for number in range(1, count + 1):
         what = f"{'hint' if 'hints' in head else 'clue'} {number} of {count} (row, column, piece, rotation)"
@@ -127,11 +118,14 @@ def _read(form: str, source: Source) -> Document:
     pieces_count, side = width * height, (0, head.get("colours", MAX_COLOUR))
     columns = [lines.numbers([side] * 4, f"piece {at + 1} of {pieces_count}")[1] for at in range(pieces_count)]
     lines.end(f"{pieces_count} pieces")
-    order, notes = _META_ORDER, list[str]()
-    if form != "meta" and heads:  # a strip has no corner pieces, by which another order would show
-        order = orders.order_of(columns, CLOCKWISE if 1 in (width, height) and option is None else option, form)
-    elif not heads:
+    order, notes = _META_ORDER if form == "meta" else CLOCKWISE, list[str]()
+    if not heads:
         order, notes = orders.order_of_pieces(columns, option, form)
+    elif option is not None:
+        order = orders.checked_order(option, form)
+    elif order == CLOCKWISE and 1 not in (width, height) and CLOCKWISE not in (others := orders.possible(columns)):
+        ways = " or ".join(f"--puzzle-format {form}:{each}" for each in others)  # not of a strip, which has no corners
+        raise InputError(f"the sides are not clockwise from the top; expected the side order by name, such as {ways}")
     if form == "quads" and width != height and "clues" not in head:
         way = f"--puzzle-format pieces:{height}x{width} is the other way"
         notes.append(f"header read as width {width}, height {height} ({way})")
@@ -140,38 +134,35 @@ def _read(form: str, source: Source) -> Document:
 
 
 def _write(form: str, target: Target) -> str:
-    puzzle, width, clued = target.puzzle, target.puzzle.width, form in ("benoist", "quads")
-    if form in ("benoist", "e2pieces"):
-        _check_square(puzzle, form)
-    if not clued:
-        target.leave_out_clues(form)
+    puzzle, width = target.puzzle, target.puzzle.width
     order = orders.checked_order(target.option or (_META_ORDER if form == "meta" else CLOCKWISE), form)
     value = dict.fromkeys(_SIDES[0], width) | dict.fromkeys(_SIDES[1], puzzle.height)
     value |= {"colours": puzzle.colours, "hints": len(puzzle.clues)}
     heads: list[list[object]] = [[value[name] for name in names] for names in _HEADS[form]]
     if form == "quads" and puzzle.clues:
         heads[0] += ["clues", len(puzzle.clues)]
-    if clued:
+    if form in ("benoist", "quads"):
         heads += [[c.cell // width + 1, c.cell % width + 1, c.piece + 1, c.rotation + 1] for c in puzzle.clues]
     return _written([*heads, *orders.in_order(puzzle.pieces.tolist(), order)])
 
 
-def _list(form: str, about: str, looks_like: Callable[[str], bool], option: str | None = "ORDER") -> Format:
-    return Format(form, "puzzle", about, partial(_read, form), partial(_write, form), option, looks_like)
+def _list(form: str, about: str, option: str | None = "ORDER", **more: Any) -> Format:
+    return Format(form, "puzzle", about, partial(_read, form), partial(_write, form), option, **more)
 
 
 BENOIST = _list(
-    "benoist",
-    "text of Benoist: size, colours, hints, pieces",
-    lambda text: _begins(text, 1) and not any("," in row for row in first_rows(text, 2)),
-)
+    "benoist", "text of Benoist: size, colours, hints, pieces", square=True,
+    looks_like=lambda text: _begins(text, 1) and not any("," in row for row in first_rows(text, 2)),
+)  # fmt: skip
 QUADS = _list(
-    "quads",
-    "'width height', then four clockwise colours for each piece; clues too",
-    lambda text: (_begins(text, 2) and not _begins(text, 2, 2)) or has_clues(text),
-)
-E2PIECES = _list("e2pieces", "four colours a line; e2pieces:udlr names the side order", lambda text: _begins(text, 4))
-META = _list("meta", "META 2010: 'rows columns', then bottom left top right", lambda text: False, option=None)
+    "quads", "'width height', then four clockwise colours for each piece; clues too",
+    looks_like=lambda text: (_begins(text, 2) and not _begins(text, 2, 2)) or has_clues(text),
+)  # fmt: skip
+E2PIECES = _list(
+    "e2pieces", "four colours a line; e2pieces:udlr names the side order", square=True, clues=False,
+    looks_like=lambda text: _begins(text, 4),
+)  # fmt: skip
+META = _list("meta", "META 2010: 'rows columns', then bottom left top right", None, clues=False)
 
 
 # -- CSV of 16-bit words ----------------------------------------------------------------------------------------------
@@ -196,23 +187,20 @@ def _read_csv16(source: Source) -> Document:
         quads.append([_colour(word, line) for word in columns[:4]])
         tails += [(line, piece, columns[4:])] * (len(columns) > 4)
     lines.end(f"{size * size} pieces")
-    puzzle, option = Puzzle(np.array(quads, dtype=np.int32), size, size, name=source.name), source.option
-    clued: dict[str, Puzzle] = {}  # by the form of the hints: as named, or legal
-    errors: dict[str, InputError] = {}
-    for form in _FORMS if option is None else [_checked_form(option)]:
+    puzzle, forms = Puzzle(np.array(quads, dtype=np.int32), size, size, name=source.name), [*_FORMS]
+    if any(first not in ("0", "1") or (first == "0" and {*rest} != {"0"}) for _, _, (first, *rest) in tails):
+        forms.reverse()  # the first column is no mark of a hint
+    errors = []
+    for form in forms if source.option is None else [_checked_form(source.option)]:
         try:
-            clued[form] = _with_clues(puzzle, [*filter(None, (_hint(form, *tail, size) for tail in tails))])
+            clued = _with_clues(puzzle, [*filter(None, (_hint(form, *tail, size) for tail in tails))])
         except InputError as error:
-            errors[form] = error
-    numbers = [[int(text) if text.isascii() and text.isdigit() else -1 for text in tail] for *_, tail in tails]
-    if not clued:
-        raise errors[option or ("xyr" if any(first > 1 for first, *_ in numbers) else "hxy")]
-    placed_without_hint = any(first == 0 and any(rest) for first, *rest in numbers)
-    form = max(clued) if placed_without_hint else min(clued)
-    notes = ["colours counted from 1 instead of 0"]
-    if clued[form].clues:
-        notes.append(f"columns 5 to 7 read as {_FORMS[form]} ({CSV16.name}:hxy or {CSV16.name}:xyr names the form)")
-    return Document(CSV16.name, clued[form], None, tuple(notes))
+            errors.append(error)
+            continue
+        read_as = f"columns 5 to 7 read as {_FORMS[form]} ({CSV16.name}:hxy or {CSV16.name}:xyr names the form)"
+        notes = ["colours counted from 1 instead of 0", *[read_as] * bool(clued.clues)]
+        return Document(CSV16.name, clued, None, tuple(notes))
+    raise errors[0]
 
 
 def _checked_form(option: str) -> str:
@@ -238,14 +226,11 @@ def _colour(word: str, line: int) -> int:
     if not _WORD.fullmatch(word):
         raise InputError(f"found {quoted(word)}; expected a word of sixteen binary digits", line=line)
     value = int(word, 2)
-    if MAX_COLOUR <= value < _RIM:
-        raise InputError(f"the word {word} is colour {value}; expected less than {MAX_COLOUR}", line=line)
     return GREY if value == _RIM else value + 1
 
 
 def _write_csv16(target: Target) -> str:
     puzzle, form = target.puzzle, target.option or "hxy"
-    _check_square(puzzle, CSV16.name)
     if _checked_form(form) == "hxy" and any(clue.rotation for clue in puzzle.clues):
         target.notes.append(f"{CSV16.name} has no rotation for clues: their pieces are written as the clues turn them")
     clues = {clue.piece: clue for clue in puzzle.clues}
@@ -267,7 +252,7 @@ def _write_csv16(target: Target) -> str:
 
 CSV16 = Format(
     "csv16", "puzzle", "CSV of 16-bit words, rim = all ones", _read_csv16, _write_csv16, "hxy or xyr",
-    lambda text: any(re.match(r"[01]{8,}\s*,", row) for row in first_rows(text, 2)[1:]),
+    lambda text: any(re.match(r"[01]{8,}\s*,", row) for row in first_rows(text, 2)[1:]), square=True,
 )  # fmt: skip
 
 
@@ -353,10 +338,8 @@ def _in_words(puzzle: Puzzle, quads: Sequence[Sequence[int]], format: str, pinne
         raise InputError(f"{puzzle.name} is {puzzle.shape_and_rules}; {format} {carried}")
     if puzzle.colours > 10:
         raise InputError(f"{puzzle.colours} colours; {format} has a digit for 10 of them")
-    words = [
-        "@" * (cell in pinned) + "".join(str(colour - 1) for colour in columns)
-        for cell, columns in enumerate(orders.in_order(quads, WORD_ORDER))
-    ]
+    digits = ["".join(str(colour - 1) for colour in columns) for columns in orders.in_order(quads, WORD_ORDER)]
+    words = ["@" * (cell in pinned) + word for cell, word in enumerate(digits)]
     return _written(words[at : at + puzzle.width] for at in range(0, len(words), puzzle.width))
 
 
@@ -379,7 +362,7 @@ def _write_picture(target: Target) -> str:
 
 TETRAVEX = Format(
     "tetravex", "puzzle", "Tetravex: words of four digits, up left right down",
-    partial(_told, pieces.read, WORD_ORDER), _write_tetravex,
+    partial(_told, pieces.read, WORD_ORDER), _write_tetravex, rules=True,
 )  # fmt: skip
 TETRAVEX_BOARD = Format(
     "tetravex-board", "board", "a board of a Tetravex, as such words",

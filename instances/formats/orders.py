@@ -65,33 +65,18 @@ def order_of_pieces(
         return order, [f"side order {in_words(order)}, as given"]
     notes = []
     if written is not None:
-        if strip or _opposite(written, (1, 1)) in {_opposite(order, (1, 1)) for order in _possible(columns)}:
+        if strip or _opposite(written, (1, 1)) in {_opposite(order, (1, 1)) for order in possible(columns)}:
             return written, [f"side order {in_words(written)}, as the file names it"]
         notes = [f"the file names the sides {in_words(written)}, in which its pieces make no board"]
-    orders = _possible(columns, 3)
+    orders = possible(columns, 3)
     if not _tests(columns, orders[0])[0]:
-        raise InputError(
-            "no order of the sides puts the two zeros of every corner side by side; expected corner pieces"
-        )
+        raise InputError("no side order puts the two zeros of every corner side by side; expected corner pieces")
     if len({tuple(map(canonical, clockwise(columns, order))) for order in orders}) > 1:
         names = " or ".join(f"e2pieces:{order}" for order in orders)
-        raise InputError(
-            f"the pieces allow several side orders; expected one to be named as format: {names} (--puzzle-format)"
-        )
+        said = "the pieces allow several side orders; expected one to be named as format"
+        raise InputError(f"{said}: {names} (--puzzle-format)")
     found = f"detected (the pieces do not show a mirror image; {format}:ORDER names one)"
     return orders[0], [*notes, f"side order {in_words(orders[0])}, {found}"]
-
-
-def order_of(columns: Quads, option: str | None, format: str) -> str:
-    """The side order of a format that is clockwise by its definition, unless ``option`` names another.
-
-    Raises InputError if ``option`` is no order, or clockwise has no legal corners or a rim without balance, and another
-    order has.
-    """
-    if option is None and CLOCKWISE not in (orders := _possible(columns)):
-        names = " or ".join(f"--puzzle-format {format}:{each}" for each in orders)
-        raise InputError(f"the sides are not clockwise from the top; expected the side order by name, such as {names}")
-    return CLOCKWISE if option is None else checked_order(option, format)
 
 
 def _tests(columns: Quads, order: str) -> tuple[bool, bool, bool]:
@@ -109,8 +94,8 @@ def _tests(columns: Quads, order: str) -> tuple[bool, bool, bool]:
     return corners == two, Counter(enter) == Counter(leave), inside.isdisjoint(enter + leave)
 
 
-def _possible(columns: Quads, tests: int = 2) -> list[str]:
-    """The `ORDERS` that pass each of the first `_tests` in turn, if any passes it."""
+def possible(columns: Quads, tests: int = 2) -> list[str]:
+    """The `ORDERS` that pass each of the first so many `_tests` in turn, if any passes it."""
     passed, orders = {order: _tests(columns, order) for order in ORDERS}, list(ORDERS)
     for test in range(tests):
         orders = [order for order in orders if passed[order][test]] or orders
@@ -134,11 +119,9 @@ def order_without_turns(columns: Quads, usual: str, shape: tuple[int, int]) -> t
         if (up - down).total() <= shape[0] and (right - left).total() <= shape[1]:
             fitting.append(order)
     if not fitting:
-        raise InputError(
-            f"no order of the sides matches all but {shape[0]} + {shape[1]} of them, as many as the rim of "
-            f"{shape[0]} x {shape[1]} has; expected a Tetravex, or a side order by name (--puzzle-format "
-            f"pieces:tetravex,{usual})"
-        )
+        rim = f"{shape[0]} + {shape[1]} of them, as many as the rim of {shape[0]} x {shape[1]} has"
+        way = f"a Tetravex, or a side order by name (--puzzle-format pieces:tetravex,{usual})"
+        raise InputError(f"no order of the sides matches all but {rim}; expected {way}")
     classes = {_opposite(order, shape): order for order in reversed(fitting)}
     others = [order for kind, order in classes.items() if kind != _opposite(usual, shape)]
     names = " or ".join(f"--puzzle-format pieces:tetravex,{order}" for order in others)

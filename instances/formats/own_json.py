@@ -30,13 +30,12 @@ import numpy as np
 
 from lns.instances.board import EMPTY, Board
 from lns.instances.errors import InputError
-from lns.instances.eternity2 import STARTER, official_clues
+from lns.instances.eternity2 import named_clues
 from lns.instances.formats import viewer
-from lns.instances.formats.base import Document, Format, Source, Target, holds_url, shipped_instances
-from lns.instances.formats.shapes import board_shape
-from lns.instances.json_values import JsonFields, bounded_integer, bounded_row, describe_found, json_object
-from lns.instances.piece_set import numbering, set_sha256, translate, translation
-from lns.instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle
+from lns.instances.formats.base import Document, Format, Source, Target, holds_url
+from lns.instances.json_values import JsonFields, bounded_row, describe_found, json_object
+from lns.instances.piece_set import numbering, set_sha256, translate
+from lns.instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle, check_shape
 from lns.instances.text import printable, quoted
 from lns.instances.verify import verify
 
@@ -50,7 +49,7 @@ _HEX = re.compile(r"[0-9a-f]{64}")
 
 def _shape(fields: JsonFields) -> tuple[int, int]:
     width, height = fields.integer("width", 1, MAX_CELLS), fields.integer("height", 1, MAX_CELLS)
-    board_shape(width, height)
+    check_shape(width, height)
     return width, height
 
 
@@ -166,49 +165,40 @@ def _read_best(source: Source) -> Document:
 
 
 def _board_of(best: _Best, puzzle: Puzzle, source: Source, notes: list[str]) -> Board:
-    """The board as one of ``puzzle``.
+    """The board as one of ``puzzle``: as it is numbered if the hash is that of the file, else as the url shows it.
 
-    Raises InputError unless ``puzzle`` has the file's hash, or its pieces show the same board as the url, or those of
-    the url are its pieces in another numbering.
+    Raises InputError unless ``puzzle`` has the pieces of the file and they lie legally, whatever the clues.
     """
     best.board.check_shape(puzzle)
     if puzzle.sha256 == best.sha256:
         return best.board
-    if best.url:
-        letters = viewer.parse(best.url, puzzle, [])
-        quads = [None if quad[0] < 0 else tuple(quad) for quad in best.board.colours(puzzle).tolist()]
-        if quads == list(letters.quads):
-            notes.append(f"made for {quoted(best.instance)}, whose pieces on the board are those of {puzzle.name}")
-            return best.board
-        shown = _from_url(best, source)
-        if shown.puzzle is not None and shown.board is not None and translation(shown.puzzle, puzzle) is not None:
-            notes.append(f"made for {quoted(best.instance)}, which numbers the pieces of {puzzle.name} otherwise")
-            return translate(shown.board, shown.puzzle, puzzle)
-    raise InputError(
-        f"made for {quoted(best.instance)} (sha256 {best.sha256[:12]}…); expected a board of {puzzle.name} "
-        f"(sha256 {puzzle.sha256[:12]}…)"
-    )
+    if best.url and best.set_sha256 in ("", set_sha256(puzzle)):
+        viewer.parse(best.url, puzzle, [])  # tells what is wrong with the url itself
+        bare = puzzle.with_clues([])
+        with suppress(InputError):  # the url shows no pieces of the puzzle
+            board = viewer.read(Source(best.url, bare, source.name, source.find_puzzle)).board
+            if board is not None and not verify(bare, board).violations:
+                notes.append(f"made for {quoted(best.instance)}, in the numbering of {puzzle.name}")
+                return board.without_blanks(puzzle)
+    made = f"made for {quoted(best.instance)} (sha256 {best.sha256[:12]}…)"
+    raise InputError(f"{made}; expected a board of {puzzle.name} (sha256 {puzzle.sha256[:12]}…)")
 
 
 def _find_instance(best: _Best, source: Source, notes: list[str]) -> tuple[str, Puzzle] | None:
     """The place and puzzle of the instance that the file names, if its hash is the one in the file; else None.
 
     The puzzle may have its own clues there, none, or official ones. It is searched in the folder of the file, where a
-    run directory has a copy, then in the working directory, then among the shipped instances.
+    run directory has a copy, then in the working directory, or else among the shipped instances.
     """
     places = [best.instance] if best.instance else []
     if source.folder is not None:
         places = [str(source.folder / place) for place in [*places, INSTANCE_COPY]] + places
-    if best.instance in shipped_instances():
-        places.append(str(shipped_instances()[best.instance]))
     for place in places:
         try:
             puzzle = source.find_puzzle(place)
         except (InputError, OSError):
             continue
-        official = official_clues(puzzle)
-        starter = [clue for clue in official if clue.cell == STARTER]
-        for clues in (puzzle.clues, (), official, starter):  # as --clues may have said
+        for clues in (puzzle.clues, *named_clues(puzzle).values()):  # as --clues may have said
             if (chosen := puzzle.with_clues(clues)).sha256 == best.sha256:
                 return place, chosen
         notes.append(f"{quoted(place, 200)} is another puzzle (sha256 {puzzle.sha256[:12]}…, not {best.sha256[:12]}…)")
@@ -231,7 +221,7 @@ JSON = Format(
     lambda source: Document("json", puzzle_in(JsonFields(json_object(source.text)), source.name), None), _write_puzzle,
     looks_like=lambda text: text.lstrip().startswith("{")
     and '"placements"' not in text
-    and ("board_edges" not in text or '"pieces"' in text),
+    and ("board_edges" not in text or '"pieces"' in text), rules=True,
 )  # fmt: skip
 BEST = Format(
     "best", "board", "best.json: board, score, instance and URL", _read_best,
@@ -273,19 +263,15 @@ def read_puzzle(fields: JsonFields, name: str = "puzzle") -> Puzzle:
     return puzzle_in(JsonFields(value), "puzzle")
 
 
-def read_board(fields: JsonFields, puzzle: Puzzle, name: str = "board") -> Board:
-    """The board of ``puzzle`` in a field. Raises InputError if it is none."""
-    most = puzzle.piece_count * 4 - 1
-    placements = [
-        bounded_integer(oriented, EMPTY, most, f"cell {cell} of '{name}'")
-        for cell, oriented in enumerate(fields.array(name, puzzle.cells))
-    ]
+def read_board(fields: JsonFields, puzzle: Puzzle) -> Board:
+    """The board of ``puzzle`` in the field ``board``. Raises InputError if it is none."""
+    placements = fields.integers("board", EMPTY, puzzle.piece_count * 4 - 1)
     return Board(np.array(placements, dtype=np.int32), puzzle.width, puzzle.height).with_blanks(puzzle)
 
 
 def read_cells(fields: JsonFields, puzzle: Puzzle, name: str = "cells") -> list[int]:
     """A list of different cells in a field. Raises InputError if it is none."""
-    cells = fields.array(name)
+    cells = fields.integers(name, 0, puzzle.cells - 1)
     if len(cells) > MAX_CELLS:
         raise InputError(f"'{name}' has {len(cells)} entries; expected at most {MAX_CELLS}")
-    return sorted({bounded_integer(cell, 0, puzzle.cells - 1, f"an entry of '{name}'") for cell in cells})
+    return sorted({*cells})

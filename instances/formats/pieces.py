@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lns.instances.errors import InputError
 from lns.instances.eternity2 import recognise
@@ -39,13 +39,14 @@ _SHORTEST_RIM = 8  # sides, of the smallest board with corners
 _SHOWN = 5  # missing ids that a sentence names
 _MOST_COLOURS = 4000
 _BY_NAME = "--puzzle-format pieces:"
-_OPTION = re.compile(
-    "(?P<shape>[0-9]{1,4}x[0-9]{1,4})|border=(?P<border>[0-9]{1,5})|rim=(?P<rim>.+)|(?P<mates>mates|equal)"
-    "|(?P<rules>unframed|tetravex)",
-    re.I,
-)
+_OPTIONS: dict[str, Callable[[re.Match[str]], dict[str, Any]]] = {  # what a part of an option says, by its pattern
+    "([0-9]{1,4})x([0-9]{1,4})": lambda part: {"shape": (int(part[1]), int(part[2]))},
+    "border=([0-9]{1,5})": lambda part: {"border": int(part[1])},
+    "rim=(.+)": lambda part: {"rim": part[1], "framed": False},
+    "mates|equal": lambda part: {"mates": part[0].lower() == "mates"},
+    "unframed|tetravex": lambda part: {"turns": part[0].lower() == "unframed", "framed": False},
+}
 _Shape = tuple[int, int]
-_Notes = tuple[str, ...]
 
 
 class _Options(NamedTuple):
@@ -64,21 +65,23 @@ def read(source: Source) -> Document:
     options = _parse_options(source.option)
     halves = find_halves(source.text, options.mates)
     text = source.text if halves is None else halves.text
-    listed = shapes.in_marks(text) or _in_rows(shapes.rows_of(text))
+    marked = shapes.in_json(text) or shapes.bracketed(text) or shapes.words_in(text)
+    listed = marked or _in_rows(shapes.rows_of(text))
     if halves is not None:
         listed.halves, listed.mates, listed.names = True, halves.mates, halves.numbers
-        listed.said = (halves.note, *listed.said)
+        listed.notes = (halves.note, *listed.notes)
     whole = listed.usual_order == CLOCKWISE and math.prod(listed.shape or ()) == len(listed.quads)
     blocks = [listed] if whole else shapes.blocks(listed)
+    notes = list[str]()
     if len(blocks) == 1:
-        puzzle, _, notes = _puzzle(listed, options, source.name)
-        return Document(FORMAT.name, puzzle, None, notes)
+        puzzle, _ = _puzzle(listed, options, source.name, notes)
+        return Document(FORMAT.name, puzzle, None, tuple(notes))
     if listed.shape and options.shape is None:
         shape = listed.shape[0], listed.shape[1] // (2 if listed.rules else 1)
         blocks = [replace(block, shape=shape) for block in blocks]
     found = []  # the puzzle of the one block, the board of the other
     for pieces, laid in (blocks, blocks[::-1]):
-        puzzle, order, notes = _puzzle(pieces, options, source.name)
+        puzzle, order = _puzzle(pieces, options, source.name, notes := [])
         readings = in_place(replace(laid, width=puzzle.width, orders=[order]), puzzle, source.name)
         found += [(reading, notes) for reading in readings]
     if not found:
@@ -90,27 +93,16 @@ def read(source: Source) -> Document:
 
 def _parse_options(option: str | None) -> _Options:
     """The parts of an option such as ``udlr,6x12,border=2``. Raises InputError for an unknown one."""
-    named: dict[str, str] = {}
+    options = _Options()
     for part in filter(None, (option or "").split(",")):
-        found, order = _OPTION.fullmatch(part), _order_of(part)
-        if found is None and order is None:
-            raise InputError(
-                f"option {quoted(part)} of {FORMAT.name}; expected a side order such as nesw or udlr, a shape such as "
-                "6x12 (width x height), border=COLOUR, rim=COLOUR, unframed, tetravex, mates or equal"
-            )
-        named |= (
-            {name: value for name, value in found.groupdict().items() if value} if found else {"order": order or ""}
-        )
-    width, _, height = named.get("shape", "").lower().partition("x")
-    return _Options(
-        named.get("order"),
-        (int(width), int(height)) if width else None,
-        int(named["border"]) if "border" in named else None,
-        framed=not named.keys() & {"rim", "rules"},
-        turns=named.get("rules", "").lower() != "tetravex",
-        rim=named.get("rim"),
-        mates=named["mates"].lower() == "mates" if "mates" in named else None,
-    )
+        found = ((say, re.fullmatch(pattern, part, re.I)) for pattern, say in _OPTIONS.items())
+        named = next((say(match) for say, match in found if match), {"order": _order_of(part)})
+        if None in named.values():
+            ways = "a side order such as nesw or udlr, a shape such as 6x12 (width x height), border=COLOUR, rim=COLOUR"
+            said = f"option {quoted(part)} of {FORMAT.name}"
+            raise InputError(f"{said}; expected {ways}, unframed, tetravex, mates or equal")
+        options = options._replace(**named)
+    return options
 
 
 # -- rows of pieces ----------------------------------------------------------------------------------------------------
@@ -126,17 +118,19 @@ def _in_rows(rows: Sequence[Row]) -> Listed:
     width = max(widths, key=lambda columns: (widths[columns], columns))
     pieces = {row: columns for row, columns in data.items() if len(columns) == width}
     listed, unused, head = Listed([]), list[Row](), next(iter(pieces))
+    if bounded := width == 4 and is_bounded_header(pieces[head], len(pieces) - 1):
+        framed, _, *size = pieces.pop(head)
+        listed.framed, listed.shape = framed == 1, (size[0], size[1])
+        listed.notes = (f"header read as bounded, signed, width, height: {'framed' if framed else shapes.NO_FRAME}",)
     if width == 4:
-        if is_bounded_header(pieces[head], len(pieces) - 1):
-            pieces.pop(head)
         shapes.refuse_other_sides([(row.line, row.numbers) for row in pieces])
     named = _take_names(listed, [row for row in rows if row.line < head.line and not row.only_numbers], width)
     for row in rows:
         said, columns, count = _take_said(listed, row), data.get(row), len(row.tokens)
-        if row in pieces:
+        if row in pieces or (bounded and row is head):
             continue
         if row.line <= head.line and row.only_numbers:
-            if count > 2 and row is not head:
+            if count > 2:
                 raise InputError(f"{count} numbers before the pieces; expected a size or a piece", line=row.line)
             listed.header.append(row.numbers)
         elif row.line > head.line and columns is not None:
@@ -150,7 +144,7 @@ def _in_rows(rows: Sequence[Row]) -> Listed:
     written = ["".join(row.tokens)[-4:] for row in pieces]
     if all(re.fullmatch("[A-Za-z_]{4}", word) for word in written):
         listed.names = dict(zip("".join(written), chain(*listed.quads), strict=True))
-    listed.notes = shapes.left_out((row.line, row.text) for row in unused)
+    listed.notes += shapes.left_out((row.line, row.text) for row in unused)
     if width > 4:
         _take_ids(listed, pieces)
     return listed
@@ -200,7 +194,7 @@ def _order_of(letters: Iterable[str]) -> str | None:
 def _take_said(listed: Listed, row: Row) -> bool:
     """Take what a row and the comment on it say of rules, sides, size and count; whether the row says size or count."""
     if rules := _RULES.search(row.comment):
-        listed.rules = rules[1]
+        listed.rules, listed.framed = rules[1], shapes.NO_FRAME not in rules[1]
     if sides := _SIDES.search(row.comment):
         listed.order = _order_of(name[0] for name in sides[1].split()) or listed.order
     words = " ".join(row.tokens)
@@ -252,8 +246,8 @@ def _odd_types(rows: Sequence[list[int]]) -> list[int]:
 # -- the puzzle --------------------------------------------------------------------------------------------------------
 
 
-def _puzzle(listed: Listed, options: _Options, name: str) -> tuple[Puzzle, str, _Notes]:
-    """The puzzle, the order of its sides and notes."""
+def _puzzle(listed: Listed, options: _Options, name: str, notes: list[str]) -> tuple[Puzzle, str]:
+    """The puzzle and the order of its sides."""
     count = len(listed.quads)
     if count > MAX_CELLS:
         raise InputError(f"{count} pieces; expected at most {MAX_CELLS}", line=listed.last)
@@ -261,34 +255,25 @@ def _puzzle(listed: Listed, options: _Options, name: str) -> tuple[Puzzle, str, 
     large = sorted(colour for colour in used if colour > _MOST_COLOURS)  # such as 65535 for grey
     unused = (number for number in range(len(used) + 1) if number not in used)
     number = {colour: colour for colour in used} | dict(zip(large, unused, strict=False))
-    listed = replace(listed, quads=[[number[colour] for colour in quad] for quad in listed.quads])
-    framed, notes = options.framed and shapes.NO_FRAME not in listed.rules, [*listed.said, *listed.notes]
-    for head in listed.header:
-        if len(head) == 4 and is_bounded_header(head, count):
-            framed = framed and head[0] == 1
-            rim = "framed" if framed else "without frame"
-            notes.append(f"header read as bounded, signed, width, height: {rim}")
-    shape = _shape(listed, options, notes)
-    if pairs := re.findall(r"([0-9]+)-([0-9]+)", listed.rules):
-        listed.mates = tuple((int(one), int(other)) for one, other in pairs)
-    if options.mates is False:
-        listed.mates = ()
-    if framed:
+    pairs = [(int(one), int(other)) for one, other in re.findall(r"([0-9]+)-([0-9]+)", listed.rules)]
+    mates = () if options.mates is False else tuple(pairs) or listed.mates
+    listed = replace(listed, quads=[[number[colour] for colour in quad] for quad in listed.quads], mates=mates)
+    notes += listed.notes
+    listed.shape = _shape(listed, options, notes)
+    if options.framed and listed.framed:
         try:
-            return *_with_frame(listed, options, shape, name, notes), tuple(notes)
+            return _with_frame(listed, options, name, notes)
         except NoRimError:
-            if not (listed.halves or (listed.names and shape and GREY not in used)):
+            if not (listed.halves or (listed.names and listed.shape and GREY not in used)):
                 raise
         way = f"{_BY_NAME}rim=COLOUR names the colour of a rim, tetravex forbids turns"
         notes.append(f"no colour is a rim by its count: without frame ({way})")
-    return *_without_frame(listed, options, shape, name, notes), tuple(notes)
+    return _without_frame(listed, options, name, notes)
 
 
-def _without_frame(
-    listed: Listed, options: _Options, shape: _Shape | None, name: str, notes: list[str]
-) -> tuple[Puzzle, str]:
+def _without_frame(listed: Listed, options: _Options, name: str, notes: list[str]) -> tuple[Puzzle, str]:
     """The puzzle and the order of its sides, where 0 is a colour as any other."""
-    turns, count = options.turns and shapes.NO_TURNS not in listed.rules, len(listed.quads)
+    turns, count, shape = options.turns and shapes.NO_TURNS not in listed.rules, len(listed.quads), listed.shape
     if shape is None:
         side = math.isqrt(count)
         if side * side != count:
@@ -329,11 +314,9 @@ def _pictures(listed: Listed) -> list[list[int]]:
     return [[picture.get(colour, colour) for colour in quad] for quad in listed.quads]
 
 
-def _with_frame(
-    listed: Listed, options: _Options, shape: _Shape | None, name: str, notes: list[str]
-) -> tuple[Puzzle, str]:
+def _with_frame(listed: Listed, options: _Options, name: str, notes: list[str]) -> tuple[Puzzle, str]:
     """The puzzle and the order of its sides, with the colour of the rim as 0."""
-    border, (width, height) = _border(listed, options, shape)
+    border, (width, height) = _border(listed, options)
     if border != GREY:
         notes.append(f"colour {border} is the rim, by its count: it changes places with 0")
     listed = listed.renumbered(border)
@@ -346,7 +329,7 @@ def _with_frame(
         found = [f"side order {in_words(order)}: the mirrored order shows the mirror image of Eternity II"]
         puzzle = listed.made(order, width, height, name)
     notes += found
-    if shape is None:
+    if listed.shape is None:
         way = f" ({_BY_NAME}{height}x{width} is the other way)" * (width != height)
         notes.append(f"no size stated: {width} wide, {height} high, by the rim pieces{way}")
     if listed.placed:
@@ -377,12 +360,9 @@ def _shape(listed: Listed, options: _Options, notes: list[str]) -> _Shape | None
     stated: _Shape | None = options.shape or listed.shape
     if (0,) in listed.header:
         notes.append("a header of 0: no hints")
-    bounded = [head for head in listed.header if len(head) == 4]
-    if bounded and stated is None:
-        stated = bounded[0][2], bounded[0][3]
-    sizes = [head for head in listed.header if len(head) < 4 and head != (0,)]
-    if len(sizes) == 2 and len(sizes[0]) == len(sizes[1]) == 1 and sizes[0][0] * sizes[1][0] == count:
-        sizes = [(sizes[0][0], sizes[1][0])]
+    sizes = [head for head in listed.header if head != (0,)]
+    if [*map(len, sizes)] == [1, 1] and sizes[0][0] * sizes[1][0] == count:
+        sizes = [sizes[0] + sizes[1]]
     for head in sizes:
         first, last, square = head[0], head[-1], head[0] ** 2 == count
         if len(head) == 1 and not square and first in (count, len(colours), len(colours) - 1, max(colours)):
@@ -409,9 +389,9 @@ def _shape(listed: Listed, options: _Options, notes: list[str]) -> _Shape | None
     return stated
 
 
-def _border(listed: Listed, options: _Options, shape: _Shape | None) -> tuple[int, _Shape]:
+def _border(listed: Listed, options: _Options) -> tuple[int, _Shape]:
     """The colour of the rim and the shape, by the number of pieces with one and two sides of it."""
-    quads, count = listed.quads, len(listed.quads)
+    quads, count, shape = listed.quads, len(listed.quads), listed.shape
     used = sorted({colour for quad in quads for colour in quad} - {side for pair in listed.mates for side in pair})
     shapes = [shape] if shape else [(w, count // w) for w in range(1, count + 1) if not count % w and w * w >= count]
     found = []
@@ -426,12 +406,9 @@ def _border(listed: Listed, options: _Options, shape: _Shape | None) -> tuple[in
     if not found:
         zeros = sum(quad.count(0) for quad in quads)
         size = f" of {shape[0]} x {shape[1]}" if shape else ""
-        raise NoRimError(
-            f"{count} pieces{listed.gaps}; no colour is on as many sides as a rim{size} has (0 is on {zeros}); "
-            f"expected a frame, or the rules by name ({_BY_NAME}unframed or {FORMAT.name}:tetravex; with rim=COLOUR "
-            "for MacMahon's squares, where that colour lies inside too)",
-            line=listed.last,
-        )
+        said = f"{count} pieces{listed.gaps}; no colour is on as many sides as a rim{size} has (0 is on {zeros})"
+        way = f"{_BY_NAME}unframed or {FORMAT.name}:tetravex; with rim=COLOUR for MacMahon's squares, where that colour"
+        raise NoRimError(f"{said}; expected a frame, or the rules by name ({way} lies inside too)", line=listed.last)
     if len(found) > 1:
         names = " or ".join(f"{_BY_NAME}border={colour},{w}x{h}" for colour, (w, h) in found[:3])
         raise NearError(f"the pieces fit in several ways; expected one by name, {names}", line=listed.last)
@@ -441,25 +418,19 @@ def _border(listed: Listed, options: _Options, shape: _Shape | None) -> tuple[in
 def write(target: Target) -> str:
     """Ids from 1, then up right down left, under a comment with the size."""
     puzzle = target.puzzle
-    target.leave_out_clues(FORMAT.name)
     options = _parse_options(target.option)
     order = options.order or CLOCKWISE
     if options != _Options(options.order):
-        raise InputError(
-            f"{FORMAT.name}:{printable(target.option or '')} says how pieces are read; expected at most a side order "
-            f"for writing, such as {FORMAT.name}:udlr"
-        )
+        said = f"{FORMAT.name}:{printable(target.option or '')} says how pieces are read"
+        raise InputError(f"{said}; expected at most a side order for writing, such as {FORMAT.name}:udlr")
     if puzzle.holes or any(puzzle.copies) or (puzzle.framed and (puzzle.copies or not puzzle.turns)):
         raise InputError(f"format {FORMAT.name} cannot say {' and '.join(puzzle.rules)}; expected json")
     first = int(not puzzle.framed)  # colours of a puzzle without frame count from 0 in texts
     mates = "".join(f" {one - first}-{other - first}" for one, other in puzzle.mates)
-    said = {
-        shapes.NO_FRAME: not puzzle.framed,
-        shapes.NO_TURNS: not puzzle.turns,
-        shapes.ANY_NUMBER: bool(puzzle.copies),
-    }
-    said |= {f"rim {puzzle.rim - 1}": bool(puzzle.rim), f"mates{mates}": bool(mates)}
-    rules = "".join(f", {rule}" for rule, here in said.items() if here)
+    holds = {shapes.NO_FRAME: not puzzle.framed, shapes.NO_TURNS: not puzzle.turns}
+    holds |= {shapes.ANY_NUMBER: bool(puzzle.copies), f"rim {puzzle.rim - 1}": bool(puzzle.rim)}
+    holds |= {f"mates{mates}": bool(mates)}
+    rules = "".join(f", {rule}" for rule, here in holds.items() if here)
     if rules and order != CLOCKWISE:
         raise InputError(f"a puzzle with such rules ({rules[2:]}) is written clockwise; expected no side order")
     lines = [f"# size: {puzzle.width}x{puzzle.height}, sides {in_words(order)}{rules}"]
@@ -468,4 +439,7 @@ def write(target: Target) -> str:
     return "\n".join(lines) + "\n"
 
 
-FORMAT = Format("pieces", "puzzle", "piece lists in any dialect, by evidence; pieces:udlr,6x12", read, write, "OPTIONS")
+FORMAT = Format(
+    "pieces", "puzzle", "piece lists in any dialect, by evidence; pieces:udlr,6x12", read, write, "OPTIONS",
+    clues=False, rules=True,
+)  # fmt: skip

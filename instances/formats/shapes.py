@@ -7,7 +7,6 @@ No line vanishes: a reader uses a line, names it as left out (`left_out`), or re
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_left
 from collections import Counter
@@ -22,6 +21,7 @@ import numpy as np
 from lns.instances.errors import InputError
 from lns.instances.formats.base import NearError
 from lns.instances.formats.orders import ALL_ORDERS, CLOCKWISE, ORDERS, clockwise
+from lns.instances.json_values import json_object
 from lns.instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical
 from lns.instances.text import parse_integer, printable, quoted
 
@@ -93,13 +93,6 @@ class Lines:
         """Check that every line has been taken; ``after`` says what came before the next."""
         for line, row in self._rows[-1:]:
             raise InputError(f"found {quoted(row)} after {after}; expected the end of the file", line=line)
-
-
-def board_shape(width: int, height: int, line: int | None = None) -> None:
-    """Raise InputError if a board of this shape has more than `MAX_CELLS` cells."""
-    if width * height > MAX_CELLS:
-        said = f"a board of {width} x {height} has {width * height} cells; expected at most {MAX_CELLS}"
-        raise InputError(said, line=line)
 
 
 def first_rows(text: str, count: int) -> list[str]:
@@ -202,8 +195,7 @@ class Listed:
 
     quads: list[list[int]]  # four columns of each piece, in order of the ids, or of the lines
     where: Sequence[int] = ()  # the line of each piece, if the text has lines
-    notes: tuple[str, ...] = ()  # on what is left out
-    said: tuple[str, ...] = ()  # notes for a list of pieces
+    notes: tuple[str, ...] = ()  # on what was recognised and what is left out
     width: int = 0  # pieces on a line, 0 if the lines do not say
     shape: tuple[int, int] | None = None  # columns and rows, stated by name, not only by place
     header: list[tuple[int, ...]] = field(default_factory=list)  # rows of numbers before the first piece
@@ -281,12 +273,12 @@ def groups_on_a_line(text: str, pattern: re.Pattern[str]) -> int:
 
 def bracketed(text: str) -> Listed | None:
     """Four numbers in brackets, as in JSON, Python or JavaScript and in printed boards, or None."""
-    if not BRACKETED.search(text):
+    if len(BRACKETED.findall("\n".join(_code(text)))) < 4:
         return None
     found, where, notes = found_in(text, BRACKETED, "four numbers in brackets")
     quads = [[int(token) for token in re.findall("[0-9]+", match[1])] for match in found]
-    said = (f"{len(quads)} groups of four numbers in brackets",)
-    return Listed(quads, where, notes, said, groups_on_a_line(text, BRACKETED))
+    said = f"{len(quads)} groups of four numbers in brackets"
+    return Listed(quads, where, (said, *notes), groups_on_a_line(text, BRACKETED))
 
 
 def letters(text: str) -> Listed | None:
@@ -354,7 +346,7 @@ def words_in(text: str) -> Listed | None:
     return Listed(
         [[int(digit) for digit in word.strip("@")] for word in words],
         where,
-        said=("words of four digits read as a Tetravex",),
+        notes=("words of four digits read as a Tetravex",),
         width=width,
         shape=(width, len(words) // width),
         usual_order=WORD_ORDER,
@@ -381,20 +373,14 @@ def blocks(listed: Listed) -> list[Listed]:
     return [replace(listed, quads=quads[each], where=listed.where[each], pinned=[]) for each in halves]
 
 
-def in_marks(text: str) -> Listed | None:
-    """The pieces in JSON of another program, in brackets or in words; None for a text of plain rows."""
-    if text.lstrip().startswith("{"):
-        return _in_json(text)
-    listed = bracketed(text)
-    return listed if listed is not None and len(listed.quads) >= 4 else words_in(text)
+def in_json(text: str) -> Listed | None:
+    """The longest list of pieces in JSON of another program, or None for no JSON.
 
-
-def _in_json(text: str) -> Listed:
-    """The longest list of pieces, whatever its key; numbers beside it; a second list as the tiles that are placed."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        raise InputError("this is no JSON; expected an object with a list of pieces, four numbers each") from None
+    The key may be any; numbers beside it may be the size, and a second list the tiles that are placed.
+    """
+    if not text.lstrip().startswith("{"):
+        return None
+    value = json_object(text)
     lists = {key: entry for key, entry in value.items() if isinstance(entry, list) and entry}
     pieces = {key: entry for key, entry in lists.items() if all(_is_row(each, 3, 6) for each in entry)}
     placed = {key: tiles for key, entry in lists.items() if None not in (tiles := [*map(_place_of, entry)])}
@@ -414,9 +400,9 @@ def _in_json(text: str) -> Listed:
         used |= {*sizes.values()}
         if width != height and len(sizes["width"]) == 1:
             way = f"(--puzzle-format pieces:{height}x{width} is the other way)"
-            listed.said = (f"{sizes['height']} rows and {sizes['width']} columns {way}",)
+            listed.notes = (f"{sizes['height']} rows and {sizes['width']} columns {way}",)
     if rest := [printable(name, 20) for name in value if name not in used]:
-        listed.notes = (f"left out: {', '.join(rest[:8])}{', …' * (len(rest) > 8)} of the JSON",)
+        listed.notes += (f"left out: {', '.join(rest[:8])}{', …' * (len(rest) > 8)} of the JSON",)
     return listed
 
 

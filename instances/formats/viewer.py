@@ -24,11 +24,11 @@ import numpy as np
 from lns.instances.arguments import checked
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.formats.base import HAS_EDGES, Document, Format, Quad, Source, Target, holds_url, shipped_instances
+from lns.instances.formats.base import HAS_EDGES, Document, Format, Quad, Source, holds_url, shipped_instances
 from lns.instances.formats.evidence import PieceIndex
-from lns.instances.formats.shapes import board_shape, left_out
+from lns.instances.formats.shapes import left_out
 from lns.instances.layout import cell_label
-from lns.instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical, rotate
+from lns.instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical, check_shape, rotate
 from lns.instances.text import count_of, parse_integer, quoted
 
 # The letter at index i is the default letter of the colour that such a URL writes as letter i.
@@ -37,8 +37,8 @@ MOTIFS_ORDERS = {
     "jblackwood": "abglqejotchmrfkpudinsvw",
     "marie": "abglqejotchmrfkpudinsvw",
 }
-_DEFAULT_ORDERS = ("", "default", "normal")
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+_ORDERS = MOTIFS_ORDERS | dict.fromkeys(("", "default", "normal"), _ALPHABET)
 MOST_LETTERS = 25  # not counting the letter of grey
 MOST_MAPS = 64  # of letters, that are looked at; a board with more is as ambiguous as one with so many
 _MAX_QUADS = 3_000_000  # quads examined before the search for letters gives up: a few seconds
@@ -72,17 +72,13 @@ def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None)
         The viewer has no letter for a colour of the board: above 25, or above 22 with an order.
     """
     board = board.without_blanks(puzzle)
-    colours, letters = board.colours(puzzle), _ALPHABET
-    if motifs_order is not None and motifs_order not in _DEFAULT_ORDERS:
-        if motifs_order not in MOTIFS_ORDERS:
-            raise _unknown_order(motifs_order)
-        order = MOTIFS_ORDERS[motifs_order]
-        letters = "".join(_ALPHABET[order.index(letter)] for letter in _ALPHABET[: len(order)])
-    if colours.max(initial=0) >= len(letters):
-        raise InputError(
-            f"the board has colour {int(colours.max())}; expected at most {len(letters) - 1}, "
-            f"as a viewer URL has letters for the colours 1 to {len(letters) - 1}"
-        )
+    colours, order = board.colours(puzzle), _ORDERS.get(motifs_order or "")
+    if order is None:
+        raise _unknown_order(motifs_order or "")
+    letters = "".join(_ALPHABET[order.index(letter)] for letter in _ALPHABET[: len(order)])
+    if colours.max(initial=0) > (most := len(letters) - 1):
+        said = f"the board has colour {int(colours.max())}; expected at most {most}"
+        raise InputError(f"{said}, as a viewer URL has letters for the colours 1 to {most}")
     edges = "".join("aaaa" if quad[0] < 0 else "".join(letters[colour] for colour in quad) for quad in colours.tolist())
     numbers = "".join(f"{(oriented >> 2) + 1:03d}" for oriented in board.placements.tolist())  # -1 >> 2 is -1
     pieces = f"&board_pieces={numbers}" if puzzle.cells <= 999 else ""
@@ -97,12 +93,6 @@ def url_if_any(puzzle: Puzzle, board: Board) -> str:
     with contextlib.suppress(InputError):
         return viewer_url(puzzle, board)
     return ""
-
-
-def write(target: Target) -> str:
-    if target.puzzle.clues:
-        target.notes.append(f"{FORMAT.name} does not mark clues: {len(target.puzzle.clues)} left out")
-    return viewer_url(target.puzzle, target.laid, motifs_order=target.option) + "\n"
 
 
 def _unknown_order(order: str) -> InputError:
@@ -138,9 +128,8 @@ def parse(url: str, puzzle: Puzzle | None, notes: list[str]) -> Letters:
         said = f"board_edges has {len(edges)} letters; expected {4 * cells}, four for each cell of {width} x {height}"
         raise InputError(said)
     if bad := re.search(r"[^a-z]", edges):
-        raise InputError(
-            f"board_edges has {quoted(bad[0])} on {cell_label(bad.start() // 4, width)}; expected letters from a to z"
-        )
+        said = f"board_edges has {quoted(bad[0])} on {cell_label(bad.start() // 4, width)}"
+        raise InputError(f"{said}; expected letters from a to z")
     cells_letters = _in_parts(edges, 4)
     numbers = _numbers(values.get("board_pieces", ""), [quad == "aaaa" for quad in cells_letters], notes)
     one_piece = cells == 1 and numbers[0] is not None  # only its number tells it from an empty cell
@@ -149,10 +138,8 @@ def parse(url: str, puzzle: Puzzle | None, notes: list[str]) -> Letters:
         up, right, down, left = map(_ALPHABET.index, quad)
         quads.append(None if quad == "aaaa" and not one_piece else (up, right, down, left))
         if quads[cell] is None and stated is not None:
-            raise InputError(
-                f"{cell_label(cell, width)} is empty in board_edges and holds piece {stated + 1} in board_pieces; "
-                "expected both to agree"
-            )
+            said = f"{cell_label(cell, width)} is empty in board_edges and holds piece {stated + 1} in board_pieces"
+            raise InputError(f"{said}; expected both to agree")
     name = "".join(c for c in values.get("puzzle", "") if c.isprintable())[:100]
     return Letters(name or "puzzle", width, height, tuple(quads), numbers, values.get("motifs_order", ""))
 
@@ -183,14 +170,12 @@ def _shape(values: dict[str, str], letters: int, puzzle: Puzzle | None) -> tuple
     wide, high = values.get("board_w", size), values.get("board_h", size)
     if wide is not None and high is not None:
         width, height = parse_integer(wide, 1, MAX_CELLS, "board_w"), parse_integer(high, 1, MAX_CELLS, "board_h")
-        board_shape(width, height)
+        check_shape(width, height)
         if puzzle is not None and (width, height) != (puzzle.width, puzzle.height):
             turned = (height, width) == (puzzle.width, puzzle.height)
             other = f" (--puzzle-format pieces:{width}x{height} reads it so)" * turned
-            raise InputError(
-                f"the board is {width} x {height} (width x height); "
-                f"expected {puzzle.width} x {puzzle.height} as in {puzzle.name}{other}"
-            )
+            expected = f"{puzzle.width} x {puzzle.height} as in {puzzle.name}{other}"
+            raise InputError(f"the board is {width} x {height} (width x height); expected {expected}")
         return width, height
     if puzzle is not None:
         return puzzle.width, puzzle.height
@@ -217,7 +202,7 @@ def _numbers(digits: str, empty: Sequence[bool], notes: list[str]) -> tuple[int 
 
 def _table(order: str) -> list[int] | None:
     """The default letter of each letter under a ``motifs_order``, a known name or a permutation; else None."""
-    letters = MOTIFS_ORDERS.get(order.lower(), order)
+    letters = _ORDERS.get(order.lower(), order)
     if len(letters) < 2 or letters[0] != "a" or sorted(letters) != list(_ALPHABET[: len(letters)]):
         return None
     return [*map(_ALPHABET.index, letters), *range(len(letters), 26)]
@@ -235,7 +220,7 @@ def read(source: Source) -> Document:
     notes = [*left_out((at, line) for at, line, held in rest if re.search("[0-9]" if held else r"\w", line))]
     letters, puzzle = parse(url, source.puzzle, notes), source.puzzle
     if source.option is not None:
-        if source.option not in _DEFAULT_ORDERS and _table(source.option) is None:
+        if _table(source.option) is None:
             raise _unknown_order(source.option)
         letters = replace(letters, order=source.option)
     if puzzle is None and letters.name in shipped_instances():
@@ -261,32 +246,29 @@ def _translated(quads: Sequence[Quad | None], table: Sequence[int]) -> list[Quad
 
 def _colours(letters: Letters, index: PieceIndex, notes: list[str]) -> list[Quad | None]:
     """The colours on the cells, by the stated order of letters, else the default, else any that fits the pieces."""
-    tables = {f"motifs_order {letters.order}": _table(letters.order), "default letters": list(range(26))}
-    shown = {name: _translated(letters.quads, table) for name, table in tables.items() if table is not None}
-    contradictions = {
-        name: index.board(quads, letters.numbers)[1]
-        for name, quads in shown.items()
-        if not index.cells_without_piece(quads)
-    }
+    stated = "default letters" if _ORDERS.get(letters.order) == _ALPHABET else f"motifs_order {letters.order}"
+    tables = {stated: _table(letters.order), "default letters": _table("")}
+    boards = {name: _translated(letters.quads, table) for name, table in tables.items() if table is not None}
+    shown = {name: quads for name, quads in boards.items() if not index.cells_without_piece(quads)}
+    contradictions = {name: index.board(quads, letters.numbers)[1] for name, quads in shown.items()}
     chosen = min(contradictions, key=contradictions.__getitem__, default=None)
     if any(number is not None for number in letters.numbers) and (chosen is None or contradictions[chosen]):
-        boards = _boards(letters, index, letters.numbers)
-        if len(boards) == 1:
+        found = _boards(letters, index, letters.numbers)
+        if len(found) == 1:
             notes.append("letters matched to the colours by board_pieces")
-            return boards[0]
+            return found[0]
     if chosen is not None:
         notes.append(chosen)
         return shown[chosen]
-    boards = _boards(letters, index, ())
-    if not boards:
+    found = _boards(letters, index, ())
+    if not found:
         raise _no_piece(letters, index)
-    if len(boards) > 1:
-        raise InputError(
-            f"the letters fit the colours of {index.puzzle.name} in several ways, which place different pieces; "
-            "expected board_pieces that agree with one of them, or the letters by name (--format url:jef, say)"
-        )
+    if len(found) > 1:
+        said = f"the letters fit the colours of {index.puzzle.name} in several ways, which place different pieces"
+        way = "board_pieces that agree with one of them, or the letters by name (--format url:jef, say)"
+        raise InputError(f"{said}; expected {way}")
     notes.append("letters matched to the colours by the pieces")
-    return boards[0]
+    return found[0]
 
 
 def _boards(letters: Letters, index: PieceIndex, numbers: Sequence[int | None]) -> list[list[Quad | None]]:
@@ -325,10 +307,8 @@ def match_letters(
         nonlocal left
         left -= len(needed)
         if left < 0:
-            raise InputError(
-                "the letters could not be matched to the colours in reasonable time; "
-                "expected default letters or a motifs_order"
-            )
+            said = "the letters could not be matched to the colours in reasonable time"
+            raise InputError(f"{said}; expected default letters or a motifs_order")
         used, unknown = Counter[Quad](), dict[Quad, list[Quad]]()  # what each quad with an unknown letter may show
         for quad, count in needed.items():
             pattern = tuple(map(assigned.get, quad))
@@ -361,24 +341,20 @@ def _no_piece(letters: Letters, index: PieceIndex) -> InputError:
     """What is wrong with a board that has cells which are no pieces in any order of the letters."""
     with contextlib.suppress(InputError):  # the search takes too long
         if match_letters([quad and (quad[0], quad[3], quad[2], quad[1]) for quad in letters.quads], index):
-            return InputError(
-                f"the board shows the mirror images of the pieces of {index.puzzle.name}; expected its pieces "
-                "(`lns convert --mirror` makes the board of them)"
-            )
+            said = f"the board shows the mirror images of the pieces of {index.puzzle.name}; expected its pieces"
+            return InputError(f"{said} (`lns convert --mirror` makes the board of them)")
     tables = [table for order in (letters.order, _ALPHABET, *MOTIFS_ORDERS) if (table := _table(order)) is not None]
     nearest = min((index.cells_without_piece(_translated(letters.quads, table)) for table in tables), key=len)
     quad = "".join(_ALPHABET[side] for side in letters.quads[nearest[0]] or ())
     more = f" (nor are {len(nearest) - 1} other cells)" if len(nearest) > 1 else ", the only such cell"
-    return InputError(
-        f"{index.puzzle.cell_label(nearest[0])} shows '{quad}', no piece of {index.puzzle.name}{more}, and no other "
-        "order of the letters makes every cell one; expected a board of this puzzle"
-    )
+    said = f"{index.puzzle.cell_label(nearest[0])} shows '{quad}', no piece of {index.puzzle.name}{more}"
+    return InputError(f"{said}, and no order of the letters makes every cell one; expected a board of this puzzle")
 
 
 def _on_its_own(letters: Letters, notes: list[str]) -> Document:
     """A full board defines its own puzzle: each cell is a piece, numbered by board_pieces or else by cell."""
     table = _table(letters.order)
-    if letters.order not in _DEFAULT_ORDERS and table is None:
+    if table is None:
         notes.append(f"motifs_order {quoted(letters.order)} is not known: the default order is assumed")
     quads = _translated(letters.quads, table or range(26))
     cells = len(quads)
@@ -407,6 +383,7 @@ def _on_its_own(letters: Letters, notes: list[str]) -> Document:
 
 
 FORMAT = Format(
-    "url", "board", "viewer URL (e2.bucas.name); url:jblackwood for another order of letters", read, write,
-    "MOTIFS_ORDER", holds_url,
+    "url", "board", "viewer URL (e2.bucas.name); url:jblackwood for another order of letters", read,
+    lambda target: viewer_url(target.puzzle, target.laid, motifs_order=target.option) + "\n",
+    "MOTIFS_ORDER", holds_url, clues=False,
 )  # fmt: skip

@@ -22,7 +22,7 @@ from lns.instances.board import Board
 from lns.instances.draw import Scene, svg, terminal
 from lns.instances.errors import InputError
 from lns.instances.files import write_output
-from lns.instances.formats.registry import examples, facts, overview
+from lns.instances.formats import examples, facts, overview
 from lns.instances.generate import KINDS
 from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of, printable

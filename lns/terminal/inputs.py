@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from lns.instances import formats
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.formats import Document
-from lns.instances.formats.registry import by_extension
+from lns.instances.formats import Document, by_extension
 from lns.instances.formats.viewer import MOST_LETTERS
 from lns.instances.puzzle import Puzzle
 from lns.runs.directory import board_source

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from lns.cli.main import main
-from lns.instances.formats import load_board, load_puzzle, viewer_url, write
-from lns.instances.formats.registry import FORMATS
+from lns.instances.formats import FORMATS, load_board, load_puzzle, viewer_url, write
 from lns.instances.verify import verify
 from tests.cli.conftest import Typed
 from tests.instances.small_puzzles import planted

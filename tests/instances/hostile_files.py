@@ -2,15 +2,13 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lns.instances.formats import best_json, render, viewer_url
-from lns.instances.formats.registry import FORMATS
+from lns.instances.formats import FORMATS, best_json, render, viewer_url
 from lns.instances.generate import other_rules
 from lns.instances.puzzle import Clue, Puzzle
 from tests.instances.small_puzzles import planted
@@ -36,13 +34,10 @@ TEXTS = {name: text_in(name) for name in FORMATS}
 
 @dataclass(frozen=True)
 class Case:
-    """One source: the bytes of a file, or a function that makes another source in a folder and returns its name.
-
-    The error message must name ``line``, if that is given, and contain ``says``.
-    """
+    """One source: the bytes of a file, or a URL. The error must name ``line``, if any, and contain ``says``."""
 
     name: str
-    content: bytes | Callable[[Path], str]
+    content: bytes | str
     board: bool = False
     line: int | None = None
     says: str = "expected"
@@ -196,7 +191,8 @@ def broken_json(name: str, good: dict[str, Any]) -> Iterator[Case]:
     yield Case(f"{name}-trailing-comma", text.replace("}", ",}").encode(), board)
     for number in ("9" * 5000, "NaN", "Infinity"):
         yield Case(f"{name}-{number[:9]}", re.sub(r'"width": \d+', f'"width": {number}', text).encode(), board)
-    yield Case(f"{name}-300x300", json.dumps(good | {"width": 300, "height": 300}).encode(), board, says="90000 cells")
+    large = json.dumps(good | {"width": 300, "height": 300}).encode()
+    yield Case(f"{name}-300x300", large, board, says="expected 1 to 4096 cells")
 
 
 def broken_best() -> Iterator[Case]:
@@ -212,22 +208,25 @@ def broken_best() -> Iterator[Case]:
 
 def broken_urls() -> Iterator[Case]:
     edges = URL.partition("board_edges=")[2].partition("&")[0]
-    for name, url in {
-        "short": URL.replace(edges, edges[:-1]),
-        "none": URL.replace(edges, ""),
-        "upper-case": URL.replace(edges, edges.upper()),
-        "no-pieces-of-it": URL.replace(edges, "abac" * 25),
-        "unicode": URL.replace(edges, "é" * 100),
-        "percent-nonsense": URL.replace(edges, "%zz" * 40),
-        "percent-nul": URL.replace(edges, "%00" * 100),
-        "width-0": URL.replace("board_w=5", "board_w=0"),
-        "width-huge": URL.replace("board_w=5", "board_w=" + "9" * 5000),
-        "height-word": URL.replace("board_h=5", "board_h=five"),
-        "300x300": URL.replace("board_w=5&board_h=5", "board_w=300&board_h=300"),
-        "other-shape": URL.replace("board_w=5&board_h=5", "board_w=25&board_h=1"),
-        "edges-twice": URL + "&board_edges=abcd",
-        "no-parameters": "https://e2.bucas.name/",
-        "empty-cell-with-a-piece": URL.replace(edges, "aaaa" + edges[4:]),
-    }.items():
-        yield Case(f"url-{name}-as-file", url.encode(), True)
-        yield Case(f"url-{name}-as-argument", lambda _, url=url: url, True)  # type: ignore[misc]
+    for name, old, new, says in (
+        ("short", edges, edges[:-1], "board_edges has 99 letters; expected 100"),
+        ("none", edges, "", "has no board_edges"),
+        ("upper-case", edges, edges[:12] + "aBca" + edges[16:], "has 'B' on row 0, column 3 (cell 3, from 0)"),
+        ("no-pieces-of-it", edges, "abac" * 25, "no piece of"),
+        ("unicode", edges, "é" * 100, "expected letters from a to z"),
+        ("percent-nonsense", edges, "%zz" * 40, "board_edges has 120 letters"),
+        ("percent-nul", edges, "%00" * 100, "expected letters from a to z"),
+        ("width-0", "board_w=5", "board_w=0", "board_w is '0'; expected"),
+        ("width-huge", "board_w=5", "board_w=" + "9" * 5000, "board_w is '999"),
+        ("height-word", "board_h=5", "board_h=five", "board_h is 'five'; expected"),
+        ("300x300", "board_w=5&board_h=5", "board_w=300&board_h=300", "expected 1 to 4096 cells"),
+        ("other-shape", "board_w=5&board_h=5", "board_w=25&board_h=1", "expected 5 x 5 as in"),
+        ("edges-twice", "board_w", "board_edges=abcd&board_w", "'board_edges' is given twice"),
+        ("no-edges", URL, "https://e2.bucas.name/#board_edges=", "has no board_edges"),
+        ("empty-cell-with-a-piece", edges, "aaaa" + edges[4:], "is empty in board_edges and holds piece"),
+    ):
+        url = URL.replace(old, new)
+        yield Case(f"url-{name}-as-file", url.encode(), True, says=says)
+        yield Case(f"url-{name}-as-argument", url, True, says=says)
+    yield Case("url-no-parameters", "https://e2.bucas.name/", True, says="no viewer URL here")
+    yield Case("url-of-no-puzzle", URL.replace(edges, "abcd" + edges[4:]), says="do not fit a board of 5 x 5")

@@ -132,12 +132,8 @@ def test_a_rim_is_named_as_the_file_writes_it() -> None:
     puzzle = Puzzle(pieces, 2, 2, framed=False, rim=2, name="p")
     rows = [" ".join(str(colour - 1) for colour in quad) for quad in pieces]
     assert parse(text("2 2", *rows), format="pieces:rim=1", name="p").puzzle == puzzle
-    assert (
-        parse(
-            text(*(",".join(f"{'xyz'[c - 1]}/a" for c in quad) for quad in pieces)), format="pieces:equal,rim=y/a"
-        ).puzzle
-        == puzzle
-    )
+    halves = text(*(",".join(f"{'xyz'[c - 1]}/a" for c in quad) for quad in pieces))
+    assert parse(halves, format="pieces:equal,rim=y/a").puzzle == puzzle
     with pytest.raises(InputError, match="no piece has the colour 'Q' of the rim"):
         of_case(MACMAHON, "pieces:rim=Q")
     with pytest.raises(InputError, match="option 'rim=' of pieces; expected"):

@@ -1,6 +1,7 @@
 """Viewer URLs: the ways in which they are pasted, any order of letters, partial boards, wrong cells."""
 
 import random
+import re
 from pathlib import Path
 from urllib.parse import quote
 
@@ -26,16 +27,13 @@ BARE = URL.partition("#")[2]
 def relettered(url: str, seed: int) -> str:
     """The URL with the letters b..z permuted and without piece numbers."""
     letters = "bcdefghijklmnopqrstuvwxyz"
-    mixed = "".join(random.Random(seed).sample(letters, len(letters)))
-    head, _, rest = url.partition("board_edges=")
-    edges = rest.partition("&")[0]
-    return head + "board_edges=" + edges.translate(str.maketrans(letters, mixed))
+    mixed = str.maketrans(letters, "".join(random.Random(seed).sample(letters, len(letters))))
+    return re.sub("(?<=board_edges=)([a-z]+).*", lambda found: found[1].translate(mixed), url)
 
 
 def with_edges(url: str, cell: int, letters: str) -> str:
-    head, _, rest = url.partition("board_edges=")
-    edges = rest.partition("&")[0]
-    return head + "board_edges=" + edges[: 4 * cell] + letters + edges[4 * cell + 4 :]
+    """The URL with other letters on a cell and without piece numbers."""
+    return re.sub(f"(board_edges=.{{{4 * cell}}}).{{4}}([a-z]*).*", rf"\g<1>{letters}\2", url)
 
 
 @pytest.mark.parametrize(
@@ -122,10 +120,8 @@ def test_twins_are_taken_in_turn_and_a_piece_too_many_lies_twice() -> None:
     assert verify(puzzle, again).complete
     placements = BOARD.placements.copy()
     placements[8] = placements[7]
-    for url in (
-        viewer_url(PUZZLE, Board(placements, 6, 5)),
-        relettered(viewer_url(PUZZLE, Board(placements, 6, 5)), 2),
-    ):
+    twice = viewer_url(PUZZLE, Board(placements, 6, 5))
+    for url in (twice, relettered(twice, 2)):
         problems = verify(PUZZLE, load_board(url, PUZZLE)[1]).problems
         assert [problem for problem in problems if "is placed twice" in problem]
 
@@ -147,31 +143,11 @@ def test_the_piece_of_a_clue_is_taken_on_its_cell_and_elsewhere_last() -> None:
 
 def test_board_pieces_choose_between_identical_pieces_and_yield_to_the_edges() -> None:
     puzzle, board = planted(3, 5, 5, 1)
-    assert [p and p[0] for p in load_board(viewer_url(puzzle, board), puzzle)[1].pairs()] == [
-        p and p[0] for p in board.pairs()
-    ]
+    assert (load_board(viewer_url(puzzle, board), puzzle)[1].placements // 4 == board.placements // 4).all()
     head, _, digits = URL.partition("board_pieces=")
     swapped = head + "board_pieces=" + digits[3:6] + digits[:3] + digits[6:]
     document = read(swapped, puzzle=PUZZLE)
     assert document.board == BOARD and "another piece than board_edges shows on 2 cells" in document.notes[-1]
-
-
-@pytest.mark.parametrize(
-    ("url", "says"),
-    [
-        (URL.replace("board_w=6", "board_w=7"), "board_edges has 120 letters; expected 140"),
-        (with_edges(URL, 3, "aBca"), r"has 'B' on row 0, column 3 \(cell 3, from 0\); expected letters"),
-        (with_edges(URL, 3, "aaaa") + "&board_pieces=" + "001" * 30, "is empty in board_edges and holds piece 1 in"),
-        (with_edges(URL, 0, "abcd"), "the pieces do not fit a board of 6 x 5"),
-        ("https://e2.bucas.name/", "no viewer URL here"),
-        ("https://e2.bucas.name/#board_edges=", "has no board_edges"),
-        (URL + "&board_edges=abcd", "'board_edges' is given twice"),
-    ],
-)
-def test_broken_urls(url: str, says: str) -> None:
-    with pytest.raises(InputError, match=says) as caught:
-        read(url)
-    assert str(caught.value).startswith("viewer URL: ")
 
 
 def test_a_square_of_another_viewer(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.files import decode
 from lns.instances.formats import parse, read_board, read_puzzle, with_clues
-from lns.instances.formats.base import Document
 from lns.instances.generate import other_rules
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
@@ -187,11 +186,7 @@ SMALL_REFUSED: dict[str, tuple[str, Puzzle | None, str]] = {
     "hexagons": (text(*["7 0 2 1 4 5"] * 7), None, "7 hexagonal pieces (6 sides)"),
     "hexagons in JSON": ('{"n":2,"m":2,"tiles":[[1,2,3,4,5,6],[1,2,3,4,5,6]]}', None, "has 6 sides"),
     "hexagons of halves": ("r/a r/b g/a g/b b/a b/b\n" * 7, None, ":1: 7 hexagonal pieces"),
-    "letters among halves": (
-        "+1 -1 +2 -2\n" * 3 + "a b c d\n",
-        None,
-        ":4: sides a, b, c, d among such as +1, -1, +2, -2",
-    ),
+    "letters among halves": ("+1 -1 +2 -2\n" * 3 + "a b c d\n", None, ":4: sides a, b, c, d among such as +1, -1,"),
     "numbered hexagons of halves": (text(*(f"{i},r/a,r/b,g/a,g/b,b/a,b/b" for i in range(7))), None, "7 hexagonal"),
     "numbered triangles of halves": (text(*(f"{i} -{i} +{i} -{i + 1}" for i in range(1, 8))), None, "7 triangular"),
     "halves behind a label": ("tile: r/a, g/b, b/a, r/b\n" * 4, None, "no line with the four sides"),
@@ -199,11 +194,7 @@ SMALL_REFUSED: dict[str, tuple[str, Puzzle | None, str]] = {
     "parts that are no halves": ("a/B c/D e/F g/H\na/B c/D e/X g/H\n" * 4, None, "two halves of each picture"),
     "a sign": ("Tiles = [|0,-2,1,0\n|0,0,1,-2\n|1,3,0,0\n|1,0,0,3|]\n", None, "sign"),
     "a number after the pieces": (PIECES + "7\n", None, ":5: '7' among pieces"),
-    "a piece left out": (
-        text(*NUMBERED[:14], *NUMBERED[15:]),
-        None,
-        "35 pieces; missing: id 15; no colour is on as",
-    ),
+    "a piece left out": (text(*NUMBERED[:14], *NUMBERED[15:]), None, "35 pieces; missing: id 15; no colour is on as"),
     "a word of three digits": (changed(WORDS, 1, "1660 461 2161"), None, ":2: '461' among words of four digits"),
     "a word too few": (changed(WORDS, 1, "1660 4616"), None, ":2: 2 words; expected 3 as in the other rows"),
     "the same pieces twice": (text(*WORDS, *WORDS), None, "the same 9 pieces twice"),
@@ -213,11 +204,7 @@ SMALL_REFUSED: dict[str, tuple[str, Puzzle | None, str]] = {
     "a clue of no piece": (changed(CLUES, 8, "99 1 2 0"), LARGE, ":9: .*piece 99 on row 1, column 2"),
     "a clue turned too often": (changed(CLUES, 8, CLUES[8][:-1] + "7"), LARGE, ":9: .*has 7 quarter turns"),
     "a clue with a number too many": (changed(CLUES, 8, CLUES[8] + " 3"), LARGE, ":9: 5 numbers; expected 4"),
-    "a piece of a board": (
-        changed(CELLS, 2, re.sub(" [0-9]+/", " 99/", CELLS[2], count=1)),
-        LARGE,
-        ":3: piece 99 on row 2",
-    ),
+    "a piece of a board": (changed(CELLS, 2, CELLS[2].replace(" ", " 9", 1)), LARGE, ":3: piece 9.* on row 2"),
     "a turn of a board": (changed(CELLS, 2, CELLS[2][:-1] + "7"), LARGE, ":3: piece .* on row 2, column 5"),
     "a cell missing": (changed(CELLS, 2, CELLS[2].rsplit(" ", 1)[0]), LARGE, ":3: 35 cells; expected 36"),
     "a cell that is no pair": (changed(CELLS, 2, CELLS[2].replace("/", "", 1)), LARGE, ":3: "),
@@ -225,19 +212,8 @@ SMALL_REFUSED: dict[str, tuple[str, Puzzle | None, str]] = {
     "a number of pieces that is wrong": ("ntiles: 3\n" + PIECES, None, ":5: 4 of 3 pieces; expected all 3"),
     "colours of no piece": (changed(LAID_QUADS, 14, "9 9 9 9"), LARGE, ":15: row 2, column 2 .* shows 9 9 9 9, no"),
     "a mark among numbers": (changed(LAID_QUADS, 7, "."), LARGE, ":8: piece 8 of 36 has 1 entries, '.'"),
-    "sections that differ": (
-        text(*CLUES[:9], "# again", *CLUES[:8], "30 3 3 1"),
-        LARGE,
-        ":19: '30 3 3 1' is there 1 time, most rows 2 times",
-    ),
+    "sections that differ": (text(*CLUES[:9], *CLUES[:8], "30 3 3 1"), LARGE, ":18: '30 3 3 1' is there 1 time, most"),
 }
-
-
-def read_small(content: str, puzzle: Puzzle | None) -> Document:
-    try:
-        return parse(content, puzzle=puzzle, name="square")
-    except InputError as error:
-        raise error.at("file") from None
 
 
 @pytest.mark.parametrize("name", SMALL_PUZZLES)
@@ -253,8 +229,9 @@ def test_small_puzzles(name: str) -> None:
 def test_small_files_are_refused_for_their_reason(name: str) -> None:
     content, puzzle, says = SMALL_REFUSED[name]
     with pytest.raises(InputError) as refused:
-        read_small(content, puzzle)
-    assert re.search(says, str(refused.value)) or says in str(refused.value), str(refused.value)
+        parse(content, puzzle=puzzle)
+    sentence = str(refused.value.at("file"))
+    assert re.search(says, sentence) or says in sentence, sentence
 
 
 @pytest.mark.parametrize("mark", [b"# ", b"// ", b"; ", b"c "])

@@ -92,7 +92,7 @@ def test_a_name_with_markup_stays_text(page: Page, small: tuple[Puzzle, Board]) 
     ("asked", "change", "expected"),
     [
         ("check", {"board": [0]}, "expected 25"),
-        *(("check", {"board": [cell] * 25}, "cell 0 of 'board'") for cell in (100, "<b>", True)),
+        *(("check", {"board": [cell] * 25}, "entry 0 of 'board'") for cell in (100, "<b>", True)),
         ("check", {"puzzle": 7}, "expected a puzzle"),
         ("check", {"puzzle": {"schema": 1, "width": 10**9, "height": 10**9, "pieces": []}}, "'width'"),
         ("document", {"text": "nonsense"}, "expected a puzzle or a board"),
