@@ -145,7 +145,6 @@ def resume(spec: ResumeSpec) -> Result:
             if not history.budget_s:
                 used = "how long it was to last is not known, as status.json cannot be read"
             raise InputError(f"{used}; say how much longer with --time", spec.run_dir)
-        spec.check_workers()
         recovered = recover(directory)
         settings, seconds = directory.settings, history.remaining_s if spec.time is None else spec.seconds
         executor = _executor(stack, spec)

@@ -212,7 +212,7 @@ def _facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
 
 
 @opt.command(
-    opt.argument("kind", "KIND", ", ".join(KINDS), nargs="?"),
+    opt.value("kind", "KIND", None, ", ".join(KINDS), nargs="?"),
     opt.value("--unique", "HOW", None, "instead of KIND: a puzzle with a single solution and m+n-2 or max colours "
               "(HOW)"),
     opt.TIME.but("stop the proofs of --unique after S seconds, or like 10m "
@@ -315,8 +315,8 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
 
 
 @opt.command(
-    opt.argument("input", "IN", "a file, a viewer URL, or the name of a shipped instance", nargs="?"),
-    opt.argument("output", "OUT", "the file to write; - is stdout and needs --to", nargs="?"),
+    opt.value("input", "IN", None, "a file, a viewer URL, or the name of a shipped instance", nargs="?"),
+    opt.value("output", "OUT", None, "the file to write; - is stdout and needs --to", nargs="?"),
     opt.flag("--list", "list all formats, with an example line each, and end"),
     opt.value("--from --format", "F", None, "format of IN (default: recognised by its content); of a puzzle "
               "--puzzle-format is the same", dest="from_format"),

@@ -77,7 +77,7 @@ in JSON) for kissat and xcover, which do not report it.
 Exit status: 0 done or a budget spent, 1 there is no solution, 2 bad input, 130 interrupted."""
 
 
-@opt.command(*_SEARCH, *_PARTS, epilog=_EPILOG, interruptible=True)
+@opt.command(*_SEARCH, *_PARTS, epilog=_EPILOG)
 def count(args: argparse.Namespace) -> int:
     return _search(args, count_all=True)
 
@@ -86,7 +86,7 @@ def count(args: argparse.Namespace) -> int:
     *_SEARCH,
     opt.flag("--all", "find all solutions, not only the first"),
     opt.OUTPUT.but("write the board to FILE (.json, .url or .solution.txt); with --all a directory, one file a board"),
-    opt.FORCE.but("overwrite FILE if it exists (not with --all)"), *_PARTS, epilog=_EPILOG, interruptible=True,
+    opt.FORCE.but("overwrite FILE if it exists (not with --all)"), *_PARTS, epilog=_EPILOG,
 )  # fmt: skip
 def solve(args: argparse.Namespace) -> int:
     return _search(args, count_all=False)
@@ -264,7 +264,7 @@ def solutions_in_words(status: SolveStatus, solutions: int, *, counted: bool) ->
     return f"at least {solutions:,}" if counted else f"{solutions:,} found; the search ended there"
 
 
-@opt.command(opt.JSON, interruptible=True)
+@opt.command(opt.JSON)
 def solvers(args: argparse.Namespace) -> int:
     known = all_solvers()
     width, rows, lines = max(map(len, known)), [], []
@@ -285,7 +285,6 @@ def solvers(args: argparse.Namespace) -> int:
     opt.flag("--sizes", "print only the number of variables and of clauses by family"), opt.FORCE,
     opt.JSON.but("print one JSON object about the formula to stdout (with -o or --sizes)"),
     epilog="Comments at the head of the file explain the variables.",
-    interruptible=True,
 )  # fmt: skip
 def cnf(args: argparse.Namespace) -> int:
     from lns.api.exact import cnf
@@ -307,12 +306,12 @@ def cnf(args: argparse.Namespace) -> int:
 
 
 @opt.command(
-    opt.argument("answer", "ANSWER", "a file with the output of the solver, or the result file of minisat; - is stdin"),
+    opt.value("answer", "ANSWER", None, "a file with the output of the solver, or the result file of minisat; - is "
+              "stdin"),
     opt.INSTANCE.but("the puzzle of the formula"), *opt.PUZZLE_OPTIONS,
     _ENCODING.but("the encoding of the formula"), opt.OUTPUT,
     opt.FORCE, opt.JSON,
     epilog="Exit status: 0 the board is perfect, 1 it is not or there is none, 2 bad input.",
-    interruptible=True,
 )  # fmt: skip
 def decode(args: argparse.Namespace) -> int:
     from lns.api.exact import decode

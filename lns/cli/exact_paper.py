@@ -47,7 +47,7 @@ def _paper_name(text: str) -> str:
 
 
 @opt.command(
-    opt.argument("instances", "INSTANCE", "puzzle files, or names of shipped instances", nargs="+"),
+    opt.value("instances", "INSTANCE", None, "puzzle files, or names of shipped instances", nargs="+"),
     *opt.PUZZLE_OPTIONS,
     opt.value("--solvers", "NAME", None, "solvers, as `lns exact solvers` lists them, or all (default colorpairs "
               "rowscan)", nargs="+", default=["colorpairs", "rowscan"]),
@@ -57,7 +57,6 @@ def _paper_name(text: str) -> str:
     opt.SEED.but("random seed of the local searches (default 0)", default=0),
     opt.OUTPUT.but("append a row for each run; runs that the file has already are not repeated", metavar="CSV"),
     opt.JSON,
-    interruptible=True,
 )  # fmt: skip
 def compare(args: argparse.Namespace) -> int:
     from lns.api.exact import compare
@@ -90,7 +89,7 @@ def _progress(line: LiveLine, planned: Sequence[str]) -> Callable[[ComparisonRow
 
 
 @opt.command(
-    opt.argument("paper", "PAPER", "a name of the list below", _paper_name),
+    opt.value("paper", "PAPER", _paper_name, "a name of the list below"),
     opt.flag("--full", "the scale of the paper: a night and more, cuvillier2010 months"),
     opt.value("--budget", "S", opt.duration, "seconds for each run; with jolivet2008 million nodes of a tree"),
     opt.value("--per-size", "N", opt.positive_number, "instances for each size or class"),
@@ -104,7 +103,6 @@ def _progress(line: LiveLine, planned: Sequence[str]) -> Callable[[ComparisonRow
     opt.OUTPUT.but("a row for each run; runs that it has are not repeated", metavar="CSV"),
     opt.flag("--show", "run nothing: print the tables of the rows in CSV, and what is missing"),
     epilog="papers:\n" + "\n".join(f"  {name:<14} {line}" for name, line in PAPERS.items()),
-    interruptible=True,
 )  # fmt: skip
 def paper(args: argparse.Namespace) -> int:
     from lns.exact import compare as comparison

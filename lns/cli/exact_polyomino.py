@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lns.api.arguments import check_workers
 from lns.cli.boards import colour_of
 from lns.cli.exact import solutions_in_words
 from lns.exact.driver import Progress
@@ -67,7 +68,7 @@ _SEARCH = (
     opt.value("--weight", "NAME", None, "which pieces are tried first: descender (large ones), ascender, compactness, "
               "perimeter, holes, the last three also with -inverse; none: in the order in which they are drawn; race "
               "(default): all weights in turn"),
-    opt.value("--workers", "N", opt.worker_count, "race the weights on N processes (default: in turn on one)"),
+    opt.value("--workers", "N", opt.positive_number, "race the weights on N processes (default: in turn on one)"),
     opt.TIME.but("stop after S seconds, or 10m, 2h, 7d"),
     opt.value("--level", "NAME", None, "a shipped level of IQ Puzzler Pro instead of a FILE"),
     *opt.rare(
@@ -90,7 +91,7 @@ _CUT = opt.grouped(
 
 
 @opt.command(
-    opt.argument("file", "FILE", "a picture, see below (default: IQ Puzzler Pro)", opt.nonempty_path, nargs="?"),
+    opt.value("file", "FILE", opt.nonempty_path, "a picture, see below (default: IQ Puzzler Pro)", nargs="?"),
     *_SEARCH,
     opt.flag("--levels", "no search: list the shipped levels"),
     opt.value("--make-level", "N", opt.positive_number, "no search: make a level of IQ Puzzler Pro with N pieces to "
@@ -103,7 +104,6 @@ _CUT = opt.grouped(
                "draw in colour (default auto: in a terminal that can)"),
     opt.FORCE, opt.JSON, opt.QUIET, *_CUT,
     epilog=_EPILOG,
-    interruptible=True,
 )  # fmt: skip
 def polyomino(args: argparse.Namespace) -> int:
     opt.check_files(args.force, args.output, args.steps, args.svg)
@@ -206,6 +206,7 @@ def _searched(args: argparse.Namespace, grid: Grid) -> FillResult:
             return search.fill_by_library(grid, count_all=args.count, seconds=args.time)
     if args.workers is not None and (args.count or args.weight not in (None, RACE) or args.no_dead_ends):
         raise InputError("--workers is for a race to the first filling; expected no --count, weight or --no-dead-ends")
+    check_workers(args.workers)
     with live_line(args.time, quiet=args.quiet) as line:
 
         def show(now: Progress) -> None:

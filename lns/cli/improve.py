@@ -81,7 +81,7 @@ def _row_range(text: str) -> tuple[int, int]:
     *opt.grouped(
         "region",
         opt.value("--rows", "A-B", _row_range, "free the rows A to B, from 0, both included; 8 is row 8 alone"),
-        opt.value("--cells", "LIST", opt.cell_list, "free these cells, such as 3,4,10-20; r3 is the whole row 3"),
+        opt.value("--cells", "LIST", None, "free these cells, such as 3,4,10-20; r3 is the whole row 3"),
         opt.value("--window", "HxW", opt.size, "shape of the windows of --everywhere: 2x16 is 2 rows, 16 columns"),
         opt.flag("--everywhere", "re-solve all windows of the shape of --window, one after the other"),
         opt.flag("--around-mismatches", "free the cells around the mismatches (default)"),
@@ -112,7 +112,6 @@ def _row_range(text: str) -> tuple[int, int]:
     opt.OUTPUT.but(type=None),
     opt.value("--svg", "FILE", None, "write the map of --everywhere as SVG"), opt.FORCE, opt.JSON, opt.QUIET,
     epilog=_EXAMPLES,
-    interruptible=True,
 )  # fmt: skip
 def improve(args: argparse.Namespace) -> int:
     _check_options(args)

@@ -76,7 +76,7 @@ _ENDING = (  # what every search with a run directory has
     RUN_DIR,
     opt.START_OPTIONS[0].but("begin with this board, a file, run directory or viewer URL, and search for better ones"),
     *opt.START_OPTIONS[1:],
-    opt.value("--pin", "CELLS", opt.cell_list, "keep these cells of the start board, which must match each other: "
+    opt.value("--pin", "CELLS", None, "keep these cells of the start board, which must match each other: "
               "3,4,10-20, or rows r3, r0-11, from 0"),
     opt.PARAMS,
     opt.value("--target", "SCORE", opt.whole_number, "stop at this score; exit status 1 if it is not reached"),
@@ -141,7 +141,7 @@ def resume(args: argparse.Namespace) -> int:
 @opt.command(
     opt.BOARD, opt.PUZZLE, *opt.BOARD_OPTIONS, *opt.PUZZLE_OPTIONS,
     opt.TIME.but(f"{opt.TIME.settings['help']} (default 60)"),
-    opt.value("--free", "CELLS", opt.cell_list, "only these cells may change: 3,4,10-20, or rows r3, r0-11, from 0 "
+    opt.value("--free", "CELLS", None, "only these cells may change: 3,4,10-20, or rows r3, r0-11, from 0 "
               "(default: any, but half of them stay)"),
     opt.WORKERS.but("islands (default: one for each core)"), opt.SEED, RUN_DIR,
     opt.PARAMS.but("read parameters from this TOML file"), *_ENDING,

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 @opt.command(
-    opt.argument("instances", "INSTANCE", "puzzles to tune for: files or names of shipped instances", nargs="*"),
+    opt.value("instances", "INSTANCE", None, "puzzles to tune for: files or names of shipped instances", nargs="*"),
     *opt.PUZZLE_OPTIONS,
     opt.value("--family", "SPEC", None, "tune for a family of generated puzzles instead, such as like-e2:12x12 or "
               "uniform:8x8:7"),
     opt.value("--study", "DIR", Path, "directory of the study: a new one, or one to continue", required=True),
     opt.TIME.but("time limit of this session, validation included: seconds, or 10m, 8h (default 1h without --trials)"),
     opt.value("--trials", "N", opt.positive_number, "search until the study has N trials"),
-    opt.value("--workers", "N", opt.worker_count, "worker processes (default 1)"),
+    opt.value("--workers", "N", opt.positive_number, "worker processes (default 1)"),
     opt.value("--run-seconds", "S", opt.duration, "length of a long run, converted into nodes by one measurement "
               "(default 10)"),
     opt.NODES.but("length of a long run in nodes instead"),
@@ -116,7 +116,7 @@ def _request(args: argparse.Namespace) -> StudyRequest:
               default=5),
     opt.value("--first-seed", "SEED", opt.whole_number, "random seed of the first run; the others follow (default 1)",
               default=1),
-    opt.value("--workers", "N", opt.worker_count, "processes of a run (default 2)", default=2),
+    opt.value("--workers", "N", opt.positive_number, "processes of a run (default 2)", default=2),
     opt.choice("--engine", ENGINES, "engine to run (default auto, the main one)"),
     opt.flag("--ablate", "also run the main engine with each of its parts switched off, in turn").but(
         dest="with_ablations"),
