@@ -66,13 +66,9 @@ is written only with --solution.
 def verify(args: argparse.Namespace) -> int:
     puzzle, board, document, notes = read_board(args)
     found = verified(puzzle, board)
-    told = out.picked(found, "valid score max_score problems placed cells full")
-    told |= (
-        {"mismatches": len(found.mismatches), "mismatches_by_row": _by_row(puzzle, found)}
-        | out.picked(found, "seams rim_faults")
-        | out.picked(puzzle, "name sha256")
-    )
-    told |= {"format": document.format, "notes": notes}
+    told = out.picked(found, "valid score max_score problems placed cells full seams rim_faults")
+    told |= {"mismatches": len(found.mismatches), "mismatches_by_row": _by_row(puzzle, found)}
+    told |= out.picked(puzzle, "name sha256") | {"format": document.format, "notes": notes}
     out.print_answer(args, told, _judgement(puzzle, found, notes))
     return out.DONE if found.valid else out.ANSWER_IS_NO
 
@@ -201,9 +197,8 @@ def colour_of(choice: str) -> terminal.Colour:
 
 def _facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
     counts = pairing.summarise(puzzle)
-    told = out.picked(puzzle, "name sha256 width height max_score")
+    told = out.picked(puzzle, "name sha256 width height max_score holes framed turns mates rim")
     told |= {"pieces": out.picked(counts, "corners edges inner"), "half_edges": out.picked(counts, "along_rim inside")}
-    told |= out.picked(puzzle, "holes framed turns mates rim")
     told["clues"] = [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues]
     if board is not None:
         found = verified(puzzle, board)
@@ -262,9 +257,9 @@ def generate(args: argparse.Namespace) -> int:
         write_output(args.solution, formats.render("solution", puzzle, solution)[0])
     if args.json:
         clues = [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues]
-        said = out.picked(puzzle, "name width height colours") | {"clues": clues, "seed": args.seed}
-        said |= out.picked(puzzle, "max_score sha256") | out.picked(args, "output solution")
-        out.print_json(said | {"text": text if args.output is None else None})
+        said = out.picked(puzzle, "name width height colours max_score sha256") | {"clues": clues}
+        said |= out.picked(args, "seed output solution") | {"text": text if args.output is None else None}
+        out.print_json(said)
     elif args.output is None:
         sys.stdout.write(text)
     else:
@@ -393,8 +388,8 @@ def instances(args: argparse.Namespace) -> int:
         held = f", {count_of(clues, 'clue')}" if clues else ""
         numbers = f"{puzzle.colours:>2} colours, {puzzle.max_score:>3} inner edges{held}"
         lines.append(f"{name:<{widest}}  {size:>7}  {numbers}")
-        shape = out.picked(puzzle, "width height colours") | {"clues": clues} | out.picked(puzzle, "max_score sha256")
-        rows.append({"name": name} | shape | {"path": str(paths[name])})
+        shape = out.picked(puzzle, "width height colours max_score sha256")
+        rows.append({"name": name} | shape | {"clues": clues, "path": str(paths[name])})
     out.print_answer(args, {"instances": rows}, lines)
     return out.DONE
 

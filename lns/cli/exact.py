@@ -165,9 +165,10 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
     finally:  # the answer is printed even if the file cannot be written, and the file written even if stdout is closed
         if not args.quiet:
             print_notes(notes)
-        facts, lines = _told(args, outcome, counted=count_all or bool(every))
+        facts = out.picked(outcome, "status solutions nodes seconds convention details")
+        facts |= {"solver": args.solver, "answered_by": outcome.answered_by or args.solver}
         facts |= {"instance": args.instance, "instance_sha256": puzzle.sha256, "start": args.start}
-        facts["details"] = outcome.details
+        lines = _lines(args.solver, outcome, counted=count_all or bool(every))
         if shown is not None:
             facts["placements"] = shown.without_blanks(puzzle).pairs()
             facts["url"] = formats.url_if_any(puzzle, shown)
@@ -234,19 +235,14 @@ def _progress_line(progress: Progress) -> str:
     return f"{progress.nodes / 1e6:,.1f} M nodes, {found}{share}"
 
 
-def _told(args: argparse.Namespace, outcome: Outcome, *, counted: bool) -> tuple[dict[str, Any], list[str]]:
-    """The outcome as JSON, and in lines."""
-    solver = f"{args.solver}, answered by {outcome.answered_by}" if outcome.answered_by else args.solver
-    nodes = outcome.nodes
-    facts = {"status": str(outcome.status), "solutions": outcome.solutions, "nodes": nodes}
-    facts |= {"seconds": round(outcome.seconds, 6), "solver": args.solver, "convention": outcome.convention}
-    facts |= {"answered_by": outcome.answered_by or args.solver}
+def _lines(solver: str, outcome: Outcome, *, counted: bool) -> list[str]:
+    """The outcome in lines."""
     unbuilt = "; the time was over before the model was built" if "model_unfinished" in outcome.details else ""
-    told, rate = f"- ({args.solver}: the library does not report them)", ""
-    if nodes is not None:
-        told = f"{nodes:,} ({solver})"
+    told, rate = f"- ({solver}: the library does not report them)", ""
+    if (nodes := outcome.nodes) is not None:
+        told = f"{nodes:,} ({solver}{', answered by ' * bool(outcome.answered_by)}{outcome.answered_by})"
         rate = f", {nodes / outcome.seconds / 1e6 if outcome.seconds else 0.0:#.3g} M nodes/s"
-    return facts, [
+    return [
         f"status      {outcome.status}{unbuilt}",
         f"solutions   {solutions_in_words(outcome.status, outcome.solutions, counted=counted)}",
         f"convention  {outcome.convention}; swapped identical pieces count once",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -56,13 +55,6 @@ examples:
 Exit status: 0 done or a budget spent, 1 there is no filling, 2 bad input, 130 interrupted."""
 
 
-def _cells(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"([0-9]{1,4})(?:-([0-9]{1,4}))?", text)
-    if not match:
-        raise argparse.ArgumentTypeError(f"'{text}' is no range of numbers; expected one like 3-5, or one number")
-    return int(match[1]), int(match[2] or match[1])
-
-
 _SEARCH = (
     opt.flag("--count", "count all fillings, instead of finding the first"),
     opt.value("--weight", "NAME", None, "which pieces are tried first: descender (large ones), ascender, compactness, "
@@ -83,7 +75,7 @@ _SEARCH = (
 _CUT = opt.grouped(
     "limits of --cut",
     opt.value("--pieces", "N", opt.positive_number, "most pieces (default 50)"),
-    opt.value("--cells", "A-B", _cells, "cells of a piece (default: as in the report, no limit)"),
+    opt.value("--cells", "A-B", opt.span, "cells of a piece (default: as in the report, no limit)"),
     opt.value("--longest", "N", opt.positive_number, "no piece is longer than N (default any)"),
     opt.value("--thinnest", "N", opt.positive_number, "no piece is thinner than N (default 1)"),
     opt.flag("--distinct", "no two pieces are equal up to rotation and reflection"),
@@ -250,13 +242,11 @@ def _record(args: argparse.Namespace, grid: Grid) -> int:
 def _print_result(args: argparse.Namespace, grid: Grid, result: FillResult, written: bool) -> None:
     from lns.exact.polyominoes.search import CONVENTION
 
-    facts = {"status": str(result.status), "solutions": result.solutions}
-    facts |= {"nodes": result.nodes, "seconds": round(result.seconds, 6)}
-    facts |= {"convention": CONVENTION} | out.picked(result, "options pruned weight branches deepest filling")
+    facts = out.picked(result, "status solutions nodes seconds options pruned weight branches deepest filling")
     if result.filling is not None and not args.json:
         sys.stdout.write(draw.terminal(grid, result.filling, colour_of(args.colour)) + "\n\n")
-    lines = _lines(args, result, CONVENTION)
-    out.print_answer(args, facts | {"output": str(args.output) if written else None}, lines)
+    facts |= {"convention": CONVENTION, "output": str(args.output) if written else None}
+    out.print_answer(args, facts, _lines(args, result, CONVENTION))
     if args.output is not None and not args.json:
         nothing = "nothing: there is no filling to write" if result.filling is None else "nothing"
         out.print_text(f"written     {args.output if written else nothing}")

@@ -177,10 +177,8 @@ def _dispatch(arguments: list[str]) -> int:
         status: int = pkgutil.resolve_name(commands()[name][0]).run(args)
         return status
     family = arguments[0] if arguments and arguments[0] in FAMILIES else ""
-    names = {name: line for name, (_, line) in commands().items() if " " not in name} | FAMILIES
-    if family:  # its jobs
-        known = ((name.partition(" "), line) for name, (_, line) in commands().items())
-        names = {job: line for (of, _, job), line in known if of == family}
+    known = ((name.rpartition(" "), line) for name, (_, line) in commands().items())
+    names = {last: line for (of, _, last), line in known if of == family} | ({} if family else FAMILIES)
     _refuse_unknown(arguments[bool(family) :], family, names)
     print_text(f"lns {__version__}" if "--version" in arguments else _overview(family, names))
     return 0

@@ -401,8 +401,8 @@ def _run_facts(summary: RunSummary) -> dict[str, Any]:
     """The object of a run in the JSON output."""
     puzzle, history = summary.puzzle, summary.history
     facts: dict[str, Any] = {"run_dir": str(summary.path), "instance": puzzle.name, "instance_sha256": puzzle.sha256}
-    facts |= {"set_sha256": set_sha256(puzzle), "clues": summary.clues} | out.picked(summary.settings, "engine seed")
+    facts |= {"set_sha256": set_sha256(puzzle), "max_score": puzzle.max_score, "elapsed_s": history.elapsed_s}
+    facts |= out.picked(summary, "clues score") | out.picked(summary.settings, "engine seed")
     facts["workers"] = history.sessions[-1].workers if history.sessions else None
-    facts |= {"score": summary.score, "max_score": puzzle.max_score, "elapsed_s": history.elapsed_s}
     facts["improvements"] = [[entry.score, entry.elapsed_s, entry.origin] for entry in history.improvements]
     return facts | {"scores_after": {name: history.score_after(at) for name, at in MARKS}}

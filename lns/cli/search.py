@@ -192,8 +192,8 @@ def estimate(args: argparse.Namespace) -> int:
             result = estimate(puzzle, progress=shown, **out.picked(args, "time seed params"))
     except KeyboardInterrupt:
         return 128 + (signals or [signal.SIGINT])[-1]
-    facts = {"instance": result.puzzle.name, "max_score": result.puzzle.max_score, "seed": result.seed}
-    facts |= {"seconds": round(result.seconds, 3)} | out.picked(result, "nodes measured_score interrupted")
+    facts = {"instance": result.puzzle.name, "max_score": result.puzzle.max_score}
+    facts |= out.picked(result, "seed seconds nodes measured_score interrupted")
     advice = "\nA longer --time narrows it down; --verbose prints the rates behind it."
     lines = _rates(result) if args.verbose else [out.wrapped(f"{result.summary()}\n{advice}", sys.stdout)]
     out.print_answer(args, facts | {"rows": result.records()}, lines)

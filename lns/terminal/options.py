@@ -72,6 +72,14 @@ def size(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
+def span(text: str) -> tuple[int, int]:
+    """Option type: first and last number of a range: 3-5, or 3:6 without the 6, or 3; of rows also r3-5."""
+    match = re.fullmatch(r"r?([0-9]{1,5})(?:([:-])([0-9]{1,5}))?", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"'{text}' is no range; expected one like 3-5, both included, or one number")
+    return int(match[1]), int(match[3] or match[1]) - (match[2] == ":")
+
+
 def nonempty_path(text: str) -> Path:
     """Option type: a path; the empty one, which would be the current directory, is refused."""
     if not text:

@@ -62,7 +62,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
     "improve b.url --puzzle p.json": [
         ("--cells 3,999", "cell 999, off the board"),
         ("--cells 3,3", "twice"),
-        ("--rows 4-", "'4-' is no range of rows"),
+        ("--rows 4-", "'4-' is no range; expected one like 3-5"),
         ("--rows 99", "rows 99-99"),
         ("--everywhere", "expected both or neither"),
         ("--rows 0:1 --cells 3", "exclude each other"),
@@ -156,7 +156,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("--steps s.json -o f.txt", "--steps writes the steps, not the filling; expected no -o or --svg"),
         ("--level easy-0", "there is no level 'easy-0'; expected easy"),
         ("--level easy-1 small.txt", "a FILE and --level are given"),
-        ("--cut 9x9 --cells few", "'few' is no range of numbers; expected one like 3-5"),
+        ("--cut 9x9 --cells few", "'few' is no range; expected one like 3-5"),
         ("--workers 2 --count", "--workers is for a race to the first filling"),
         ("--steps s.json --weight race", "--steps records one search"),
         ("small.txt --cut 9x5", "FILE does nothing with --cut"),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lns.engines import ENGINES
 from lns.terminal import options as opt
 from lns.terminal.inputs import read_puzzles
-from lns.terminal.output import ANSWER_IS_NO, DONE, print_error, print_json, print_text, terminal_width
+from lns.terminal.output import ANSWER_IS_NO, DONE, print_answer, print_error, print_json, print_text, terminal_width
 from lns.tuning import SAMPLERS
 
 if TYPE_CHECKING:
@@ -84,10 +84,7 @@ def tune(args: argparse.Namespace) -> int:
             study=args.study, request=_request(args), time=args.time, trials=args.trials, workers=args.workers,
             report_only=args.report, on_start=sessions.append, on_progress=on_progress,
         )  # fmt: skip
-    if args.json:
-        print_json(result.to_dict())
-    else:
-        print_text(result.summary(max(40, min(100, terminal_width() or 80))), flush=True)
+    print_answer(args, result.to_dict(), [result.summary(max(40, min(100, terminal_width() or 80)))])
     if ended_by:
         return 128 + ended_by
     return ANSWER_IS_NO if result.best_file is None else DONE
@@ -186,8 +183,5 @@ def _card_beside_a_core(args: argparse.Namespace) -> int:
     ((_, puzzle),) = selected_rows(args.rows[:1] or ["like-e2-16x16"], BenchmarkOptions(data=args.data))
     check_card(puzzle)
     rows = side_by_side(puzzle, args.time)
-    if args.json:
-        print_json({"rows": rows})
-    else:
-        print_text(f"{puzzle.name}\n{table(rows)}")
+    print_answer(args, {"rows": rows}, [f"{puzzle.name}\n{table(rows)}"])
     return DONE
