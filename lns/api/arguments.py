@@ -88,11 +88,6 @@ class SessionSpec:
         limits = [rule.steps for rule in self.rules if isinstance(rule, MaxSteps)]
         return min([*limits, *([] if self.steps is None else [self.steps])], default=None)
 
-    @property
-    def grows(self) -> bool:
-        """Whether islands are added where there is room for more."""
-        return self.workers is None and self.most_steps is None
-
 
 @checked_class
 @dataclass(frozen=True, kw_only=True)
@@ -187,7 +182,7 @@ class RunSpec(SessionSpec):
         return puzzle.name if name is None or is_text(name) else name
 
     def start_board(self, puzzle: Puzzle) -> tuple[FoundBoard | None, tuple[Clue, ...], tuple[str, ...]]:
-        """The start board, filled; clues that keep its pinned cells; notes on how it was read.
+        """The start board, filled; clues that keep its pinned cells; notes on how it was read, and its score.
 
         Raises InputError where it breaks a rule, or for bad pins.
         """
@@ -200,7 +195,9 @@ class RunSpec(SessionSpec):
         full = fill(puzzle, legal_start(puzzle, given, source))
         named = cells.parse(self.pins, puzzle) if isinstance(self.pins, str) else self.pins
         pins = () if named is None else pinned(puzzle, given, full, named)
-        return FoundBoard(full, verify(puzzle, full).score, "start"), pins, notes
+        score = verify(puzzle, full).score
+        noted = *(f"start board: {note}" for note in notes), f"the start board has score {score} of {puzzle.max_score}"
+        return FoundBoard(full, score, "start"), pins, noted
 
     def check(self, puzzle: Puzzle) -> None:
         """Raise InputError for a score or an engine that cannot be, of a run for ``puzzle``."""

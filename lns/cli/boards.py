@@ -279,7 +279,6 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
         if args.solution is not None or args.width is not None or args.height is not None:
             raise InputError("--from-3-partition plants no solution and has its own size; expected neither")
         return generating.three_partition(args.from_3_partition, args.seed), None
-    from lns.cli.exact import announce_compilation
     from lns.exact.solvers import count, counted_rotations
 
     def counted(puzzle: Puzzle, seconds: float | None) -> Outcome:
@@ -290,11 +289,10 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
 
     side = next((side for side in (args.width, args.height) if side is not None), 16)
     width, height = (side if given is None else given for given in (args.width, args.height))
-    announce_compilation("colorpairs")
-    counted(generating.uniform(2, 2).puzzle, None)  # ColorPairs is compiled or loaded for it, before the clock starts
-    seconds = ATTEMPTS * PROOF_SECONDS if args.time is None else args.time
-    began, made = time.monotonic(), 0
+    seconds, made = ATTEMPTS * PROOF_SECONDS if args.time is None else args.time, 0
     with live_line(seconds, quiet=args.json) as line:
+        counted(generating.uniform(2, 2).puzzle, None)  # ColorPairs is compiled or loaded before the clock starts
+        began = time.monotonic()
         while made < ATTEMPTS and (left := seconds - (time.monotonic() - began)) > 0:
             planted = generating.unique(width, height, args.unique, args.seed, made)
             made += 1

@@ -103,8 +103,7 @@ class _Found:
         self._kept: list[Board] = []
         self._written = 0
         self.failure: OSError | None = None
-        if folder is not None and not folder.parent.is_dir():
-            raise InputError("there is no such directory", folder.parent)
+        opt.check_folder(folder)
         if folder is not None and not is_new_or_empty(folder):
             raise InputError(
                 "exists and is no empty directory; with --all expected a new directory, or an empty one", folder
@@ -143,8 +142,6 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
         check_board_file(output, puzzle, bool(force))
     solver_for(args.solver, searched, count_all=bool(count_all or every))  # refused before anything is compiled
     found = _Found(puzzle, args.instance, output) if every else None
-    if not args.quiet:
-        announce_compilation(args.solver)
     try:
         with live_line(args.time, quiet=args.quiet) as line:
             request = Request(
@@ -216,15 +213,6 @@ def _options(args: argparse.Namespace) -> Options:
     if args.solver == "colorpairs" and args.seed is not None and not args.random_cell:
         raise InputError("--seed has no effect on solver 'colorpairs' without --random-cell")
     return Options(**given)
-
-
-def announce_compilation(solver: str) -> None:
-    """Print a line on stderr if ``solver`` must be compiled first."""
-    from lns.exact.kernels.cache import is_compiled
-
-    entry = SOLVERS.get(solver)
-    if entry is not None and entry.kernel_module is not None and not is_compiled(entry.kernel_module):
-        out.print_error("compiling the search, once for this installation: about half a minute of an idle core ...")
 
 
 def _progress_line(progress: Progress) -> str:

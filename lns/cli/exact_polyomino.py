@@ -7,7 +7,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lns.api.arguments import check_workers
 from lns.cli.boards import colour_of
@@ -105,10 +105,7 @@ def polyomino(args: argparse.Namespace) -> int:
             jobs = " and ".join(entry[0] for entry in _JOBS if entry[0] and name in entry[1])
             named = {"--solver": "--solver xcover", "file": "FILE"}.get(name, name)
             raise InputError(f"{named} {f'does nothing with {asked}' if asked else f'is for {jobs}'}")
-    try:
-        return job(args)
-    except MemoryError:
-        raise InputError("the grid needs more memory than there is; expected a smaller one", args.file) from None
+    return job(args)
 
 
 def _is_given(args: argparse.Namespace, option: str) -> bool:
@@ -155,9 +152,8 @@ def _write_grid(args: argparse.Namespace, grid: Grid, planted: tuple[str, ...] |
         said = f"{args.output}: {size}, {count_of(len(grid.pieces), 'piece')} of {kinds}"
     if args.svg is not None:
         write_output(args.svg, draw.svg(grid, planted or grid.rows))
-    facts: dict[str, Any] = {"grid": text, "pieces": len(grid.pieces)}
-    facts |= {} if planted is None else {"filling": planted}
-    out.print_answer(args, facts | {"output": None if args.output is None else str(args.output)}, [said])
+    output = None if args.output is None else str(args.output)
+    out.print_answer(args, {"grid": text, "pieces": len(grid.pieces), "filling": planted, "output": output}, [said])
     return out.DONE
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import math
 import os
 import select
 import shlex
@@ -367,7 +366,7 @@ def _chart(runs: Sequence[RunSummary]) -> list[str]:
     grid = [[" "] * columns for _ in range(high - low + 1)]
     for number, history in enumerate(histories):
         for column in range(columns):
-            left, right = (first * math.exp(math.log(end / first) * at / columns) for at in (column, column + 1))
+            left, right = (first * (end / first) ** (at / columns) for at in (column, column + 1))
             reached = history.elapsed_s >= left or not column
             score = history.score_after(min(right, history.elapsed_s)) if reached else None
             if score is not None and score >= low:

@@ -9,6 +9,7 @@ import re
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -39,13 +40,10 @@ def duration(text: str) -> float:
 
 def whole_number(text: str) -> int:
     """Option type: an integer from 0, of at most 18 digits, or like 2e8 or 1.5e9."""
-    match = re.fullmatch(r"([0-9]{1,18})(?:(?:\.([0-9]{1,18}))?e([0-9]{1,2}))?", text)
-    if match:
-        whole, decimals, exponent = (group or "" for group in match.groups())
-        zeros = int(exponent or 0) - len(decimals)
-        number: int = int(whole + decimals) * 10 ** max(0, zeros)
-        if zeros >= 0 and number < 10**18:
-            return number
+    if re.fullmatch(r"[0-9]{1,18}((\.[0-9]{1,18})?e[0-9]{1,2})?", text):
+        number = Decimal(text)
+        if number == int(number) < 10**18:
+            return int(number)
     raise argparse.ArgumentTypeError(
         f"'{text}' is no whole number of at most 18 digits; expected 0 or more, or like 2e8"
     )
