@@ -150,23 +150,16 @@ def parse(text: str, puzzle: Puzzle) -> list[int]:
         The text is no such list, or it names a cell or row that is not on the board.
     """
     found: list[int] = []
-    for first, last, of_rows in spans(text):
-        size = puzzle.width if of_rows else 1
-        if (last + 1) * size > puzzle.cells:
-            what, end = ("row", puzzle.height - 1) if of_rows else ("cell", puzzle.cells - 1)
-            raise InputError(f"the list names {what} {last}, off the board; expected 0 to {end}")
-        found += range(first * size, (last + 1) * size)
-    return found
-
-
-def spans(text: str) -> list[tuple[int, int, bool]]:
-    """(first, last, whether rows are meant) of each part of a list as `parse` reads it; InputError if it is none."""
-    found = []
     for part in text.split(","):
         match = _SPAN.fullmatch(part.strip())
         if not match or int(match[3] or match[2]) < int(match[2]):
             raise InputError(
                 f"'{text}' is no list of cells; expected numbers from 0 like 3,4,10-20, rows like r3 or r3-5"
             )
-        found.append((int(match[2]), int(match[3] or match[2]), bool(match[1])))
+        of_rows, first, last = bool(match[1]), int(match[2]), int(match[3] or match[2])
+        size = puzzle.width if of_rows else 1
+        if (last + 1) * size > puzzle.cells:
+            what, end = ("row", puzzle.height - 1) if of_rows else ("cell", puzzle.cells - 1)
+            raise InputError(f"the list names {what} {last}, off the board; expected 0 to {end}")
+        found += range(first * size, (last + 1) * size)
     return found

@@ -310,12 +310,6 @@ def _ignore_signals() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def is_client(executor: object) -> bool:
-    """Whether ``executor`` is a client of Dask."""
-    kinds = type(executor).__mro__
-    return any(kind.__module__.startswith("distributed.") and kind.__name__ == "Client" for kind in kinds)
-
-
 def versions() -> dict[str, str]:
     """Versions, and a digest of all parameters: equal in processes that search alike."""
     packages = {name: metadata.version(name) for name in ("numba", "numpy")}

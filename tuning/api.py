@@ -16,7 +16,6 @@ from typing import Any
 from lns.api import kept_params
 from lns.api.arguments import check_workers
 from lns.api.kept_params import KeptParams
-from lns.cores import max_workers
 from lns.instances.arguments import checked
 from lns.instances.errors import InputError
 from lns.instances.files import atomic_write
@@ -188,8 +187,7 @@ def tune(
             raise InputError(f"unknown setting '{unknown[0]}'; expected one of {', '.join(known)}")
         named = (instances,) if isinstance(instances, str | Puzzle) else tuple(instances)
         request = StudyRequest(**{"command": "lns.tune(...)", "instances": named, **settings})
-    if workers is not None:
-        check_workers(workers, max_workers())
+    check_workers(workers)
     for is_wrong, sentence in (
         (time is not None and not 0 < time <= UNLIMITED_S,
          f"a time of {time} s; expected more than 0 and at most {UNLIMITED_S:.0f} s"),

@@ -23,7 +23,6 @@ from statistics import median, median_low
 from typing import Any
 
 from lns.api.arguments import check_workers
-from lns.cores import max_workers
 from lns.exact.child_process import peak_bytes
 from lns.exact.compare import append_row, check_appendable
 from lns.exact.text_table import aligned
@@ -99,7 +98,7 @@ class BenchmarkOptions:
     def __post_init__(self) -> None:
         if self.with_ablations and self.engine != "auto":
             raise InputError(f"ablations are of the main engine; expected no engine '{self.engine}' with them")
-        check_workers(self.workers, max_workers())
+        check_workers(self.workers)
         if self.seeds < 1 or not 0 < self.time <= UNLIMITED_S:
             raise InputError(
                 f"{self.seeds} seeds of {self.time} s; expected 1 or more of more than 0 s, at most {UNLIMITED_S:.0f} s"

@@ -62,13 +62,19 @@ class SessionSpec:
     raise_interrupt: bool = False
     executor: Executor | Client | None = None
 
+    def __post_init__(self) -> None:
+        """Raise InputError for a number that cannot be."""
+        check_workers(self.workers, elsewhere=not isinstance(self.executor, Executor | None))
+        if self.time is not None and not 0 < self.time <= UNLIMITED_S:
+            raise InputError(f"a time of {self.time} s; expected more than 0 and at most {UNLIMITED_S:.0f} s")
+        if self.steps is not None and self.steps < 1:
+            raise InputError(f"{self.steps} steps; expected 1 or more")
+
     @property
     def seconds(self) -> float:
-        """Seconds of search at most. Raises InputError for a time that cannot be."""
+        """Seconds of search at most."""
         if self.time is None:
             return DEFAULT_SECONDS if self.steps is None and self.stop is None else UNLIMITED_S
-        if not 0 < self.time <= UNLIMITED_S:
-            raise InputError(f"a time of {self.time} s; expected more than 0 and at most {UNLIMITED_S:.0f} s")
         return float(self.time)
 
     @property
@@ -81,17 +87,6 @@ class SessionSpec:
         """Steps of each island at most, by ``steps`` and by the rule; None without a limit."""
         limits = [rule.steps for rule in self.rules if isinstance(rule, MaxSteps)]
         return min([*limits, *([] if self.steps is None else [self.steps])], default=None)
-
-    @property
-    def grows(self) -> bool:
-        """Whether islands are added where there is room for more."""
-        return self.workers is None and self.most_steps is None
-
-    def check_workers(self) -> None:
-        """Raise InputError for a number of workers that cannot be."""
-        here = self.executor is None or isinstance(self.executor, Executor)
-        if self.workers is not None:
-            check_workers(self.workers, max_workers() if here else MAX_ISLANDS)
 
 
 @checked_class
@@ -172,6 +167,13 @@ class RunSpec(SessionSpec):
     start_number: int | None = None
     notes: Sequence[str] = ()
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_seed(self.seed)
+        if not self.checkpoint_s >= LEAST_CHECKPOINT_S:
+            every, least = f"{self.checkpoint_s:g} s", f"{LEAST_CHECKPOINT_S:g} seconds"
+            raise InputError(f"a checkpoint every {every} is too often; expected {least} or more")
+
     def name_of(self, puzzle: Puzzle) -> str:
         """How the files of the run name its puzzle."""
         name = self.instance
@@ -180,7 +182,7 @@ class RunSpec(SessionSpec):
         return puzzle.name if name is None or is_text(name) else name
 
     def start_board(self, puzzle: Puzzle) -> tuple[FoundBoard | None, tuple[Clue, ...], tuple[str, ...]]:
-        """The start board, filled; clues that keep its pinned cells; notes on how it was read.
+        """The start board, filled; clues that keep its pinned cells; notes on how it was read, and its score.
 
         Raises InputError where it breaks a rule, or for bad pins.
         """
@@ -193,31 +195,24 @@ class RunSpec(SessionSpec):
         full = fill(puzzle, legal_start(puzzle, given, source))
         named = cells.parse(self.pins, puzzle) if isinstance(self.pins, str) else self.pins
         pins = () if named is None else pinned(puzzle, given, full, named)
-        return FoundBoard(full, verify(puzzle, full).score, "start"), pins, notes
+        score = verify(puzzle, full).score
+        noted = *(f"start board: {note}" for note in notes), f"the start board has score {score} of {puzzle.max_score}"
+        return FoundBoard(full, score, "start"), pins, noted
 
     def check(self, puzzle: Puzzle) -> None:
-        """Raise InputError for a number or a name that cannot be, of a run for ``puzzle``."""
+        """Raise InputError for a score or an engine that cannot be, of a run for ``puzzle``."""
         refuse_copies(puzzle, "polish" if self.engine == "polish" else "solve")
         most = puzzle.max_score
         if self.engine not in ENGINES:
             raise InputError(unknown("engine", self.engine, ENGINES))
         if self.engine == "gpu":
             check_card(puzzle)
-        self.check_workers()
-        check_seed(self.seed)
         if self.target is not None and not 0 <= self.target <= most:
             raise InputError(f"a target of {self.target} cannot be reached: {puzzle.name} has {most} inner edges")
         if self.target is not None and self.target > (possible := pairing(puzzle)).best_possible:
             raise InputError(f"a target of {self.target} cannot be reached: {possible}")
-        if self.steps is not None and self.steps < 1:
-            raise InputError(f"{self.steps} steps; expected 1 or more")
         if self.min_score is not None and not 0 <= self.min_score <= most:
             raise InputError(f"a least score of {self.min_score}; expected 0 to {most}, the best of {puzzle.name}")
-        if not self.checkpoint_s >= LEAST_CHECKPOINT_S:
-            raise InputError(
-                f"a checkpoint every {self.checkpoint_s:g} s is too often; expected {LEAST_CHECKPOINT_S:g} seconds or "
-                "more"
-            )
 
 
 @checked_class
@@ -296,10 +291,12 @@ def check_seed(seed: int | None) -> None:
         raise InputError(f"a seed of {seed}; expected 0 to 2**64 - 1")
 
 
-def check_workers(workers: int, most: int) -> None:
-    """Raise InputError for a number of workers that cannot be."""
+def check_workers(workers: int | None, *, elsewhere: bool = False) -> None:
+    """Raise InputError for a number of workers that cannot be, on this machine or on others."""
+    if workers is None:
+        return
+    most, where = (MAX_ISLANDS, "one run") if elsewhere else (max_workers(), f"{os.cpu_count()} processors")
     if workers > most:
-        where = f"{os.cpu_count()} processors" if most < MAX_ISLANDS else "one run"
         raise InputError(f"{workers} workers are too many for {where}; expected at most {most}")
     if workers < 1:
         raise InputError(f"{workers} workers; expected 1 or more")

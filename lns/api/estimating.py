@@ -67,7 +67,8 @@ class EstimateRow:
         longest = 1 / self.low if self.low else math.inf
         factor = max(hours / shortest, longest / hours)
         if factor > CLOSE:
-            return f"{time_in_words(hours)}, uncertain by a factor of {_rounded(factor)}{seen}"
+            rounded = f"{float(f'{factor:.1g}'):,.0f}" if factor < 1e6 else "millions"
+            return f"{time_in_words(hours)}, uncertain by a factor of {rounded}{seen}"
         if longest * 3600 < 1:
             return f"{time_in_words(hours)}{seen}"
         bounds = f"between {time_in_words(shortest, exact=True)} and {time_in_words(longest, exact=True)}"
@@ -90,11 +91,6 @@ def time_in_words(hours: float, *, exact: bool = False) -> str:
             number = f"{float(f'{seconds / size:.1g}' if seconds < 9.5 * size else f'{seconds / size:.2g}'):,.0f}"
             return f"{'' if exact else 'about '}{number} {unit}{'s' * (number != '1')}"
     return "less than a second"
-
-
-def _rounded(factor: float) -> str:
-    """A factor with one digit: 20, 300, 4,000."""
-    return f"{float(f'{factor:.1g}'):,.0f}" if factor < 1e6 else "millions"
 
 
 @dataclass(frozen=True)
@@ -218,8 +214,7 @@ def estimate(
         rows.append(_row(score, measured_score, children, measurement))
         if rows[-1].core_days > MAX_CORE_DAYS:
             break
-    made = measurement.seconds, measurement.nodes
-    return Estimate(known, seed, tuple(rows), *made, measured_score, interrupted)
+    return Estimate(known, seed, tuple(rows), measurement.seconds, measurement.nodes, measured_score, interrupted)
 
 
 def _row(score: int, measured_score: int, children: ChildMeans, measurement: Measurement) -> EstimateRow:

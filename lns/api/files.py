@@ -145,8 +145,8 @@ def save(
     """
     if isinstance(board, Puzzle):
         formats.write(path, format, board, None)
-        return
-    formats.write(path, format, known_puzzle(board, puzzle), board)
+    else:
+        formats.write(path, format, known_puzzle(board, puzzle), board)
 
 
 def known_puzzle(board: Board, puzzle: Puzzle | None = None) -> Puzzle:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from lns.engine import Statistics
@@ -30,14 +30,8 @@ CHOICES = ("auto", "terminal", "notebook", "none")
 
 
 @runtime_checkable
-class ProgressView(Protocol):
+class ProgressView(AbstractContextManager[Any], Protocol):
     """What shows the progress of a search; a context manager around it."""
-
-    def __enter__(self) -> ProgressView: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None: ...
 
     def show(self, line: str, elapsed: float) -> None:
         """Show ``line``; ``elapsed``: seconds of search."""

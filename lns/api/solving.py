@@ -108,10 +108,8 @@ def solve(spec: RunSpec) -> Result:
         for note in (*spec.notes, *notes):
             log.info("%s: %s", puzzle.name, note)
         for note in start_notes:
-            log.info("start board: %s", note)
+            log.info("%s", note)
         log_choice(source, params_note)
-        if start is not None:
-            log.info("the start board has score %d of %d", start.score, puzzle.max_score)
         all_cores = spec.workers is None and spec.executor is None and workers > 1
         log.info(
             "%s%s, seed %d%s, %s", count_of(workers, "worker"), " (one for each core)" * all_cores, settings.seed,
@@ -145,7 +143,6 @@ def resume(spec: ResumeSpec) -> Result:
             if not history.budget_s:
                 used = "how long it was to last is not known, as status.json cannot be read"
             raise InputError(f"{used}; say how much longer with --time", spec.run_dir)
-        spec.check_workers()
         recovered = recover(directory)
         settings, seconds = directory.settings, history.remaining_s if spec.time is None else spec.seconds
         executor = _executor(stack, spec)
@@ -222,7 +219,8 @@ class SearchSession:
         self.archipelago = archipelago = Archipelago(
             Search(searched, settings.parameters, settings.seed, settings.engine, settings.operators or None), workers,
             start=best._replace(origin=origin) if best else None, min_score=settings.min_score, executor=executor,
-            grows=spec.grows, islands=found.islands, other_statistics=history.other_statistics,
+            grows=spec.workers is None and spec.most_steps is None, islands=found.islands,
+            other_statistics=history.other_statistics,
         )  # fmt: skip
         if best is not None:
             recorder.record_known_best(best)
@@ -370,13 +368,8 @@ def _executor(stack: contextlib.ExitStack, spec: SessionSpec) -> Executor | None
     """Where rounds are searched. A client of a cluster becomes its workers, which are closed with ``stack``."""
     if spec.executor is None or isinstance(spec.executor, Executor):
         return spec.executor
-    from lns.cluster import DaskWorkers, is_client
+    from lns.cluster import DaskWorkers
 
-    if not is_client(spec.executor):
-        raise InputError(
-            f"the executor is of the type {type(spec.executor).__name__}; expected a concurrent.futures.Executor or a "
-            "distributed.Client"
-        )
     return stack.enter_context(DaskWorkers(spec.executor))
 
 

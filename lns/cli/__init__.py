@@ -28,10 +28,7 @@ COMMANDS = {
     "exact cnf": ("lns.cli.exact:cnf", "write a puzzle as a formula for SAT solvers"),
     "exact decode": ("lns.cli.exact:decode", "read a SAT solver's answer back as a board"),
     "exact pieces": ("lns.cli.exact_pieces:pieces", "tell a set's 2x2 blocks, and pairs of colours it lacks"),
-    "exact isomorphic": (
-        "lns.cli.exact_pieces:isomorphic",
-        "test whether two sets of pieces are equal but for colours",
-    ),
+    "exact isomorphic": ("lns.cli.exact_pieces:isomorphic", "test whether two sets of pieces differ in colours only"),
     "exact graph": ("lns.cli.exact_pieces:graph", "write a graph as pieces, read it back, or compare two graphs"),
     "exact triples": ("lns.cli.exact_pieces:triples", "read a 3-partition off a perfect board of its puzzle"),
     "exact design": ("lns.cli.exact_pieces:design", "search for a hard puzzle, or for one with a single solution"),
@@ -39,14 +36,15 @@ COMMANDS = {
     "exact trace": ("lns.cli.web:trace", "record a search step by step, as a page that plays it"),
     "exact paper": ("lns.cli.exact_paper:paper", "repeat the experiments of a paper on instances of its kind"),
 }
+ALIASES = {"ladder": "benchmark"}  # another name of a command -> its name
 FAMILIES = {"exact": "count or find perfect solutions with an exact solver"}  # family -> its line in `lns --help`
 
-# title in `lns --help` -> its commands; those of other packages belong to the last one
+# title in `lns --help` -> its commands, also those of other packages
 GROUPS = {
     "daily": ("solve", "resume", "watch", "show", "verify", "web"),
     "boards": ("polish", "improve", "convert", "generate", "instances"),
     "runs": ("status", "stop", "report", "collect", "compare", "merge"),
-    "research": ("estimate", "params", "exact"),
+    "research": ("estimate", "params", "exact", "tune", "benchmark"),
 }
 
 # what people type -> what they mean

@@ -66,13 +66,9 @@ is written only with --solution.
 def verify(args: argparse.Namespace) -> int:
     puzzle, board, document, notes = read_board(args)
     found = verified(puzzle, board)
-    told = out.picked(found, "valid score max_score problems placed cells full")
-    told |= (
-        {"mismatches": len(found.mismatches), "mismatches_by_row": _by_row(puzzle, found)}
-        | out.picked(found, "seams rim_faults")
-        | out.picked(puzzle, "name sha256")
-    )
-    told |= {"format": document.format, "notes": notes}
+    told = out.picked(found, "valid score max_score problems placed cells full seams rim_faults")
+    told |= {"mismatches": len(found.mismatches), "mismatches_by_row": _by_row(puzzle, found)}
+    told |= out.picked(puzzle, "name sha256") | {"format": document.format, "notes": notes}
     out.print_answer(args, told, _judgement(puzzle, found, notes))
     return out.DONE if found.valid else out.ANSWER_IS_NO
 
@@ -201,9 +197,8 @@ def colour_of(choice: str) -> terminal.Colour:
 
 def _facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
     along_rim, inside = pairing.half_edges(puzzle)
-    told = out.picked(puzzle, "name sha256 width height max_score")
+    told = out.picked(puzzle, "name sha256 width height max_score holes framed turns mates rim")
     told |= {"pieces": pairing.piece_kinds(puzzle), "half_edges": {"along_rim": along_rim, "inside": inside}}
-    told |= out.picked(puzzle, "holes framed turns mates rim")
     told["clues"] = [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues]
     if board is not None:
         found = verified(puzzle, board)
@@ -212,7 +207,7 @@ def _facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
 
 
 @opt.command(
-    opt.argument("kind", "KIND", ", ".join(KINDS), nargs="?"),
+    opt.value("kind", "KIND", None, ", ".join(KINDS), nargs="?"),
     opt.value("--unique", "HOW", None, "instead of KIND: a puzzle with a single solution and m+n-2 or max colours "
               "(HOW)"),
     opt.TIME.but("stop the proofs of --unique after S seconds, or like 10m "
@@ -262,9 +257,9 @@ def generate(args: argparse.Namespace) -> int:
         write_output(args.solution, formats.render("solution", puzzle, solution)[0])
     if args.json:
         clues = [[clue.cell, clue.piece, clue.rotation] for clue in puzzle.clues]
-        said = out.picked(puzzle, "name width height colours") | {"clues": clues, "seed": args.seed}
-        said |= out.picked(puzzle, "max_score sha256") | out.picked(args, "output solution")
-        out.print_json(said | {"text": text if args.output is None else None})
+        said = out.picked(puzzle, "name width height colours max_score sha256") | {"clues": clues}
+        said |= out.picked(args, "seed output solution") | {"text": text if args.output is None else None}
+        out.print_json(said)
     elif args.output is None:
         sys.stdout.write(text)
     else:
@@ -284,7 +279,6 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
         if args.solution is not None or args.width is not None or args.height is not None:
             raise InputError("--from-3-partition plants no solution and has its own size; expected neither")
         return generating.three_partition(args.from_3_partition, args.seed), None
-    from lns.cli.exact import announce_compilation
     from lns.exact.solvers import count, counted_rotations
 
     def counted(puzzle: Puzzle, seconds: float | None) -> Outcome:
@@ -295,11 +289,10 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
 
     side = next((side for side in (args.width, args.height) if side is not None), 16)
     width, height = (side if given is None else given for given in (args.width, args.height))
-    announce_compilation("colorpairs")
-    counted(generating.uniform(2, 2).puzzle, None)  # ColorPairs is compiled or loaded for it, before the clock starts
-    seconds = ATTEMPTS * PROOF_SECONDS if args.time is None else args.time
-    began, made = time.monotonic(), 0
+    seconds, made = ATTEMPTS * PROOF_SECONDS if args.time is None else args.time, 0
     with live_line(seconds, quiet=args.json) as line:
+        counted(generating.uniform(2, 2).puzzle, None)  # ColorPairs is compiled or loaded before the clock starts
+        began = time.monotonic()
         while made < ATTEMPTS and (left := seconds - (time.monotonic() - began)) > 0:
             planted = generating.unique(width, height, args.unique, args.seed, made)
             made += 1
@@ -315,8 +308,8 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
 
 
 @opt.command(
-    opt.argument("input", "IN", "a file, a viewer URL, or the name of a shipped instance", nargs="?"),
-    opt.argument("output", "OUT", "the file to write; - is stdout and needs --to", nargs="?"),
+    opt.value("input", "IN", None, "a file, a viewer URL, or the name of a shipped instance", nargs="?"),
+    opt.value("output", "OUT", None, "the file to write; - is stdout and needs --to", nargs="?"),
     opt.flag("--list", "list all formats, with an example line each, and end"),
     opt.value("--from --format", "F", None, "format of IN (default: recognised by its content); of a puzzle "
               "--puzzle-format is the same", dest="from_format"),
@@ -393,8 +386,8 @@ def instances(args: argparse.Namespace) -> int:
         held = f", {count_of(clues, 'clue')}" if clues else ""
         numbers = f"{puzzle.colours:>2} colours, {puzzle.max_score:>3} inner edges{held}"
         lines.append(f"{name:<{widest}}  {size:>7}  {numbers}")
-        shape = out.picked(puzzle, "width height colours") | {"clues": clues} | out.picked(puzzle, "max_score sha256")
-        rows.append({"name": name} | shape | {"path": str(paths[name])})
+        shape = out.picked(puzzle, "width height colours max_score sha256")
+        rows.append({"name": name} | shape | {"clues": clues, "path": str(paths[name])})
     out.print_answer(args, {"instances": rows}, lines)
     return out.DONE
 

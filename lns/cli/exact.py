@@ -77,7 +77,7 @@ in JSON) for kissat and xcover, which do not report it.
 Exit status: 0 done or a budget spent, 1 there is no solution, 2 bad input, 130 interrupted."""
 
 
-@opt.command(*_SEARCH, *_PARTS, epilog=_EPILOG, interruptible=True)
+@opt.command(*_SEARCH, *_PARTS, epilog=_EPILOG)
 def count(args: argparse.Namespace) -> int:
     return _search(args, count_all=True)
 
@@ -86,7 +86,7 @@ def count(args: argparse.Namespace) -> int:
     *_SEARCH,
     opt.flag("--all", "find all solutions, not only the first"),
     opt.OUTPUT.but("write the board to FILE (.json, .url or .solution.txt); with --all a directory, one file a board"),
-    opt.FORCE.but("overwrite FILE if it exists (not with --all)"), *_PARTS, epilog=_EPILOG, interruptible=True,
+    opt.FORCE.but("overwrite FILE if it exists (not with --all)"), *_PARTS, epilog=_EPILOG,
 )  # fmt: skip
 def solve(args: argparse.Namespace) -> int:
     return _search(args, count_all=False)
@@ -103,8 +103,7 @@ class _Found:
         self._kept: list[Board] = []
         self._written = 0
         self.failure: OSError | None = None
-        if folder is not None and not folder.parent.is_dir():
-            raise InputError("there is no such directory", folder.parent)
+        opt.check_folder(folder)
         if folder is not None and not is_new_or_empty(folder):
             raise InputError(
                 "exists and is no empty directory; with --all expected a new directory, or an empty one", folder
@@ -143,8 +142,6 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
         check_board_file(output, puzzle, bool(force))
     solver_for(args.solver, searched, count_all=bool(count_all or every))  # refused before anything is compiled
     found = _Found(puzzle, args.instance, output) if every else None
-    if not args.quiet:
-        announce_compilation(args.solver)
     try:
         with live_line(args.time, quiet=args.quiet) as line:
             request = Request(
@@ -165,9 +162,10 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
     finally:  # the answer is printed even if the file cannot be written, and the file written even if stdout is closed
         if not args.quiet:
             print_notes(notes)
-        facts, lines = _told(args, outcome, counted=count_all or bool(every))
+        facts = out.picked(outcome, "status solutions nodes seconds convention details")
+        facts |= {"solver": args.solver, "answered_by": outcome.answered_by or args.solver}
         facts |= {"instance": args.instance, "instance_sha256": puzzle.sha256, "start": args.start}
-        facts["details"] = outcome.details
+        lines = _lines(args.solver, outcome, counted=count_all or bool(every))
         if shown is not None:
             facts["placements"] = shown.without_blanks(puzzle).pairs()
             facts["url"] = formats.url_if_any(puzzle, shown)
@@ -217,15 +215,6 @@ def _options(args: argparse.Namespace) -> Options:
     return Options(**given)
 
 
-def announce_compilation(solver: str) -> None:
-    """Print a line on stderr if ``solver`` must be compiled first."""
-    from lns.exact.kernels.cache import is_compiled
-
-    entry = SOLVERS.get(solver)
-    if entry is not None and entry.kernel_module is not None and not is_compiled(entry.kernel_module):
-        out.print_error("compiling the search, once for this installation: about half a minute of an idle core ...")
-
-
 def _progress_line(progress: Progress) -> str:
     if progress.building:
         return "building the model"
@@ -234,19 +223,14 @@ def _progress_line(progress: Progress) -> str:
     return f"{progress.nodes / 1e6:,.1f} M nodes, {found}{share}"
 
 
-def _told(args: argparse.Namespace, outcome: Outcome, *, counted: bool) -> tuple[dict[str, Any], list[str]]:
-    """The outcome as JSON, and in lines."""
-    solver = f"{args.solver}, answered by {outcome.answered_by}" if outcome.answered_by else args.solver
-    nodes = outcome.nodes
-    facts = {"status": str(outcome.status), "solutions": outcome.solutions, "nodes": nodes}
-    facts |= {"seconds": round(outcome.seconds, 6), "solver": args.solver, "convention": outcome.convention}
-    facts |= {"answered_by": outcome.answered_by or args.solver}
+def _lines(solver: str, outcome: Outcome, *, counted: bool) -> list[str]:
+    """The outcome in lines."""
     unbuilt = "; the time was over before the model was built" if "model_unfinished" in outcome.details else ""
-    told, rate = f"- ({args.solver}: the library does not report them)", ""
-    if nodes is not None:
-        told = f"{nodes:,} ({solver})"
+    told, rate = f"- ({solver}: the library does not report them)", ""
+    if (nodes := outcome.nodes) is not None:
+        told = f"{nodes:,} ({solver}{', answered by ' * bool(outcome.answered_by)}{outcome.answered_by})"
         rate = f", {nodes / outcome.seconds / 1e6 if outcome.seconds else 0.0:#.3g} M nodes/s"
-    return facts, [
+    return [
         f"status      {outcome.status}{unbuilt}",
         f"solutions   {solutions_in_words(outcome.status, outcome.solutions, counted=counted)}",
         f"convention  {outcome.convention}; swapped identical pieces count once",
@@ -264,7 +248,7 @@ def solutions_in_words(status: SolveStatus, solutions: int, *, counted: bool) ->
     return f"at least {solutions:,}" if counted else f"{solutions:,} found; the search ended there"
 
 
-@opt.command(opt.JSON, interruptible=True)
+@opt.command(opt.JSON)
 def solvers(args: argparse.Namespace) -> int:
     known = all_solvers()
     width, rows, lines = max(map(len, known)), [], []
@@ -285,7 +269,6 @@ def solvers(args: argparse.Namespace) -> int:
     opt.flag("--sizes", "print only the number of variables and of clauses by family"), opt.FORCE,
     opt.JSON.but("print one JSON object about the formula to stdout (with -o or --sizes)"),
     epilog="Comments at the head of the file explain the variables.",
-    interruptible=True,
 )  # fmt: skip
 def cnf(args: argparse.Namespace) -> int:
     from lns.api.exact import cnf
@@ -307,12 +290,12 @@ def cnf(args: argparse.Namespace) -> int:
 
 
 @opt.command(
-    opt.argument("answer", "ANSWER", "a file with the output of the solver, or the result file of minisat; - is stdin"),
+    opt.value("answer", "ANSWER", None, "a file with the output of the solver, or the result file of minisat; - is "
+              "stdin"),
     opt.INSTANCE.but("the puzzle of the formula"), *opt.PUZZLE_OPTIONS,
     _ENCODING.but("the encoding of the formula"), opt.OUTPUT,
     opt.FORCE, opt.JSON,
     epilog="Exit status: 0 the board is perfect, 1 it is not or there is none, 2 bad input.",
-    interruptible=True,
 )  # fmt: skip
 def decode(args: argparse.Namespace) -> int:
     from lns.api.exact import decode

@@ -39,15 +39,8 @@ PAPERS = {
 }
 
 
-def _paper_name(text: str) -> str:
-    """A key of `PAPERS`. Raises ArgumentTypeError with the nearest name otherwise."""
-    if text not in PAPERS:
-        raise argparse.ArgumentTypeError(unknown("paper", text, PAPERS))
-    return text
-
-
 @opt.command(
-    opt.argument("instances", "INSTANCE", "puzzle files, or names of shipped instances", nargs="+"),
+    opt.value("instances", "INSTANCE", None, "puzzle files, or names of shipped instances", nargs="+"),
     *opt.PUZZLE_OPTIONS,
     opt.value("--solvers", "NAME", None, "solvers, as `lns exact solvers` lists them, or all (default colorpairs "
               "rowscan)", nargs="+", default=["colorpairs", "rowscan"]),
@@ -57,7 +50,6 @@ def _paper_name(text: str) -> str:
     opt.SEED.but("random seed of the local searches (default 0)", default=0),
     opt.OUTPUT.but("append a row for each run; runs that the file has already are not repeated", metavar="CSV"),
     opt.JSON,
-    interruptible=True,
 )  # fmt: skip
 def compare(args: argparse.Namespace) -> int:
     from lns.api.exact import compare
@@ -90,7 +82,7 @@ def _progress(line: LiveLine, planned: Sequence[str]) -> Callable[[ComparisonRow
 
 
 @opt.command(
-    opt.argument("paper", "PAPER", "a name of the list below", _paper_name),
+    opt.value("paper", "PAPER", None, "a name of the list below"),
     opt.flag("--full", "the scale of the paper: a night and more, cuvillier2010 months"),
     opt.value("--budget", "S", opt.duration, "seconds for each run; with jolivet2008 million nodes of a tree"),
     opt.value("--per-size", "N", opt.positive_number, "instances for each size or class"),
@@ -104,18 +96,18 @@ def _progress(line: LiveLine, planned: Sequence[str]) -> Callable[[ComparisonRow
     opt.OUTPUT.but("a row for each run; runs that it has are not repeated", metavar="CSV"),
     opt.flag("--show", "run nothing: print the tables of the rows in CSV, and what is missing"),
     epilog="papers:\n" + "\n".join(f"  {name:<14} {line}" for name, line in PAPERS.items()),
-    interruptible=True,
 )  # fmt: skip
 def paper(args: argparse.Namespace) -> int:
     from lns.exact import compare as comparison
 
+    if args.paper not in PAPERS:
+        raise InputError(unknown("paper", args.paper, PAPERS))
     if args.show and (args.output is None or not args.output.exists()):
         raise InputError("--show prints the tables of finished runs; expected -o with a file of them", args.output)
     if args.paper == "all":
         return _print_standing(args)
     paper: Any = import_module(f"lns.exact.paper.{args.paper}")
     plan = _plan(args, paper)
-
     planned: list[PlannedRun] = list(paper.runs(plan))
     if not planned:
         known = f"the sizes {', '.join(map(str, paper.FULL.sizes))}"
@@ -199,10 +191,10 @@ def _checked_solvers(args: argparse.Namespace, plan: Plan, paper: Any) -> tuple[
     possible = SOLVERS if args.paper == "bailleux2025" else paper.METHODS if is_benoist else plan.solvers
     for solver in args.solvers:
         if solver not in possible:
-            what = "none of the solvers of benoist2008" if is_benoist else "no solver of this experiment"
-            raise InputError(f"'{solver}' is {what}; expected some of {', '.join(possible)}")
+            known = ", ".join(possible)
+            raise InputError(f"'{solver}' is none of the solvers of {args.paper}; expected some of {known}")
     always = [paper.REFERENCE, paper.ROW_SCAN] if is_benoist else []
-    return tuple(dict.fromkeys([*always, *args.solvers])) if is_benoist else tuple(args.solvers)
+    return tuple(dict.fromkeys([*always, *args.solvers]))
 
 
 def _draw(paper: Any, rows: list[ComparisonRow], csv: Path) -> str:

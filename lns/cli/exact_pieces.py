@@ -32,11 +32,10 @@ _SHOWN = 20  # pieces
 
 
 @opt.command(
-    opt.argument("puzzle", "PUZZLE", "a puzzle file, or the name of a shipped instance"), opt.JSON,
+    opt.value("puzzle", "PUZZLE", None, "a puzzle file, or the name of a shipped instance"), opt.JSON,
     epilog="Pairs are of colours of inner pieces: beside each other, clockwise, and opposite each other. A block is "
     "2x2 pieces that match; each turn of it counts. Blocks are counted on boards of even width and height without "
     "holes, by what they lie at.",
-    interruptible=True,
 )  # fmt: skip
 def pieces(args: argparse.Namespace) -> int:
     from lns.exact.blocks import Blocks
@@ -66,15 +65,14 @@ def pieces(args: argparse.Namespace) -> int:
 
 
 @opt.command(
-    opt.argument("first", "A", "a puzzle file, or the name of a shipped instance"),
-    opt.argument("second", "B", "the puzzle to compare with (default: all shipped instances)", nargs="?"),
+    opt.value("first", "A", None, "a puzzle file, or the name of a shipped instance"),
+    opt.value("second", "B", None, "the puzzle to compare with (default: all shipped instances)", nargs="?"),
     opt.flag("--rename-grey", "allow the border colour, grey, to be renamed too"),
     opt.TIME.but("give up after S seconds, or like 10m (default 60)", default=60.0),
     opt.JSON.but("print one JSON object with the renaming to stdout"),
     epilog="Only the pieces are compared, in any order; if they differ, also with those of B in a mirror. Mates are "
     "renamed to mates, the rim's colour to that of the other rim, and pieces have as many copies. "
     "Exit status: 0 equal, 1 not equal (or equal in a mirror), 2 bad input or undecided in time.",
-    interruptible=True,
 )  # fmt: skip
 def isomorphic(args: argparse.Namespace) -> int:
     deadline = time.monotonic() + args.time
@@ -134,14 +132,13 @@ def _moved_pieces(first: PieceList, second: PieceList, renaming: dict[int, int])
 
 
 @opt.command(
-    opt.argument("first", "A", "a graph: a line for each edge, two names of nodes", Path),
-    opt.argument("second", "B", "a second graph, to be compared with A", Path, nargs="?"),
+    opt.value("first", "A", Path, "a graph: a line for each edge, two names of nodes"),
+    opt.value("second", "B", Path, "a second graph, to be compared with A", nargs="?"),
     opt.OUTPUT.but("write the pieces of A to FILE, four colours a line"),
     opt.flag("--pieces", "A holds such pieces: print the edges of their graph"), opt.FORCE, opt.JSON,
     epilog="A line with one name is a node without edges; # begins a comment. With B the pieces of both graphs are "
     "compared up to a renaming of colours, which is an isomorphism of the graphs.\n"
     "Exit status: 0 done or isomorphic, 1 not isomorphic, 2 bad input.",
-    interruptible=True,
 )  # fmt: skip
 def graph(args: argparse.Namespace) -> int:
     if args.pieces and (args.second is not None or args.output is not None):
@@ -214,10 +211,9 @@ def _graph_of_pieces(path: Path) -> dict[int, list[int]]:
 
 
 @opt.command(
-    opt.argument("puzzle", "PUZZLE", "a puzzle of `lns generate --from-3-partition`"),
-    opt.argument("board", "BOARD", "a perfect board of it, such as from `lns exact solve -o`"), opt.JSON,
+    opt.value("puzzle", "PUZZLE", None, "a puzzle of `lns generate --from-3-partition`"),
+    opt.value("board", "BOARD", None, "a perfect board of it, such as from `lns exact solve -o`"), opt.JSON,
     epilog="Each row of bars on the board is a triple; all triples have the same sum.",
-    interruptible=True,
 )  # fmt: skip
 def triples(args: argparse.Namespace) -> int:
     puzzle = load_puzzle(args.puzzle)
@@ -232,7 +228,7 @@ def triples(args: argparse.Namespace) -> int:
 
 
 @opt.command(
-    opt.argument("goal", "GOAL", "hard (most nodes for each solution) or single (one solution)"),
+    opt.value("goal", "GOAL", None, "hard (most nodes for each solution) or single (one solution)"),
     opt.value("--width", "W", opt.positive_number, "number of columns", required=True),
     opt.value("--height", "H", opt.positive_number, "number of rows (default: --width)"),
     opt.value("--colours", "K", opt.positive_number, "number of colours", required=True),
@@ -252,7 +248,6 @@ the colours of its joints as digits; --joints goes on from them, and with --tree
   lns exact design single --width 3 --colours 2 --every          all colourings: is there any?
 
 Exit status: 0 found, 1 the goal 'single' was not reached, 2 bad input, 130 interrupted.""",
-    interruptible=True,
 )  # fmt: skip
 def design(args: argparse.Namespace) -> int:
     from lns.exact.paper.design import GOALS, improve, joints_of

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from lns.api.arguments import check_workers
 from lns.cli.boards import colour_of
 from lns.cli.exact import solutions_in_words
 from lns.exact.driver import Progress
@@ -55,19 +55,12 @@ examples:
 Exit status: 0 done or a budget spent, 1 there is no filling, 2 bad input, 130 interrupted."""
 
 
-def _cells(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"([0-9]{1,4})(?:-([0-9]{1,4}))?", text)
-    if not match:
-        raise argparse.ArgumentTypeError(f"'{text}' is no range of numbers; expected one like 3-5, or one number")
-    return int(match[1]), int(match[2] or match[1])
-
-
 _SEARCH = (
     opt.flag("--count", "count all fillings, instead of finding the first"),
     opt.value("--weight", "NAME", None, "which pieces are tried first: descender (large ones), ascender, compactness, "
               "perimeter, holes, the last three also with -inverse; none: in the order in which they are drawn; race "
               "(default): all weights in turn"),
-    opt.value("--workers", "N", opt.worker_count, "race the weights on N processes (default: in turn on one)"),
+    opt.value("--workers", "N", opt.positive_number, "race the weights on N processes (default: in turn on one)"),
     opt.TIME.but("stop after S seconds, or 10m, 2h, 7d"),
     opt.value("--level", "NAME", None, "a shipped level of IQ Puzzler Pro instead of a FILE"),
     *opt.rare(
@@ -82,7 +75,7 @@ _SEARCH = (
 _CUT = opt.grouped(
     "limits of --cut",
     opt.value("--pieces", "N", opt.positive_number, "most pieces (default 50)"),
-    opt.value("--cells", "A-B", _cells, "cells of a piece (default: as in the report, no limit)"),
+    opt.value("--cells", "A-B", opt.span, "cells of a piece (default: as in the report, no limit)"),
     opt.value("--longest", "N", opt.positive_number, "no piece is longer than N (default any)"),
     opt.value("--thinnest", "N", opt.positive_number, "no piece is thinner than N (default 1)"),
     opt.flag("--distinct", "no two pieces are equal up to rotation and reflection"),
@@ -90,7 +83,7 @@ _CUT = opt.grouped(
 
 
 @opt.command(
-    opt.argument("file", "FILE", "a picture, see below (default: IQ Puzzler Pro)", opt.nonempty_path, nargs="?"),
+    opt.value("file", "FILE", opt.nonempty_path, "a picture, see below (default: IQ Puzzler Pro)", nargs="?"),
     *_SEARCH,
     opt.flag("--levels", "no search: list the shipped levels"),
     opt.value("--make-level", "N", opt.positive_number, "no search: make a level of IQ Puzzler Pro with N pieces to "
@@ -103,7 +96,6 @@ _CUT = opt.grouped(
                "draw in colour (default auto: in a terminal that can)"),
     opt.FORCE, opt.JSON, opt.QUIET, *_CUT,
     epilog=_EPILOG,
-    interruptible=True,
 )  # fmt: skip
 def polyomino(args: argparse.Namespace) -> int:
     opt.check_files(args.force, args.output, args.steps, args.svg)
@@ -113,10 +105,7 @@ def polyomino(args: argparse.Namespace) -> int:
             jobs = " and ".join(entry[0] for entry in _JOBS if entry[0] and name in entry[1])
             named = {"--solver": "--solver xcover", "file": "FILE"}.get(name, name)
             raise InputError(f"{named} {f'does nothing with {asked}' if asked else f'is for {jobs}'}")
-    try:
-        return job(args)
-    except MemoryError:
-        raise InputError("the grid needs more memory than there is; expected a smaller one", args.file) from None
+    return job(args)
 
 
 def _is_given(args: argparse.Namespace, option: str) -> bool:
@@ -163,9 +152,8 @@ def _write_grid(args: argparse.Namespace, grid: Grid, planted: tuple[str, ...] |
         said = f"{args.output}: {size}, {count_of(len(grid.pieces), 'piece')} of {kinds}"
     if args.svg is not None:
         write_output(args.svg, draw.svg(grid, planted or grid.rows))
-    facts: dict[str, Any] = {"grid": text, "pieces": len(grid.pieces)}
-    facts |= {} if planted is None else {"filling": planted}
-    out.print_answer(args, facts | {"output": None if args.output is None else str(args.output)}, [said])
+    output = None if args.output is None else str(args.output)
+    out.print_answer(args, {"grid": text, "pieces": len(grid.pieces), "filling": planted, "output": output}, [said])
     return out.DONE
 
 
@@ -206,6 +194,7 @@ def _searched(args: argparse.Namespace, grid: Grid) -> FillResult:
             return search.fill_by_library(grid, count_all=args.count, seconds=args.time)
     if args.workers is not None and (args.count or args.weight not in (None, RACE) or args.no_dead_ends):
         raise InputError("--workers is for a race to the first filling; expected no --count, weight or --no-dead-ends")
+    check_workers(args.workers)
     with live_line(args.time, quiet=args.quiet) as line:
 
         def show(now: Progress) -> None:
@@ -249,13 +238,11 @@ def _record(args: argparse.Namespace, grid: Grid) -> int:
 def _print_result(args: argparse.Namespace, grid: Grid, result: FillResult, written: bool) -> None:
     from lns.exact.polyominoes.search import CONVENTION
 
-    facts = {"status": str(result.status), "solutions": result.solutions}
-    facts |= {"nodes": result.nodes, "seconds": round(result.seconds, 6)}
-    facts |= {"convention": CONVENTION} | out.picked(result, "options pruned weight branches deepest filling")
+    facts = out.picked(result, "status solutions nodes seconds options pruned weight branches deepest filling")
     if result.filling is not None and not args.json:
         sys.stdout.write(draw.terminal(grid, result.filling, colour_of(args.colour)) + "\n\n")
-    lines = _lines(args, result, CONVENTION)
-    out.print_answer(args, facts | {"output": str(args.output) if written else None}, lines)
+    facts |= {"convention": CONVENTION, "output": str(args.output) if written else None}
+    out.print_answer(args, facts, _lines(args, result, CONVENTION))
     if args.output is not None and not args.json:
         nothing = "nothing: there is no filling to write" if result.filling is None else "nothing"
         out.print_text(f"written     {args.output if written else nothing}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -67,21 +66,12 @@ Exit status: 0 done, 1 --target not reached, 2 bad input, 70 --check contradicts
 """
 
 
-def _row_range(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"r?([0-9]{1,5})(?:([:-])([0-9]{1,5}))?", text)
-    if not match:
-        raise argparse.ArgumentTypeError(f"'{text}' is no range of rows; expected A-B, rows from 0, both included")
-    if match[2] is None:
-        return int(match[1]), int(match[1]) + 1
-    return int(match[1]), int(match[3]) + (match[2] == "-")
-
-
 @opt.command(
     opt.BOARD, opt.PUZZLE, *opt.BOARD_OPTIONS, *opt.PUZZLE_OPTIONS,
     *opt.grouped(
         "region",
-        opt.value("--rows", "A-B", _row_range, "free the rows A to B, from 0, both included; 8 is row 8 alone"),
-        opt.value("--cells", "LIST", opt.cell_list, "free these cells, such as 3,4,10-20; r3 is the whole row 3"),
+        opt.value("--rows", "A-B", opt.span, "free the rows A to B, from 0, both included; 8 is row 8 alone"),
+        opt.value("--cells", "LIST", None, "free these cells, such as 3,4,10-20; r3 is the whole row 3"),
         opt.value("--window", "HxW", opt.size, "shape of the windows of --everywhere: 2x16 is 2 rows, 16 columns"),
         opt.flag("--everywhere", "re-solve all windows of the shape of --window, one after the other"),
         opt.flag("--around-mismatches", "free the cells around the mismatches (default)"),
@@ -112,7 +102,6 @@ def _row_range(text: str) -> tuple[int, int]:
     opt.OUTPUT.but(type=None),
     opt.value("--svg", "FILE", None, "write the map of --everywhere as SVG"), opt.FORCE, opt.JSON, opt.QUIET,
     epilog=_EXAMPLES,
-    interruptible=True,
 )  # fmt: skip
 def improve(args: argparse.Namespace) -> int:
     _check_options(args)
@@ -194,7 +183,7 @@ def _one_region(args: argparse.Namespace, puzzle: Puzzle, board: Board, write: C
 
     region = None
     if args.rows is not None:
-        region = cells.rows(puzzle, *args.rows)
+        region = cells.rows(puzzle, args.rows[0], args.rows[1] + 1)
     elif args.cells is not None:
         region = cells.parse(args.cells, puzzle)
     limit = improving.DEFAULT_SECONDS if args.time is None and args.nodes is None else args.time
@@ -207,13 +196,11 @@ def _one_region(args: argparse.Namespace, puzzle: Puzzle, board: Board, write: C
             **out.picked(args, "donors target nodes check"), **_method(args),
         )  # fmt: skip
     before = verify(puzzle, board)
-    facts = {"status": _status_name(result, before), "improved": result.improved and result.legal}
-    facts |= out.picked(result, "score score_before legal") | {"legal_before": not before.violations}
-    facts |= {"problems_before": before.violations, "rim_faults_before": before.rim_faults}
-    facts |= out.picked(result, "bound nodes") | {"seconds": round(result.seconds, 4)}
-    facts |= out.picked(result, "check check_solver") | {"check_seconds": round(result.check_seconds, 4)}
+    facts = out.picked(result, "score score_before legal bound nodes seconds check check_solver check_seconds")
+    facts |= {"status": _status_name(result, before), "improved": result.improved and result.legal}
+    facts |= {"legal_before": not before.violations, "problems_before": before.violations}
+    facts |= {"rim_faults_before": before.rim_faults, "cells": len(result.cells)}
     freed, notes = set(result.cells), []
-    facts["cells"] = len(freed)
     if result.proven and freed and not before.violations and freed.isdisjoint(chain(*before.mismatches)):
         notes = ["no mismatch touches these cells, so the proof says nothing new"]
     status = out.DONE

@@ -18,7 +18,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import NoReturn
 
-from lns.cli import FAMILIES, GROUPS, MEANT
+from lns.cli import ALIASES, FAMILIES, GROUPS, MEANT
 from lns.instances.errors import InputError
 from lns.instances.text import printable
 from lns.terminal.output import BAD_INPUT, FAULT, INTERRUPTED, OUTPUT_CLOSED, discard, print_error, print_text
@@ -27,8 +27,8 @@ from lns.version import __version__
 # No import of numpy or of what needs it at the top: an interrupt during it must reach `main`.
 
 COMMAND_PACKAGES = ("lns.cli", "lns.tuning.cli")
-"""Packages that offer commands, each with `COMMANDS` and, if it likes, `ALIASES`. They are imported by name, and what a
-command is made of only when it is called, so that `lns --help` loads neither numpy nor numba."""
+"""Packages with `COMMANDS`. They are imported by name, and what a command is made of only when it is called, so that
+`lns --help` loads neither numpy nor numba."""
 
 _LEAST_MEMORY = 800_000_000
 """The least limit of the address space in bytes under which the search can be compiled."""
@@ -150,12 +150,10 @@ def commands() -> dict[str, tuple[str, str]]:
 
 def find_command(arguments: Sequence[str]) -> tuple[str, list[str]]:
     """The command that these arguments begin with, "" if there is none, and the arguments behind it."""
-    packages = map(importlib.import_module, COMMAND_PACKAGES)
-    aliases = {alias: name for package in packages for alias, name in getattr(package, "ALIASES", {}).items()}
     known = commands()
     for words in (2, 1):
         name = " ".join(arguments[:words])
-        if (name := aliases.get(name, name)) in known:
+        if (name := ALIASES.get(name, name)) in known:
             return name, list(arguments[words:])
     return "", list(arguments)
 
@@ -177,10 +175,8 @@ def _dispatch(arguments: list[str]) -> int:
         status: int = pkgutil.resolve_name(commands()[name][0]).run(args)
         return status
     family = arguments[0] if arguments and arguments[0] in FAMILIES else ""
-    names = {name: line for name, (_, line) in commands().items() if " " not in name} | FAMILIES
-    if family:  # its jobs
-        known = ((name.partition(" "), line) for name, (_, line) in commands().items())
-        names = {job: line for (of, _, job), line in known if of == family}
+    known = ((name.rpartition(" "), line) for name, (_, line) in commands().items())
+    names = {last: line for (of, _, last), line in known if of == family} | ({} if family else FAMILIES)
     _refuse_unknown(arguments[bool(family) :], family, names)
     print_text(f"lns {__version__}" if "--version" in arguments else _overview(family, names))
     return 0
@@ -224,9 +220,5 @@ def _overview(family: str, names: dict[str, str]) -> str:
 
     if family:
         return f"lns {family}: {FAMILIES[family]}\n\nusage: lns {family} JOB [options]\n\n{block('jobs', names)}"
-    *titles, last = GROUPS
-    others = [name for name in names if not any(name in GROUPS[title] for title in titles)]
-    shown = [*GROUPS[last], *(name for name in others if name not in GROUPS[last])]
-    blocks = [*(block(title, GROUPS[title]) for title in titles), block(last, shown)]
-    title = "lns: an optimizer for edge-matching puzzles such as Eternity II"
-    return "\n\n".join([title, "usage: lns COMMAND [options]", *blocks, _EXAMPLES])
+    head = "lns: an optimizer for edge-matching puzzles such as Eternity II\n\nusage: lns COMMAND [options]"
+    return "\n\n".join([head, *(block(title, members) for title, members in GROUPS.items()), _EXAMPLES])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import math
 import os
 import select
 import shlex
@@ -367,7 +366,7 @@ def _chart(runs: Sequence[RunSummary]) -> list[str]:
     grid = [[" "] * columns for _ in range(high - low + 1)]
     for number, history in enumerate(histories):
         for column in range(columns):
-            left, right = (first * math.exp(math.log(end / first) * at / columns) for at in (column, column + 1))
+            left, right = (first * (end / first) ** (at / columns) for at in (column, column + 1))
             reached = history.elapsed_s >= left or not column
             score = history.score_after(min(right, history.elapsed_s)) if reached else None
             if score is not None and score >= low:
@@ -401,8 +400,8 @@ def _run_facts(summary: RunSummary) -> dict[str, Any]:
     """The object of a run in the JSON output."""
     puzzle, history = summary.puzzle, summary.history
     facts: dict[str, Any] = {"run_dir": str(summary.path), "instance": puzzle.name, "instance_sha256": puzzle.sha256}
-    facts |= {"set_sha256": set_sha256(puzzle), "clues": summary.clues} | out.picked(summary.settings, "engine seed")
+    facts |= {"set_sha256": set_sha256(puzzle), "max_score": puzzle.max_score, "elapsed_s": history.elapsed_s}
+    facts |= out.picked(summary, "clues score") | out.picked(summary.settings, "engine seed")
     facts["workers"] = history.sessions[-1].workers if history.sessions else None
-    facts |= {"score": summary.score, "max_score": puzzle.max_score, "elapsed_s": history.elapsed_s}
     facts["improvements"] = [[entry.score, entry.elapsed_s, entry.origin] for entry in history.improvements]
     return facts | {"scores_after": {name: history.score_after(at) for name, at in MARKS}}

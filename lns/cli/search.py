@@ -76,7 +76,7 @@ _ENDING = (  # what every search with a run directory has
     RUN_DIR,
     opt.START_OPTIONS[0].but("begin with this board, a file, run directory or viewer URL, and search for better ones"),
     *opt.START_OPTIONS[1:],
-    opt.value("--pin", "CELLS", opt.cell_list, "keep these cells of the start board, which must match each other: "
+    opt.value("--pin", "CELLS", None, "keep these cells of the start board, which must match each other: "
               "3,4,10-20, or rows r3, r0-11, from 0"),
     opt.PARAMS,
     opt.value("--target", "SCORE", opt.whole_number, "stop at this score; exit status 1 if it is not reached"),
@@ -141,7 +141,7 @@ def resume(args: argparse.Namespace) -> int:
 @opt.command(
     opt.BOARD, opt.PUZZLE, *opt.BOARD_OPTIONS, *opt.PUZZLE_OPTIONS,
     opt.TIME.but(f"{opt.TIME.settings['help']} (default 60)"),
-    opt.value("--free", "CELLS", opt.cell_list, "only these cells may change: 3,4,10-20, or rows r3, r0-11, from 0 "
+    opt.value("--free", "CELLS", None, "only these cells may change: 3,4,10-20, or rows r3, r0-11, from 0 "
               "(default: any, but half of them stay)"),
     opt.WORKERS.but("islands (default: one for each core)"), opt.SEED, RUN_DIR,
     opt.PARAMS.but("read parameters from this TOML file"), *_ENDING,
@@ -192,8 +192,8 @@ def estimate(args: argparse.Namespace) -> int:
             result = estimate(puzzle, progress=shown, **out.picked(args, "time seed params"))
     except KeyboardInterrupt:
         return 128 + (signals or [signal.SIGINT])[-1]
-    facts = {"instance": result.puzzle.name, "max_score": result.puzzle.max_score, "seed": result.seed}
-    facts |= {"seconds": round(result.seconds, 3)} | out.picked(result, "nodes measured_score interrupted")
+    facts = {"instance": result.puzzle.name, "max_score": result.puzzle.max_score}
+    facts |= out.picked(result, "seed seconds nodes measured_score interrupted")
     advice = "\nA longer --time narrows it down; --verbose prints the rates behind it."
     lines = _rates(result) if args.verbose else [out.wrapped(f"{result.summary()}\n{advice}", sys.stdout)]
     out.print_answer(args, facts | {"rows": result.records()}, lines)
@@ -229,7 +229,7 @@ def _number(value: float) -> str:
 # -- what ends a search, and what follows each new best ---------------------------------------------------------------
 
 
-class SearchEnd(StopRule):
+class SearchEnd(contextlib.ExitStack, StopRule):
     """The rule that ends a search of the command line after a signal, and the settings that every search has.
 
     A context manager: signals end the search in order, and the log goes to stderr. A signal that comes before the
@@ -237,17 +237,15 @@ class SearchEnd(StopRule):
     """
 
     def __init__(self, args: argparse.Namespace) -> None:
+        super().__init__()
         self.number = 0  # the signal; 0 before it came
-        self._args, self._closing, self._searching = args, contextlib.ExitStack(), False
+        self._args, self._searching = args, False
         self._notifier: Notifier | None = None
 
     def __enter__(self) -> SearchEnd:
-        self._closing.enter_context(signal_handler(self.handle))
-        self._closing.enter_context(screen_log(quiet=self._args.quiet))
+        self.enter_context(signal_handler(self.handle))
+        self.enter_context(screen_log(quiet=self._args.quiet))
         return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._closing.__exit__(*error)
 
     def __call__(self, progress: SearchProgress) -> str | None:
         self._searching = True
@@ -269,7 +267,7 @@ class SearchEnd(StopRule):
     def run_dir(self, puzzle: Puzzle) -> Path:
         """The directory of --run-dir, or a new one, which is removed if no run begins."""
         given: Path | None = self._args.run_dir
-        return self._closing.enter_context(new_run_directory(puzzle)) if given is None else given
+        return self.enter_context(new_run_directory(puzzle)) if given is None else given
 
     def settings(self, run_dir: Path) -> dict[str, Any]:
         """What every search takes by the options of `_ENDING`, and the number of workers."""
@@ -278,10 +276,9 @@ class SearchEnd(StopRule):
         if args.cluster is not None:
             from lns.cluster import connected
 
-            executor = self._closing.enter_context(connected(args.cluster, args.workers))
+            executor = self.enter_context(connected(args.cluster, args.workers))
         if args.on_best is not None:
-            notifier = Notifier(args.on_best, run_dir, lambda: self.number != 0)
-            self._notifier = self._closing.enter_context(notifier)
+            self._notifier = self.enter_context(Notifier(args.on_best, run_dir, lambda: self.number != 0))
         if args.stop_after_no_gain is not None:
             rule = rule | NoImprovement(args.stop_after_no_gain)
         progress = "none" if args.quiet else "terminal"

@@ -30,8 +30,8 @@ _OUTCOMES = ("stays", "no place left for a cell or a piece", "a zone cannot be f
 
 
 @opt.command(
-    opt.argument("what", "RUN_DIR|BOARD|INSTANCE", "what to show first: a run directory, a directory with runs, or a "
-                 "board or puzzle (default: the runs below the working directory)", nargs="?"),
+    opt.value("what", "RUN_DIR|BOARD|INSTANCE", None, "what to show first: a run directory, a directory with runs, or "
+              "a board or puzzle (default: the runs below the working directory)", nargs="?"),
     opt.value("--port", "N", opt.whole_number, "port (default 8040, or the next free one)"),
     opt.flag("--open", "open the page in the browser"),
     opt.value("--host", "ADDRESS", None, "listen on this address instead of 127.0.0.1; asks for a password, as others "
@@ -92,7 +92,6 @@ def _password(host: str) -> str:
     epilog="A step is a node: a piece tried on a cell, whether it stays, and why not. A SAT solver decides, or "
     "learns from a conflict: a step with the triangles that get their colour by it. Without -o and --json a line "
     "is printed for each. Exit status: 0 done, 1 the search ended without a solution, 2 bad input.",
-    interruptible=True,
 )  # fmt: skip
 def trace(args: argparse.Namespace) -> int:
     check_start_options(args)

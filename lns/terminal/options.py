@@ -9,12 +9,11 @@ import re
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
-from lns import cells
-from lns.cores import max_workers
 from lns.instances.errors import InputError
 from lns.instances.files import behind_links
 from lns.terminal.output import INTERRUPTED, print_error
@@ -41,13 +40,10 @@ def duration(text: str) -> float:
 
 def whole_number(text: str) -> int:
     """Option type: an integer from 0, of at most 18 digits, or like 2e8 or 1.5e9."""
-    match = re.fullmatch(r"([0-9]{1,18})(?:(?:\.([0-9]{1,18}))?e([0-9]{1,2}))?", text)
-    if match:
-        whole, decimals, exponent = (group or "" for group in match.groups())
-        zeros = int(exponent or 0) - len(decimals)
-        number: int = int(whole + decimals) * 10 ** max(0, zeros)
-        if zeros >= 0 and number < 10**18:
-            return number
+    if re.fullmatch(r"[0-9]{1,18}((\.[0-9]{1,18})?e[0-9]{1,2})?", text):
+        number = Decimal(text)
+        if number == int(number) < 10**18:
+            return int(number)
     raise argparse.ArgumentTypeError(
         f"'{text}' is no whole number of at most 18 digits; expected 0 or more, or like 2e8"
     )
@@ -74,14 +70,12 @@ def size(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def worker_count(text: str) -> int:
-    """Option type: a number of worker processes, at most `max_workers`."""
-    number, most = positive_number(text), max_workers()
-    if number > most:
-        raise argparse.ArgumentTypeError(
-            f"{number} workers are too many for {os.cpu_count()} processors; expected at most {most}"
-        )
-    return number
+def span(text: str) -> tuple[int, int]:
+    """Option type: first and last number of a range: 3-5, or 3:6 without the 6, or 3; of rows also r3-5."""
+    match = re.fullmatch(r"r?([0-9]{1,5})(?:([:-])([0-9]{1,5}))?", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"'{text}' is no range; expected one like 3-5, both included, or one number")
+    return int(match[1]), int(match[3] or match[1]) - (match[2] == ":")
 
 
 def nonempty_path(text: str) -> Path:
@@ -89,15 +83,6 @@ def nonempty_path(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError("the name is empty")
     return Path(text)
-
-
-def cell_list(text: str) -> str:
-    """Option type: cells and rows such as "3,4,10-20,r3", as typed; `lns.cells.parse` reads them for a puzzle."""
-    try:
-        cells.spans(text)
-    except InputError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    return text
 
 
 def check_files(force: bool, *paths: str | os.PathLike[str] | None) -> None:
@@ -145,13 +130,8 @@ class Option:
         return replace(self, settings=self.settings | settings | ({} if help is None else {"help": help}))
 
 
-def argument(name: str, metavar: str, help: str, type: Callable[[str], Any] | None = None, **more: Any) -> Option:
-    """An argument without a name of its own on the command line."""
-    return Option((name,), {"metavar": metavar, "type": type, "help": help, **more})
-
-
 def value(names: str, metavar: str, type: Callable[[str], Any] | None, help: str, **more: Any) -> Option:
-    """An option with a value; ``type`` None keeps the text."""
+    """An option with a value, or an argument, whose name has no dash; ``type`` None keeps the text."""
     return Option(tuple(names.split()), {"metavar": metavar, "type": type, "help": help, **more})
 
 
@@ -182,7 +162,6 @@ class Command:
     function: Callable[[argparse.Namespace], int]  # runs it, with the parsed arguments; returns the exit status
     options: Sequence[Option]  # in the order of the help
     epilog: str  # what the help says below the options
-    interruptible: bool  # whether SIGTERM and SIGHUP end it as Ctrl-C does, with what was found, or with a sentence
 
     def add_arguments(self, parser: argparse.ArgumentParser, *, shows_all: bool = True) -> None:
         """Add options and epilog to a parser; its help has the rare options only if ``shows_all``."""
@@ -197,9 +176,7 @@ class Command:
         parser.epilog = self.epilog
 
     def run(self, args: argparse.Namespace) -> int:
-        """Run the command; the exit status."""
-        if not self.interruptible:
-            return self.function(args)
+        """Run the command; the exit status. SIGTERM and SIGHUP end it as Ctrl-C does."""
         try:
             with signal_handler(interrupt_on_signal):
                 return self.function(args)
@@ -208,11 +185,9 @@ class Command:
             return INTERRUPTED
 
 
-def command(
-    *options: Option, epilog: str = "", interruptible: bool = False
-) -> Callable[[Callable[[argparse.Namespace], int]], Command]:
+def command(*options: Option, epilog: str = "") -> Callable[[Callable[[argparse.Namespace], int]], Command]:
     """Decorator that makes a `Command` of its function."""
-    return lambda function: Command(function, options, epilog, interruptible)
+    return lambda function: Command(function, options, epilog)
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -233,10 +208,10 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
         return "\n".join(lines).rstrip("\n")
 
 
-INSTANCE = argument("instance", "INSTANCE", "a puzzle file, a viewer URL, or the name of a shipped instance")
-BOARD = argument("board", "BOARD", "a file with a board, a run directory, a viewer URL, or a link of `lns web`")
-RUN = argument("directory", "DIR", "the run directory", nonempty_path)
-RUNS = argument("directories", "DIR", "run directories, or folders with runs in them", nonempty_path, nargs="+")
+INSTANCE = value("instance", "INSTANCE", None, "a puzzle file, a viewer URL, or the name of a shipped instance")
+BOARD = value("board", "BOARD", None, "a file with a board, a run directory, a viewer URL, or a link of `lns web`")
+RUN = value("directory", "DIR", nonempty_path, "the run directory")
+RUNS = value("directories", "DIR", nonempty_path, "run directories, or folders with runs in them", nargs="+")
 RUNS_HERE = RUNS.but(
     "run directories, or folders with runs in them (default: the runs below this folder)", nargs="*", default=[Path()]
 )

@@ -81,9 +81,9 @@ def print_failures(errors: Iterable[Exception]) -> int:
     return status
 
 
-def picked(thing: object, names: str) -> dict[str, Any]:
-    """These attributes of a thing, for the JSON output."""
-    return {name: getattr(thing, name) for name in names.split()}
+def picked(thing: object, *names: str) -> dict[str, Any]:
+    """These attributes of a thing, for JSON; a text may name several."""
+    return {name: getattr(thing, name) for name in " ".join(names).split()}
 
 
 def print_answer(args: Namespace, facts: dict[str, Any], lines: Iterable[object]) -> None:

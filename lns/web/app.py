@@ -235,7 +235,6 @@ async def resume_run(server: Server, fields: JsonFields) -> Any:
     path = server.runs.path(fields.text("name", 1000))
     how = {"run_dir": str(path), "time": fields.get("time"), "workers": fields.get("workers")}
     spec = ResumeSpec(**how)
-    spec.check_workers()
     seconds = UNLIMITED_S if spec.time is None else spec.seconds
     return {"id": (await server.jobs.start("resume", how, seconds, stays=True)).id}
 

@@ -33,6 +33,7 @@ from lns.instances.json_values import JsonFields
 from lns.instances.puzzle import Puzzle, refuse_copies
 from lns.instances.text import printable
 from lns.instances.verify import verify
+from lns.terminal.output import picked as picked
 
 MAX_TEXT = 1_000_000  # characters of a puzzle or board that comes in as text
 MOST_CELLS = 1_000  # of a grid of polyominoes
@@ -42,11 +43,6 @@ _OF_BOARDS = ("elements.js", "model.js", "draw.js", "player.js", "steps_view.js"
 _OF_GRIDS = ("elements.js", "draw.js", "player.js", "grid_view.js")
 _IMPORT = re.compile(r"^import .*?;\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:const|class|function|let) )", re.MULTILINE)
-
-
-def picked(source: object, *names: str) -> dict[str, Any]:
-    """Attributes of an object by their names."""
-    return {name: getattr(source, name) for name in names}
 
 
 def puzzle_to_json(puzzle: Puzzle) -> dict[str, Any]:

@@ -43,11 +43,8 @@ def test_every_rule_broken_in_every_way(kind: str, inside: bool) -> None:
                 broke_outside = breaks_a_rule_outside(puzzle, board, region)
                 assert broke_outside or best_refill(puzzle, board, region) is None, (where, error)
                 continue
-            given, judged, best = (
-                verify(puzzle, board),
-                verify(puzzle, result.board),
-                best_refill(puzzle, board, result.cells),
-            )
+            given, judged = verify(puzzle, board), verify(puzzle, result.board)
+            best = best_refill(puzzle, board, result.cells)
             if fault == "a clue's piece elsewhere" and not given.violations and best is not None:
                 best = max(best, given.score)  # the board keeps what no refill may have, the only copy of that piece
             assert not judged.violations and judged.score == result.score == result.bound, (where, result)

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 import lns
-from lns.cli.main import main
 from lns.instances.formats import render
 
 
@@ -35,14 +34,6 @@ def test_a_board_with_holes_knows_its_puzzle() -> None:
     puzzle, board = lns.generate("diamond", side=3)
     assert lns.load_board(board).puzzle == lns.load_board(lns.Board(board.placements, 5, 5), puzzle).puzzle == puzzle
     assert lns.improve(None, board).proven and lns.polish(None, board, steps=1, workers=1, progress=None).solved
-
-
-def test_a_generated_puzzle_is_that_of_the_command_line(tmp_path: Path) -> None:
-    puzzle, solution = lns.generate("like-e2", width=6, height=4, seed=7, clues=2)
-    arguments = ["generate", "like-e2", "--width", "6", "--height", "4", "--seed", "7", "--clues", "2"]
-    assert main([*arguments, "-o", str(tmp_path / "p.json")]) == 0
-    assert lns.load_puzzle(tmp_path / "p.json").sha256 == puzzle.sha256
-    assert lns.verify(puzzle, solution).complete and len(puzzle.clues) == 2
 
 
 def test_cells_are_named_by_rows_columns_rectangles_and_texts() -> None:

@@ -4,18 +4,12 @@ import pytest
 
 import lns
 from tests.exact.brute import count_solutions
-
-
-def swapped(board: lns.Board, first: int, second: int) -> lns.Board:
-    """The board with the pieces of two cells exchanged."""
-    placements = board.placements.copy()
-    placements[[first, second]] = placements[[second, first]]
-    return lns.Board(placements, board.width, board.height)
+from tests.instances.small_puzzles import exchanged
 
 
 def test_a_damaged_region_is_refilled_and_proven() -> None:
     puzzle, solution = lns.generate("like-e2", width=6, seed=3)
-    damaged = swapped(solution, 14, 21)
+    damaged = exchanged(solution, 14, 21)
     before = lns.verify(puzzle, damaged).score
     assert before < puzzle.max_score
     seen: list[int] = []

@@ -11,8 +11,9 @@ import pytest
 
 from lns.cli.main import main
 from lns.instances.board import Board
+from lns.instances.formats import write
 from lns.params import to_toml
-from tests.instances.small_puzzles import planted
+from tests.instances.small_puzzles import exchanged, planted
 from tests.lns.run_parts import QUICK
 
 PUZZLE, SOLUTION = planted(8, 7, 6, 6, clues=2)
@@ -25,10 +26,7 @@ def inner(cells: Iterable[int]) -> list[int]:
 
 def swapped() -> Board:
     """The solution of `PUZZLE` with two inner pieces that are no clues exchanged."""
-    one, other = inner((8, 9, 10, 15, 16, 17))[:2]
-    placements = SOLUTION.placements.copy()
-    placements[[one, other]] = placements[[other, one]]
-    return Board(placements, 7, 6)
+    return exchanged(SOLUTION, *inner((8, 9, 10, 15, 16, 17))[:2])
 
 
 def begun() -> Board:
@@ -52,6 +50,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A new folder, which is the working directory."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def boards(here: Path) -> None:
+    """`PUZZLE` in p.json; b.url and best.json, nearly solved, and part.json, begun."""
+    write("p.json", None, PUZZLE, None)
+    for name, board in (("b.url", swapped()), ("best.json", swapped()), ("part.json", begun())):
+        write(name, None, PUZZLE, board)
 
 
 class Said(NamedTuple):

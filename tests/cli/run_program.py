@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ONE_WORKER = ["--workers", "1", "--seed", "1"]  # options of `lns solve` for a search that is repeated exactly
@@ -28,22 +29,16 @@ sys.exit(main())
 
 @contextlib.contextmanager
 def program(
-    *arguments: str, constants: Mapping[str, float] | None = None, **options: object
+    *arguments: str, constants: Mapping[str, float] | None = None, **options: Any
 ) -> Iterator[subprocess.Popen[str]]:
     """`python -m lns` in a process group of its own, which is dead afterwards.
 
     ``constants`` gives constants of its modules or classes other values, such as shorter waits than a user has.
     """
     start = ["-m", "lns"] if constants is None else ["-c", _WITH_CONSTANTS, json.dumps(constants)]
-    process = subprocess.Popen(
-        [sys.executable, *start, *arguments],
-        cwd=ROOT,
-        start_new_session=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        **options,  # type: ignore[call-overload]
-    )
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    words = [sys.executable, *start, *arguments]
+    process = subprocess.Popen(words, cwd=ROOT, start_new_session=True, **pipes, **options)
     try:
         yield process
     finally:

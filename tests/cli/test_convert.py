@@ -1,7 +1,6 @@
 """`lns convert` and `lns generate`: chains of formats, what is made, and what is refused."""
 
 import json
-import re
 import time
 from pathlib import Path
 
@@ -87,17 +86,6 @@ def test_meta_files_and_back(order: str, typed: Typed) -> None:
     first = f"{WIDE_BOARD.pairs()[0][0]} {WIDE_BOARD.pairs()[0][1]}"  # type: ignore[index]
     assert Path("board.txt").read_text().splitlines()[0] == first
     assert load_board("board.txt", WIDE, "meta-board") == (WIDE, WIDE_BOARD)
-
-
-@pytest.mark.parametrize("board", ["board.url", "board.json", "board.cells", "board.picture"])
-def test_a_number_above_those_of_the_boards_is_refused(board: str, typed: Typed) -> None:
-    if not Path(board).exists():
-        format = board.partition(".")[2].replace("json", "best")
-        typed(f"convert board.url {board} --puzzle p.json --to {format}")
-    question = f"convert {board} - --to solution --puzzle p.json --number"
-    typed(f"{question} 1")
-    assert re.search("there is no board 2; expected|expected a number from 1 to 1", typed.refused(f"{question} 2"))
-    assert "p.json: there is no board 2" in typed.refused("convert p.json - --to benoist --number 2")
 
 
 def test_the_list_of_formats_is_one_json_object(typed: Typed) -> None:

@@ -3,7 +3,8 @@
 import os
 import re
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -12,11 +13,11 @@ from lns.exact.compare import ComparisonRow, PlannedRun
 from lns.exact.execution import Request
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle, write
-from lns.params import Params
 from lns.runs.directory import RunDirectory
 from lns.runs.files import REPORT, STATUS
 from lns.tuning import benchmark
 from tests.cli.conftest import Typed
+from tests.instances.small_puzzles import exchanged
 from tests.lns.run_parts import best_of, finished_run
 
 PUZZLE, SOLUTION = lns.generate("like-e2", width=4, seed=1)
@@ -27,9 +28,7 @@ IMPROVE = "improve b.url --puzzle p.json --window 2x2 --everywhere --nodes 1000"
 @pytest.fixture(autouse=True)
 def files(here: Path) -> None:
     write("p.json", None, PUZZLE, None)
-    placements = SOLUTION.placements.copy()
-    placements[[5, 6]] = placements[[6, 5]]
-    write("b.url", None, PUZZLE, lns.Board(placements, 4, 4))
+    write("b.url", None, PUZZLE, exchanged(SOLUTION, 5, 6))
     Path("answer").write_text("s UNSATISFIABLE\n")
     Path("graph.txt").write_text("x y\ny z\n")
 
@@ -53,6 +52,7 @@ def test_the_format_and_the_clues_of_a_puzzle_can_be_named(command: str, typed: 
         *((f"{command} b.url --puzzle p.json", "--") for command in ("verify", "show", "improve")),
         *((f"{command} p.json --start b.url", "--start-") for command in ("solve", "exact count", "exact trace")),
         ("exact solve p.json --start b.url", "--start-"),
+        ("convert b.url out.json --puzzle p.json", "--"),
     ],
 )
 def test_the_format_and_the_number_of_a_board_can_be_named(command: str, prefix: str, typed: Typed) -> None:
@@ -95,10 +95,7 @@ def test_a_file_that_exists_is_overwritten_by_force_only(command: str, target: s
 
 def test_the_colours_of_border_and_inner_pieces_are_chosen(typed: Typed) -> None:
     typed("generate like-e2 --width 6 --border-colours 3 --inner-colours 4 -o made.json")
-    puzzle = load_puzzle("made.json")
-    rim = [quad for quad in puzzle.pieces.tolist() if 0 in quad]
-    beside_grey = {quad[(side + step) % 4] for quad in rim for side in range(4) if quad[side] == 0 for step in (1, 3)}
-    assert puzzle.colours == 7 and len(beside_grey - {0}) == 3
+    assert load_puzzle("made.json") == lns.generate("like-e2", width=6, border_colours=3, inner_colours=4).puzzle
 
 
 def test_each_part_of_colorpairs_changes_the_tree_and_no_count(typed: Typed) -> None:
@@ -125,17 +122,12 @@ def test_the_sat_solver_and_its_memory_are_chosen(typed: Typed) -> None:
 
 
 def test_compare_asks_what_its_options_say(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    asked: list[tuple[str, Request]] = []
-
-    def run(instance: str, puzzle: object, solver: str, request: Request) -> ComparisonRow:
-        asked.append((solver, request))
-        return ComparisonRow(instance, solver, "solved", 1)
-
+    run = mock.Mock(return_value=ComparisonRow("p.json", "dlx", "solved", 1))
     monkeypatch.setattr("lns.exact.compare.run_solver", run)
     options = "--solvers dlx --count --time 3 --memory 900 --fix-corner --sat-solver minisat --seed 5"
     typed(f"exact compare p.json {options}")
-    expected = {"seconds": 3.0, "memory": 900_000_000, "fix_corner": True, "sat_solver": "minisat", "seed": 5}
-    assert asked == [("dlx", Request(count_all=True, **expected))]  # type: ignore[arg-type]
+    expected = Request(True, seconds=3.0, memory=900_000_000, fix_corner=True, sat_solver="minisat", seed=5)
+    run.assert_called_once_with("p.json", PUZZLE, "dlx", expected)
 
 
 def test_grey_may_be_renamed_too(typed: Typed) -> None:
@@ -214,39 +206,30 @@ def test_web_listens_where_it_is_told_and_opens_the_browser(monkeypatch: pytest.
 
 
 def test_a_study_is_asked_for_what_the_options_say(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    asked: list[dict[str, Any]] = []
-
-    def tuned(**arguments: Any) -> NoReturn:
-        asked.append(arguments)
-        raise InputError("that is all")
-
+    tuned = mock.Mock(side_effect=InputError("that is all"))
     monkeypatch.setattr("lns.tuning.api.tune", tuned)
     options = "--engine tabu --sampler random --run-seconds 4 --pairs 5 --held-out 30 --seed 9 --time 1h --workers 3"
     typed(f"tune --family like-e2:6x6 --study s {options}", 2)
-    request = asked[0]["request"]
-    assert (asked[0]["time"], asked[0]["workers"], request.family) == (3600, 3, "like-e2:6x6")
+    asked = tuned.call_args.kwargs
+    request = asked["request"]
+    assert (asked["time"], asked["workers"], request.family) == (3600, 3, "like-e2:6x6")
     assert (request.engine, request.sampler, request.run_seconds) == ("tabu", "random", 4)
     assert (request.pairs, request.held_out, request.seed) == (5, 30, 9)
     Path("p.txt").write_text("1002 1120\n0030 2034\n")  # without an option, up left right down
     Path("clues.txt").write_text("# 1 clues: piece from 1, row column from 0, clockwise turns\n2 0 1 0\n")
     tune = "tune p.txt --study s --puzzle-format pieces:tetravex,urdl"
     assert "lns: p.txt: clues: 1 clue, read as" in typed(f"{tune} --clues clues.txt", 2).err
-    [puzzle] = asked[1]["request"].instances
+    [puzzle] = tuned.call_args.kwargs["request"].instances
     assert puzzle.pieces[0].tolist() == [2, 1, 1, 3] and puzzle.clues == (lns.Clue(1, 1, 0),)
     assert typed(f"{tune} --quiet", 2).err == "lns: that is all\n"
 
 
 def test_a_benchmark_runs_what_its_options_say(params: str, monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
-    asked: list[tuple[str, Params, int, benchmark.BenchmarkOptions]] = []
-
-    def run(puzzle: lns.Puzzle, given: Params, seed: int, options: Any, *_: object) -> benchmark.BenchmarkRun:
-        asked.append((puzzle.name, given, seed, options))
-        return benchmark.BenchmarkRun(seed, 9, {9: 1.0}, {}, 1.0, 1.0)
-
+    run = mock.Mock(return_value=benchmark.BenchmarkRun(1, 9, {9: 1.0}, {}, 1.0, 1.0))
     monkeypatch.setattr(benchmark, "run_benchmark", run)
     options = f"--fresh 8 --search-floor 450 --params {params} --workers 1 --time 3 --table t.csv --seeds 1"
     told = typed.facts(f"benchmark --rows fresh-16x16-1 {options}")
-    ((name, given, seed, wanted),) = asked
-    assert name.endswith("-s8") and given.construct.tail == 8 and seed == 1
+    puzzle, given, seed, wanted, *_ = run.call_args.args
+    assert puzzle.name.endswith("-s8") and given.construct.tail == 8 and seed == 1 == run.call_count
     assert (wanted.time, wanted.workers, wanted.search_floor) == (3.0, 1, 450)
     assert "fresh" in Path("t.csv").read_text() and told["rows"][0]["instance"] == "fresh-16x16-1"

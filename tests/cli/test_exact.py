@@ -30,17 +30,16 @@ def files(here: Path) -> None:
     write("hard.json", None, HARD, None)
     # two pieces of a 2x2 with colours that meet nowhere else
     write("none.json", None, Puzzle([[0, 1, 1, 0], [0, 1, 1, 0], [0, 2, 1, 0], [0, 1, 3, 0]], 2, 2), None)
+    Path("small.txt").write_text("....\n....\n\nAAA\n\nBB\nB.\n\nCC\n")  # a grid of 8 cells
+    Path("none.txt").write_text("...\n...\n\nAAA\n.A.\n\nBB\n")
 
 
 def test_both_solvers_count_the_same(typed: Typed) -> None:
-    counts = set()
-    for solver in ("colorpairs", "rowscan"):
-        answer = typed.facts(f"exact count p.json --solver {solver} --quiet")
-        assert answer["status"] == "solved" and answer["convention"] == "all rotations counted"
-        counts.add(answer["solutions"])
-    assert len(counts) == 1
+    one, other = (typed.facts(f"exact count p.json --solver {name} --quiet") for name in ("colorpairs", "rowscan"))
+    assert one["status"] == "solved" and one["convention"] == "all rotations counted"
+    assert one["solutions"] == other["solutions"]
     fixed = typed.facts("exact count p.json --fix-corner --quiet")
-    assert fixed["solutions"] == counts.pop() // 4 and "top left corner" in fixed["convention"]
+    assert fixed["solutions"] == one["solutions"] // 4 and "top left corner" in fixed["convention"]
 
 
 def test_the_first_solution_is_written(typed: Typed) -> None:
@@ -48,7 +47,6 @@ def test_the_first_solution_is_written(typed: Typed) -> None:
     puzzle, board = load_board("board.json", PUZZLE)
     assert verify(puzzle, board).score == PUZZLE.max_score and board.pairs() == answer["placements"]
     assert load_board(answer["url"], PUZZLE)[1] is not None
-    typed("exact solve p.json -o board.json --force --quiet")
 
 
 def test_pieces_of_the_start_board_stay(typed: Typed) -> None:
@@ -175,8 +173,7 @@ def test_a_partition_there_and_back(typed: Typed) -> None:
     typed("exact solve three.json --solver rowscan -o b.json --quiet")
     answer = typed.facts("exact triples three.json b.json")
     assert answer["sum"] == 10 and sorted(map(sorted, answer["triples"])) == [[3, 3, 4], [3, 3, 4]]
-    lines = typed("exact triples three.json b.json").out.splitlines()
-    assert [line.split(" = ")[1] for line in lines] == ["10", "10"]
+    assert typed("exact triples three.json b.json").out.count(" = 10\n") == 2
 
 
 def test_graphs_are_compared_and_read_back(typed: Typed) -> None:
@@ -218,12 +215,6 @@ def test_missing_runs_of_a_paper_are_named_and_made(typed: Typed) -> None:
 FILL = "exact polyomino"
 
 
-@pytest.fixture(autouse=True)
-def grids(here: Path) -> None:
-    Path("small.txt").write_text("....\n....\n\nAAA\n\nBB\nB.\n\nCC\n")  # 8 cells
-    Path("none.txt").write_text("...\n...\n\nAAA\n.A.\n\nBB\n")
-
-
 def test_iq_puzzler_pro_is_filled(typed: Typed) -> None:
     answer = typed.facts(f"{FILL} --quiet")
     game = parse(IQ_PUZZLER_PRO)
@@ -262,9 +253,8 @@ def test_cuts(typed: Typed) -> None:
     cut = f"{FILL} --cut 9x5 --seed 3"
     shown = typed(cut).out
     said = typed(f"{cut} -o cut.txt").out
-    assert Path("cut.txt").read_text() == shown
     grid = load("cut.txt")
-    assert f"cut.txt: 9 x 5, {len(grid.pieces)} pieces" in said
+    assert Path("cut.txt").read_text() == shown and f"cut.txt: 9 x 5, {len(grid.pieces)} pieces" in said
     answer = typed.facts(cut)
     assert answer["grid"] == shown and filling_errors(grid, list(map(str, answer["filling"]))) == []
     typed(f"{FILL} cut.txt")

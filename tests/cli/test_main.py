@@ -8,6 +8,7 @@ import subprocess
 import sys
 import unicodedata
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -99,10 +100,7 @@ def test_full_and_closed_streams_change_no_status(command: str, streams: str, st
 def test_a_fault_is_neither_done_nor_a_no(
     error: Exception, status: int, monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:
-    def fail(arguments: list[str]) -> int:
-        raise error
-
-    monkeypatch.setattr("lns.cli.main._dispatch", fail)
+    monkeypatch.setattr("lns.cli.main._dispatch", mock.Mock(side_effect=error))
     said = typed("show like-e2-4x4", status).err
     assert ("Traceback" in said) == (status == 70)
     assert status == 70 or said == "lns: not enough memory; expected a smaller puzzle, or more memory\n"

@@ -7,7 +7,7 @@ import pytest
 
 from lns.instances.board import Board
 from lns.instances.formats import write
-from tests.cli.conftest import PUZZLE, SOLUTION, Typed, begun, swapped
+from tests.cli.conftest import PUZZLE, SOLUTION, Typed
 from tests.instances.small_puzzles import planted
 
 # the beginning of a command -> (what is typed behind it, what the sentence says)
@@ -62,7 +62,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
     "improve b.url --puzzle p.json": [
         ("--cells 3,999", "cell 999, off the board"),
         ("--cells 3,3", "twice"),
-        ("--rows 4-", "'4-' is no range of rows"),
+        ("--rows 4-", "'4-' is no range; expected one like 3-5"),
         ("--rows 99", "rows 99-99"),
         ("--everywhere", "expected both or neither"),
         ("--rows 0:1 --cells 3", "exclude each other"),
@@ -79,6 +79,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
     ],
     "improve": [
         ("other.url --puzzle p.json --rows 0:1", "other.url"),
+        ("twice.url --puzzle p.json --rows 0:1", "twice.url: the board breaks a rule outside"),
         ("hole.json --puzzle p.json", "hole.json: the board has no mismatch"),
     ],
     "show": [
@@ -156,7 +157,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("--steps s.json -o f.txt", "--steps writes the steps, not the filling; expected no -o or --svg"),
         ("--level easy-0", "there is no level 'easy-0'; expected easy"),
         ("--level easy-1 small.txt", "a FILE and --level are given"),
-        ("--cut 9x9 --cells few", "'few' is no range of numbers; expected one like 3-5"),
+        ("--cut 9x9 --cells few", "'few' is no range; expected one like 3-5"),
         ("--workers 2 --count", "--workers is for a race to the first filling"),
         ("--steps s.json --weight race", "--steps records one search"),
         ("small.txt --cut 9x5", "FILE does nothing with --cut"),
@@ -195,20 +196,15 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("like-e2-6x6 --family like-e2:6x6", "expected one of them"),
         ("like-e2-6x6 --nodes 5 --run-seconds 5", "expected one of them"),
         ("like-e2-6x6 --params wrong.toml", "did you mean 'tail'"),
-        ("--report", "no study is here"),
-        ("--report --time 1h", "without a time, a number of trials or workers"),
-        ("--family like-e2:6x6 --nodes 5 --pairs 2000000", "'pairs': found '2000000'; expected"),
     ],
 }
 
 
 @pytest.fixture(autouse=True)
-def files(here: Path, params: str) -> None:
-    write("p.json", None, PUZZLE, None)
-    for name, board in (("b.url", swapped()), ("best.json", swapped()), ("part.json", begun())):
-        write(name, None, PUZZLE, board)
+def files(boards: None, params: str) -> None:
     write("empty.json", None, PUZZLE, Board.empty(PUZZLE))
     write("other.url", "url", *planted(9, 7, 6, 6))
+    write("twice.url", "url", PUZZLE, Board(np.r_[SOLUTION.placements[:41], SOLUTION.placements[40]], 7, 6))
     write("hole.json", None, PUZZLE, Board(np.r_[SOLUTION.placements[:41], -1], 7, 6))
     write("one.json", "json", planted(1, 1, 1, 1)[0], None)
     Path("wrong.toml").write_text("[construct]\ntial = 13\n")

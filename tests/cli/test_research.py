@@ -10,7 +10,6 @@ import pytest
 
 from lns.api.estimating import Estimate, EstimateRow
 from lns.instances.formats import write
-from lns.params import from_dict, to_toml
 from lns.rates import RELIABLE_COUNT, Measurement
 from lns.tuning.study import StudyRequest, open_study
 from tests.cli.conftest import Typed
@@ -25,6 +24,7 @@ QUESTION = "estimate like-e2-10x10 --time 1 --params quick.toml --quiet"
 
 @pytest.fixture(autouse=True)
 def files(here: Path) -> None:
+    """Parameters that begin quickly."""
     Path("quick.toml").write_text(QUICK)
 
 
@@ -113,13 +113,7 @@ def test_rows_in_words(expected: float, low: float, high: float, count: int, sai
     assert EstimateRow(467, (), 0.0, expected, low, high, count, None).in_words == said
 
 
-TUNE = "tune --family like-e2:6x6 --nodes 4000000 --pairs 3 --held-out 2 --params base.toml --study s"
-
-
-@pytest.fixture(autouse=True)
-def base(here: Path) -> None:
-    """Parameters that begin quickly."""
-    Path("base.toml").write_text(to_toml(from_dict({"construct": {"population": 200}})))
+TUNE = "tune --family like-e2:6x6 --nodes 4000000 --pairs 3 --held-out 2 --params quick.toml --study s"
 
 
 def test_a_study_begins_goes_on_and_reports(typed: Typed) -> None:

@@ -13,10 +13,14 @@ from lns.instances.formats import best_json, load_board, load_puzzle, viewer_url
 from tests.cli.conftest import Typed
 from tests.instances.small_puzzles import planted
 
+PUZZLE, BOARD = planted(21, 6, 4, 5, clues=2)
+URL = viewer_url(PUZZLE, BOARD)
+
 
 @pytest.fixture(autouse=True)
-def solution(here: Path) -> None:
-    """best.json: the planted solution of the shipped 4x4 with one piece turned."""
+def files(here: Path) -> None:
+    """p.json: `PUZZLE`; best.json: the planted solution of the shipped 4x4 with one piece turned."""
+    write("p.json", None, PUZZLE, None)
     puzzle = load_puzzle("like-e2-4x4")
     shipped = Path(lns.instances.__file__).parent / "data" / "like-e2-4x4.solution.txt"
     placements = load_board(str(shipped), puzzle)[1].placements.copy()
@@ -46,7 +50,6 @@ def test_pictures_in_files(typed: Typed) -> None:
     assert ET.parse(svg).getroot().get("width") == "336"  # 288 for the cells, the rest for the rim
     assert r"\begin{tikzpicture}" in Path("b.tex").read_text()
     before = svg.read_bytes()
-    assert "this exists already" in typed.refused("show best.json --svg b.svg") and svg.read_bytes() == before
     typed("show best.json --svg b.svg --force")
     drawn = svg.read_text()
     assert drawn.encode() != before
@@ -81,15 +84,6 @@ def test_open_shows_the_picture_in_the_browser(here: Path, monkeypatch: pytest.M
     assert picture.parent == here and picture.as_uri() == opened[1]
     ET.parse(picture)
     assert said.err == f"lns: no browser was found; the picture is {picture}\n"
-
-
-PUZZLE, BOARD = planted(21, 6, 4, 5, clues=2)
-URL = viewer_url(PUZZLE, BOARD)
-
-
-@pytest.fixture(autouse=True)
-def files(here: Path) -> None:
-    write("p.json", None, PUZZLE, None)
 
 
 def verify(url: str) -> list[str]:

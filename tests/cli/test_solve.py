@@ -3,13 +3,14 @@
 import errno
 import json
 import os
+import re
 import shutil
 import signal
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -51,19 +52,6 @@ def test_a_run_leaves_a_verified_board_and_goes_on(params: str, typed: Typed) ->
     assert list(again)[: len(FIELDS)] == FIELDS and again["score"] >= best["score"]
     one = load_summary(moved)
     assert one.state == "ended" and one.why in ("steps made", "target reached") and len(one.history.sessions) == 2
-
-
-def test_steps_in_parts_are_the_same_run(params: str, typed: Typed) -> None:
-    solve = f"solve like-e2-8x8 --engine tabu --params {params} --seed 11 --workers 1 --quiet"
-    outputs = [typed(f"{solve} --run-dir whole --steps 10").out, typed(f"{solve} --run-dir parts --steps 4").out]
-    outputs.append(typed("resume parts --steps 6 --quiet").out)
-    whole, parts = Path("whole"), Path("parts")
-    assert log_of(whole) == log_of(parts)
-    one, other = (json.loads((run / "best.json").read_text()) for run in (whole, parts))
-    assert one["placements"] == other["placements"] and one["score"] == other["score"]
-    assert load_summary(whole).heartbeat.statistics == load_summary(parts).heartbeat.statistics
-    assert all("best score" in output for output in outputs)
-    assert ": steps made" in outputs[0] and "1 worker, seed 11\n" in outputs[0]
 
 
 def test_a_start_board_is_never_made_worse(params: str, typed: Typed) -> None:
@@ -177,7 +165,7 @@ def test_a_run_of_an_earlier_version_goes_on_and_says_what_is_new(
 def test_a_resume_without_time_left_or_saved_is_refused(typed: Typed) -> None:
     path = finished_run(Path("run"), name="like-e2-8x8", engine="tabu")
     typed("resume run --time 0.3 --quiet")
-    assert "its time is used up" in typed("resume run --quiet", 2).err
+    assert re.search("its time is used up .* say how much longer with --time", typed("resume run --quiet", 2).err)
     for name in ("checkpoint.npz", "status.json"):
         (path / name).unlink(missing_ok=True)
     said = typed("resume run --quiet", 2).err
@@ -190,16 +178,11 @@ def test_a_full_disk_does_not_end_a_run(
 ) -> None:
     """The disk is full while the first boards are found, and has room again at the end."""
     fsync, run = os.fsync, Path("run")
-    began: list[float] = []
-
-    def refuse(*_: Any) -> Any:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
+    refuse = mock.Mock(side_effect=OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
     begin, end = recorder.Recorder.begin, recorder.Recorder.end
 
     def begin_full(self: recorder.Recorder, *args: Any) -> None:
         begin(self, *args)
-        began.append(time.monotonic())
         monkeypatch.setattr(os, "fsync", refuse)
 
     def end_with_room(self: recorder.Recorder, *args: Any) -> None:
@@ -210,7 +193,6 @@ def test_a_full_disk_does_not_end_a_run(
     monkeypatch.setattr(recorder.Recorder, "begin", begin_full)
     monkeypatch.setattr(recorder.Recorder, "end", end_with_room)
     typed(f"solve like-e2-6x6 --params {params} --steps 3 --run-dir run {ONE}")
-    assert began
     for name in ("boards.jsonl", "best.json", "the checkpoint"):
         assert f"{name} could not be written (No space left on device)" in caplog.text
         assert f"{name} is written again" in caplog.text

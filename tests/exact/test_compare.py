@@ -181,13 +181,3 @@ def test_generate_by_construction(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert load_puzzle(str(bars)) == three_partition([3, 3, 4, 3, 4, 3])
     assert main(["generate", "--unique", "max", "--colours", "3"]) == 2
     assert main(["generate"]) == 2
-
-
-def test_a_first_compilation_is_announced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    made = tmp_path / "unique.txt"
-    for compiled in (True, False):
-        monkeypatch.setattr("lns.exact.kernels.cache.is_compiled", lambda module, known=compiled: known)
-        assert main(["generate", "--unique", "max", "--width", "3", "-o", str(made), "--force"]) == 0
-        assert ("compiling" in capsys.readouterr().err) is not compiled

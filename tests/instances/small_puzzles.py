@@ -112,6 +112,13 @@ def of_any_rules(seed: int, most: int = 36, unusual: float = 0.0) -> tuple[Puzzl
     return (with_mates(puzzle, board, seed) if mates and puzzle.colours else puzzle), board
 
 
+def exchanged(board: Board, *cells: int) -> Board:
+    """The board with what lies on these cells in the opposite order: the pieces of two cells exchanged."""
+    placements = board.placements.copy()
+    placements[[*cells]] = placements[[*reversed(cells)]]
+    return Board(placements, board.width, board.height)
+
+
 def rules_of(puzzle: Puzzle) -> set[str]:
     """The rules of a puzzle and what else its pieces or shape have that a search could get wrong."""
     pieces = puzzle.pieces[: puzzle.piece_count].tolist()

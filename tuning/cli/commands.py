@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lns.engines import ENGINES
 from lns.terminal import options as opt
 from lns.terminal.inputs import read_puzzles
-from lns.terminal.output import ANSWER_IS_NO, DONE, print_error, print_json, print_text, terminal_width
+from lns.terminal.output import ANSWER_IS_NO, DONE, print_answer, print_error, print_json, print_text, terminal_width
 from lns.tuning import SAMPLERS
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 @opt.command(
-    opt.argument("instances", "INSTANCE", "puzzles to tune for: files or names of shipped instances", nargs="*"),
+    opt.value("instances", "INSTANCE", None, "puzzles to tune for: files or names of shipped instances", nargs="*"),
     *opt.PUZZLE_OPTIONS,
     opt.value("--family", "SPEC", None, "tune for a family of generated puzzles instead, such as like-e2:12x12 or "
               "uniform:8x8:7"),
     opt.value("--study", "DIR", Path, "directory of the study: a new one, or one to continue", required=True),
     opt.TIME.but("time limit of this session, validation included: seconds, or 10m, 8h (default 1h without --trials)"),
     opt.value("--trials", "N", opt.positive_number, "search until the study has N trials"),
-    opt.value("--workers", "N", opt.worker_count, "worker processes (default 1)"),
+    opt.value("--workers", "N", opt.positive_number, "worker processes (default 1)"),
     opt.value("--run-seconds", "S", opt.duration, "length of a long run, converted into nodes by one measurement "
               "(default 10)"),
     opt.NODES.but("length of a long run in nodes instead"),
@@ -84,10 +84,7 @@ def tune(args: argparse.Namespace) -> int:
             study=args.study, request=_request(args), time=args.time, trials=args.trials, workers=args.workers,
             report_only=args.report, on_start=sessions.append, on_progress=on_progress,
         )  # fmt: skip
-    if args.json:
-        print_json(result.to_dict())
-    else:
-        print_text(result.summary(max(40, min(100, terminal_width() or 80))), flush=True)
+    print_answer(args, result.to_dict(), [result.summary(max(40, min(100, terminal_width() or 80)))])
     if ended_by:
         return 128 + ended_by
     return ANSWER_IS_NO if result.best_file is None else DONE
@@ -116,7 +113,7 @@ def _request(args: argparse.Namespace) -> StudyRequest:
               default=5),
     opt.value("--first-seed", "SEED", opt.whole_number, "random seed of the first run; the others follow (default 1)",
               default=1),
-    opt.value("--workers", "N", opt.worker_count, "processes of a run (default 2)", default=2),
+    opt.value("--workers", "N", opt.positive_number, "processes of a run (default 2)", default=2),
     opt.choice("--engine", ENGINES, "engine to run (default auto, the main one)"),
     opt.flag("--ablate", "also run the main engine with each of its parts switched off, in turn").but(
         dest="with_ablations"),
@@ -186,8 +183,5 @@ def _card_beside_a_core(args: argparse.Namespace) -> int:
     ((_, puzzle),) = selected_rows(args.rows[:1] or ["like-e2-16x16"], BenchmarkOptions(data=args.data))
     check_card(puzzle)
     rows = side_by_side(puzzle, args.time)
-    if args.json:
-        print_json({"rows": rows})
-    else:
-        print_text(f"{puzzle.name}\n{table(rows)}")
+    print_answer(args, {"rows": rows}, [f"{puzzle.name}\n{table(rows)}"])
     return DONE
