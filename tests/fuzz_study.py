@@ -1,34 +1,22 @@
 """Damaged studies: `python -m tests.fuzz_study [COUNT] [SEED]` reports on COUNT mutated copies of a recorded study.
 
 Each copy has one to three faults in its files: bits, bytes, lines lost, doubled or exchanged, JSON values of other
-types and sizes, links. The report of each must end in a page (exit
-status 0 or 1) or in one sentence (2), and nothing but that page may be written, in the study or outside.
+types and sizes, links. The report of each must end in a page (exit status 0 or 1) or in one sentence (2), and nothing
+but that page may be written, in the study or outside.
 """
 
 import contextlib
 import io
 import random
-import shutil
 import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
 from lns.cli.main import main
 from lns.tuning import session as workers
-from lns.tuning.storage import MAX_BYTES
-from tests.mutations import (
-    change_kind,
-    change_value,
-    cut,
-    flip_bits,
-    insert_noise,
-    kept_on_failure,
-    move_lines,
-    run_fuzz,
-    state,
-)
+from tests import mutations as faults
+from tests.mutations import state
 from tests.tuning.made_up import REQUEST, MadeUp, searched, validated
 
 JOURNAL = "journal.log"
@@ -47,30 +35,9 @@ def recorded_study(path: Path) -> Path:
     return path
 
 
-def mutate(path: Path, outside: Path, chance: random.Random) -> str:
-    """Damage the study in ``path``; what was done. Links lead to ``outside``."""
-    done, file = [], path / JOURNAL
-    for _ in range(chance.choice((1, 1, 1, 2, 3))):
-        mutation = chance.choice(_MUTATIONS)
-        if file.is_symlink() or not file.is_file() or file.stat().st_size > MAX_BYTES:
-            break  # damaged enough
-        mutation(file, outside, chance)
-        done.append(mutation.__name__)
-    return ", ".join(done)
-
-
-def _link(file: Path, outside: Path, chance: random.Random) -> None:
-    """A link in place of the file, or of another name in the study."""
-    name = chance.choice((file.name, file.name, "best_params.toml", "study.lock", "journal.lock"))
-    target = chance.choice((outside / file.name, outside / "absent", Path("/dev/zero"), Path("/proc/kmsg"), file))
-    link = file.with_name(name)
-    link.unlink(missing_ok=True)
-    link.symlink_to(target)
-
-
-_MUTATIONS: tuple[Callable[[Path, Path, random.Random], None], ...] = (
-    flip_bits, cut, insert_noise, move_lines, move_lines, change_value, change_value, change_value, change_value,
-    _link, change_kind,
+FAULTS = (
+    faults.flip_bits, faults.cut, faults.insert_noise, faults.change_kind, *(faults.move_lines,) * 2,
+    *(faults.change_value,) * 4, faults.link(JOURNAL, "best_params.toml", "study.lock", "journal.lock"),
 )  # fmt: skip
 
 
@@ -82,7 +49,7 @@ def report(path: Path) -> tuple[int, str]:
     return status, messages.getvalue()
 
 
-def check(path: Path, outside: Path, what: str) -> str:
+def check(path: Path, outside: Path, what: str, chance: random.Random) -> str:
     """Report a damaged study; 'shown' or 'refused'."""
     before, began = (state(path), state(outside)), time.process_time()
     try:
@@ -100,18 +67,9 @@ def check(path: Path, outside: Path, what: str) -> str:
 
 def fuzz(folder: Path, count: int, seed: int) -> Counter[str]:
     """Report ``count`` damaged studies; how many were shown, how many refused."""
-    chance, outcome = random.Random(seed), Counter[str]()
-    recorded, outside = recorded_study(folder / "recorded"), folder / "outside"
-    shutil.copytree(recorded, outside)
-    for number in range(count):
-        path = folder / "damaged"
-        shutil.copytree(recorded, path)
-        what = f"seed {seed}, study {number}: {mutate(path, outside, chance)}"
-        with kept_on_failure(path):
-            outcome[check(path, outside, what)] += 1
-        shutil.rmtree(path)
-    return outcome
+    recorded = recorded_study(folder / "recorded")
+    return faults.fuzz_copies(recorded, count, seed, lambda chance: (JOURNAL, FAULTS), check)
 
 
 if __name__ == "__main__":
-    run_fuzz(fuzz)
+    faults.run_fuzz(fuzz)

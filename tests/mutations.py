@@ -10,13 +10,14 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from lns.instances.errors import InputError
 from lns.runs.files import seal, unseal
 
+Mutation = Callable[[Path, Path, random.Random], None]
 MAX_MEMORY = 600 * 2**20
 VALUES: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 2, 7, 10**6, 10**12, 2**63, 10**400, 0.5, -0.0, 1e308, float("nan"), float("inf"), "",
@@ -106,6 +107,21 @@ def change_kind(file: Path, outside: Path, chance: random.Random) -> None:
             sparse.truncate(20 * 2**30)
 
 
+def link(*names: str) -> Mutation:
+    """The fault that a link lies in place of a file, or of one of ``names`` beside it."""
+
+    def link(file: Path, outside: Path, chance: random.Random) -> None:
+        at = file.with_name(chance.choice((file.name, file.name, *names)))
+        target = chance.choice((outside / file.name, outside / "absent", Path("/dev/zero"), Path("/proc/kmsg"), file))
+        at.unlink(missing_ok=True)
+        if chance.random() < 0.3 and (outside / file.name).exists():
+            os.link(outside / file.name, at)
+        else:
+            at.symlink_to(target)
+
+    return link
+
+
 def state(folder: Path) -> dict[str, tuple[object, ...]]:
     """What is in a folder, without its report.html: kinds, sizes, times and inodes."""
     found: dict[str, tuple[object, ...]] = {}
@@ -136,6 +152,35 @@ def kept_on_failure(path: Path) -> Iterator[None]:
         shutil.copytree(path, kept / "damaged", symlinks=True, ignore=unreadable)
         print(f"what the command left is kept in {kept}", file=sys.stderr)
         raise
+
+
+def fuzz_copies(
+    recorded: Path,
+    count: int,
+    seed: int,
+    faults: Callable[[random.Random], tuple[str, Sequence[Mutation]]],
+    check: Callable[[Path, Path, str, random.Random], str],
+) -> Counter[str]:
+    """Check ``count`` damaged copies of a folder; how often each outcome came.
+
+    ``faults`` draws the name of a file, and what may befall it. ``check`` gets the copy, a sound one that lies outside
+    of it, and what was done.
+    """
+    chance, outcome, path = random.Random(seed), Counter[str](), recorded.with_name("damaged")
+    outside = shutil.copytree(recorded, recorded.with_name("outside"))
+    for number in range(count):
+        shutil.copytree(recorded, path)
+        done = []
+        for _ in range(chance.choice((1, 1, 1, 2, 3))):
+            name, mutations = faults(chance)
+            file, mutation = path / name, chance.choice(mutations)
+            if not file.is_symlink() and file.is_file() and file.stat().st_size < 2**28:  # else damaged enough
+                mutation(file, outside, chance)
+                done.append(f"{mutation.__name__} {name}")
+        with kept_on_failure(path):
+            outcome[check(path, outside, f"seed {seed}, case {number}: {', '.join(done)}", chance)] += 1
+        shutil.rmtree(path)
+    return outcome
 
 
 def run_fuzz(fuzz: Callable[[Path, int, int], Counter[str]]) -> None:
