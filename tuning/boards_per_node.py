@@ -13,18 +13,20 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lns import params as parameters
 from lns.construct import refused_rules
+from lns.engine import FoundBoard
 from lns.engines import make_engine
+from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.formats import load_puzzle
-from lns.instances.puzzle import IntArray, Puzzle
+from lns.instances.puzzle import Puzzle
 from lns.params import Params
-from lns.rates import Tally
 from lns.tuning.benchmark import variants
+from lns.tuning.objective import Families
 from lns.warmup import warm_up
 from lns.worker_pool import WorkerPool
 
@@ -45,27 +47,9 @@ class Count:
         floor = self.best - BELOW if self.floor is None else self.floor
         return range(floor, min(self.best + ABOVE, puzzle.max_score) + 1)
 
-
-class Boards:
-    """The boards found so far that were distinct when they were found, and how many are of at least each score."""
-
-    def __init__(self, scores: Iterable[int]) -> None:
-        self._tallies = {score: Tally() for score in scores}
-        self.kept: list[tuple[IntArray, int]] = []  # int32 (cells,) placements and score of each
-
-    def add(self, placements: IntArray, score: int) -> None:
-        """Count a board under each score that it reaches."""
-        before = self.counts
-        for least, tally in self._tallies.items():
-            if score >= least:
-                tally.add(placements)
-        if self.counts != before:
-            self.kept.append((placements, score))
-
-    @property
-    def counts(self) -> list[int]:
-        """Number of distinct boards of at least each score, from the lowest upwards."""
-        return [tally.count for tally in self._tallies.values()]
+    def of(self, families: Families, puzzle: Puzzle) -> list[int]:
+        """How many of the boards are of at least each score."""
+        return [sum(found.score >= least for found in families.best) for least in self.scores(puzzle)]
 
 
 @dataclass(frozen=True)
@@ -74,7 +58,8 @@ class BoardCounts:
 
     seed: int
     island: int  # its number
-    boards: Boards
+    boards: Sequence[FoundBoard]  # each that was new, or the best one of its family, when it was found
+    counts: list[int]  # how many are of at least each score, from the lowest upwards
     parts: dict[str, int]  # node equivalents used, by the part that used them
     seconds: float  # of the processor, without compilation
 
@@ -83,7 +68,7 @@ class BoardCounts:
         return sum(self.parts.values())
 
     def __str__(self) -> str:
-        counts = " ".join(f"{count:6}" for count in self.boards.counts)
+        counts = " ".join(f"{count:6}" for count in self.counts)
         shares = " ".join(f"{name}:{nodes / self.nodes:.1%}" for name, nodes in self.parts.items())
         name = f"{self.seed}.{self.island}" if self.island else str(self.seed)
         return f"seed {name:<4} {counts}   {self.seconds / self.nodes * 1e9:5.1f} ns   {shares}"
@@ -93,8 +78,9 @@ def count_boards(
     puzzle: Puzzle, params: Params, seed: int, count: Count, island: tuple[int, int] = (0, 1)
 ) -> BoardCounts:
     """Count the distinct boards that one island finds; ``island`` is its number, and how many there are."""
-    boards = Boards(count.scores(puzzle))
-    params = replace(params, engine=replace(params.engine, search_floor=max(1, count.scores(puzzle)[0])))
+    floor = max(1, count.scores(puzzle)[0])
+    families, boards = Families(floor), list[FoundBoard]()
+    params = replace(params, engine=replace(params.engine, search_floor=floor))
     warm_up(count.engine)
     search = make_engine(count.engine, puzzle, params, seed, *island)
     began = time.process_time()
@@ -105,19 +91,20 @@ def count_boards(
         if refused_rules(puzzle) and search.best_score == puzzle.max_score:
             break  # these puzzles have no construction, and nothing else goes on from a perfect board
         search.step(wanted=count.best + 1)
-        for found in search.pop_boards():
-            boards.add(found.board.placements, found.score)
-    parts = search.statistics.node_equivalents_by_part()
-    return BoardCounts(seed, island[0], boards, parts, time.process_time() - began)
+        boards += filter(families.add, search.pop_boards())
+    parts, seconds = search.statistics.node_equivalents_by_part(), time.process_time() - began
+    return BoardCounts(seed, island[0], boards, count.of(families, puzzle), parts, seconds)
 
 
 def combined_counts(puzzle: Puzzle, count: Count, islands: Sequence[BoardCounts]) -> list[int]:
     """Number of distinct boards of at least each score that the islands of one seed found together."""
-    together = Boards(count.scores(puzzle))
+    together, known = Families(), set[Board]()
     for island in islands:
-        for board in island.boards.kept:
-            together.add(*board)
-    return together.counts
+        for found in island.boards:
+            if found.board not in known:
+                together.add(found)
+        known |= {found.board for found in island.boards}
+    return count.of(together, puzzle)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

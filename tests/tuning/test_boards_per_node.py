@@ -1,7 +1,5 @@
 """Boards a node: counted the same every time, and none that is not there."""
 
-from itertools import pairwise
-
 import pytest
 
 from lns.instances.formats import load_puzzle, write
@@ -19,13 +17,12 @@ def in_this_process(monkeypatch):
 
 @pytest.mark.slow
 def test_counts_are_the_same_every_time_and_fall_with_the_score():
-    puzzle = load_puzzle("like-e2-8x8")
-    found, again = (count_boards(puzzle, QUICK, 1, Count(104, 6_000_000)) for _ in range(2))
-    counts = found.boards.counts
-    assert counts == again.boards.counts and found.nodes == again.nodes >= 6_000_000
-    # of more boards a few less may be found different, as each is compared with those kept
-    assert all(more >= 0.95 * fewer for more, fewer in pairwise(counts))
-    assert len(counts) == 6 and counts[0] > counts[-1] and found.parts == {"construct": found.nodes}
+    puzzle, count = load_puzzle("like-e2-8x8"), Count(104, 6_000_000)
+    found, again = (count_boards(puzzle, QUICK, 1, count) for _ in range(2))
+    counts = found.counts
+    assert counts == again.counts and found.nodes == again.nodes >= 6_000_000
+    assert len(counts) == 6 and counts == sorted(counts, reverse=True) and found.parts == {"construct": found.nodes}
+    assert combined_counts(puzzle, count, [found]) == combined_counts(puzzle, count, [found, again]) == counts
 
 
 def test_a_table_with_a_line_for_each_seed_and_one_for_all(capsys):
@@ -71,9 +68,6 @@ def test_an_ablation_counts_each_variant_with_the_same_budget(capsys):
 
 @pytest.mark.slow
 def test_a_board_that_two_islands_find_counts_once(capsys):
-    puzzle, count = load_puzzle("like-e2-8x8"), Count(104, 1_000_000)
-    one = count_boards(puzzle, QUICK, 1, count)
-    assert combined_counts(puzzle, count, [one]) == combined_counts(puzzle, count, [one, one]) == one.boards.counts
     assert main(["like-e2-8x8", "--best", "110", "--nodes", "1e6", "--seeds", "2", "--islands", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[1] for line in lines[1:5]] == ["1", "1.1", "2", "2.1"]
