@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike, fspath
 from typing import Self
 
@@ -35,6 +37,22 @@ class InputError(ValueError):
         if self.source is not None:
             return self
         return type(self)(self.message, source, line if self.line is None else self.line)
+
+
+@contextmanager
+def named(source: str | PathLike[str], failed: str = "") -> Iterator[None]:
+    """An InputError in this block names the file or URL, if it names none yet.
+
+    With ``failed``, such as "cannot be read", an OSError becomes an InputError that begins so.
+    """
+    try:
+        yield
+    except InputError as error:
+        raise error.at(source) from None
+    except OSError as error:
+        if not failed:
+            raise
+        raise InputError(f"{failed}: {error.strerror}", source) from None
 
 
 class BoardError(InputError):

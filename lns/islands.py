@@ -306,8 +306,6 @@ class Archipelago:
         best_before = self.best_score
         for found_board in report.found_boards:
             self._take_board(number, found_board)
-        if report.best is not None and report.island.best_score > self.best_score:
-            self.best, self.best_score, self.origin = report.best, report.island.best_score, report.origin
         if self.best_score > best_before and self.best is not None and self.workers > 1:
             self._workers.announce(self.best, self.best_score)
 

@@ -8,20 +8,20 @@ from __future__ import annotations
 import dataclasses
 import tomllib
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar
 
 from lns.instances.arguments import checked_class
-from lns.instances.errors import InputError
+from lns.instances.errors import InputError, named
 from lns.instances.files import read_text
+from lns.instances.text import unknown
 
 
 def option(
     default: float | int,
     doc: str,
-    low: float | None = None,
-    high: float | None = None,
+    low: float,
+    high: float,
     *,
     log: bool = False,
     tune: bool | tuple[float, float] = False,
@@ -45,14 +45,14 @@ class Component:
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
-            value, low, high = getattr(self, spec.name), spec.metadata.get("low"), spec.metadata.get("high")
+            value, kind = getattr(self, spec.name), type(spec.default)
+            low, high = spec.metadata["low"], spec.metadata["high"]
             name = f"{type(self).__name__.removesuffix('Params').lower()}.{spec.name}"
-            kind = type(spec.default)
             is_integral = kind is float and type(value) is int
             if not is_integral and type(value) is not kind:
                 raise InputError(f"parameter {name} is {value!r}; expected {_KIND_NAMES[kind]}")
-            if low is not None and not low <= value <= (float("inf") if high is None else high):
-                raise InputError(f"parameter {name} is {value}; expected {low} to {'any' if high is None else high}")
+            if not low <= value <= high:
+                raise InputError(f"parameter {name} is {value}; expected {low} to {high}")
             if is_integral:  # only after the check of the range, since not every integer fits a float
                 object.__setattr__(self, spec.name, float(value))
 
@@ -262,11 +262,10 @@ def from_dict(values: dict[str, Any], *, earlier: bool = False) -> Params:
     defaults, components = vars(Params()), {}
     for section, entries in found.items():
         if section not in defaults:
-            raise InputError(_unknown("section", section, [*defaults]))
-        names = [*vars(defaults[section])]
+            raise InputError(unknown("section", section, defaults))
         for name in entries:
-            if name not in names:
-                raise InputError(_unknown(f"parameter in [{section}]", name, names))
+            if name not in vars(defaults[section]):
+                raise InputError(unknown(f"parameter in [{section}]", name, vars(defaults[section])))
         components[section] = type(defaults[section])(**entries)
     return Params(**components)
 
@@ -276,17 +275,17 @@ def to_dict(params: Params) -> dict[str, Any]:
     return dataclasses.asdict(params)
 
 
-def load(path: str | Path, *, earlier: bool = False) -> Params:
+def load(path: str | Path) -> Params:
     """Parameters from a TOML file, as by `from_dict`. Raises InputError, which names the file."""
     if not Path(path).exists():
         raise InputError("no such file; expected parameters as TOML", path)
     text = read_text(path)
     try:
-        return from_dict(tomllib.loads(text), earlier=earlier)
-    except InputError as error:
-        raise error.at(path) from None
+        values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # also for numbers and nested lists that are too long
         raise InputError(f"not TOML: {error}", path) from None
+    with named(path):
+        return from_dict(values)
 
 
 def omitted_names(given: dict[str, Any]) -> list[str]:
@@ -302,16 +301,7 @@ def to_toml(params: Params) -> str:
         component = getattr(params, section.name)
         lines += [f"# {(type(component).__doc__ or '').strip()}", f"[{section.name}]"]
         for spec in dataclasses.fields(component):
-            low, high = spec.metadata["low"], spec.metadata["high"]
-            span = "" if low is None else f" ({low} to {high})"
-            lines.append(f"{spec.name} = {getattr(component, spec.name)!r}  # {spec.metadata['doc']}{span}")
+            facts, value = spec.metadata, getattr(component, spec.name)
+            lines.append(f"{spec.name} = {value!r}  # {facts['doc']} ({facts['low']} to {facts['high']})")
         lines.append("")
     return "\n".join(lines)
-
-
-def _unknown(what: str, name: str, names: list[str]) -> str:
-    """Message for an unknown name: with the nearest of ``names``, or with all of them."""
-    near = get_close_matches(name, names, n=1)
-    return f"unknown {what}: '{name}'; " + (
-        f"did you mean '{near[0]}'?" if near else "expected one of " + ", ".join(names)
-    )

@@ -68,19 +68,9 @@ class Report:
     """Result of one round."""
 
     island: Island
-    best: Board | None  # best board of the island
-    origin: str  # the part of the engine that made it
-    found_boards: tuple[FoundBoard, ...]  # of this round, in the order of discovery
+    found_boards: tuple[FoundBoard, ...]  # of this round, in the order of discovery; every new best is among them
     worker: int  # process id; 0 on a cluster
     seconds: float  # of search, without loading and compiling kernels
-
-
-@dataclass
-class _Run:
-    """What a worker was told of a run."""
-
-    incumbent: tuple[Board | None, int] = (None, -1)  # the last board that was received, and its score
-    is_stopped: bool = False  # its rounds are to end at their next step
 
 
 class Worker:
@@ -91,7 +81,8 @@ class Worker:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._runs: dict[str, _Run] = {}
+        self._incumbents: dict[str, tuple[Board | None, int]] = {}  # by run the best board received, and its score
+        self._stopped: set[str] = set()  # runs whose rounds are to end at their next step
         # by thread the engine of its last round, which serves if the same island goes on from the same state
         self._kept: dict[int, tuple[_Key, SearchLoop]] = {}
 
@@ -107,12 +98,12 @@ class Worker:
         warm_up(task.search.engine, task.number)
         mark_begin()
         end = time.monotonic() + task.seconds
-        run, engine = self._run(task.run), self._engine(task)
+        engine = self._engine(task)
         if task.incumbent is not None:
             engine.inject_incumbent(task.incumbent, task.incumbent_score)
         steps, best = 0, max(task.incumbent_score, engine.best_score)
-        while engine.best_score < task.target and steps != task.steps and not run.is_stopped:
-            board, score = run.incumbent
+        while engine.best_score < task.target and steps != task.steps and task.run not in self._stopped:
+            board, score = self._incumbents.get(task.run, (None, -1))
             if board is not None and score > engine.best_score:
                 engine.inject_incumbent(board, score)
             best = max(best, score)
@@ -123,14 +114,10 @@ class Worker:
         seconds = time.monotonic() - end + task.seconds
         steps += 0 if task.island is None else task.island.steps
         state, found = pack(engine.state()), tuple(engine.pop_boards())
-        if (task.run or is_worker()) and not run.is_stopped:  # not in a process of the user's
+        if (task.run or is_worker()) and task.run not in self._stopped:  # not in a process of the user's
             self._kept[threading.get_ident()] = _key(task, state), engine
         island = Island(task.number, state, engine.best_score, engine.statistics, steps)
-        return Report(island, engine.best, engine.origin, found, 0 if task.run else os.getpid(), seconds)
-
-    def _run(self, name: str) -> _Run:
-        with self._lock:
-            return self._runs.setdefault(name, _Run())
+        return Report(island, found, 0 if task.run else os.getpid(), seconds)
 
     def _engine(self, task: Task) -> SearchLoop:
         """The engine after the steps that the island has made: the one that is kept, or one with the same state."""
@@ -149,15 +136,14 @@ class Worker:
 
     def receive_incumbent(self, run: str, board: Board, score: int) -> None:
         """Inject a board into the islands of a run before their next step."""
-        known = self._run(run)
         with self._lock:
-            if score > known.incumbent[1]:
-                known.incumbent = board, score
+            if score > self._incumbents.get(run, (None, -1))[1]:
+                self._incumbents[run] = board, score
 
     def receive_stop(self, run: str) -> None:
         """End the rounds of a run at their next step, also later ones, and keep no engine of it."""
-        self._run(run).is_stopped = True
         with self._lock:
+            self._stopped.add(run)
             self._kept = {thread: kept for thread, kept in self._kept.items() if kept[0][0] != run}
 
 

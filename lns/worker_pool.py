@@ -13,14 +13,13 @@ import contextlib
 import ctypes
 import multiprocessing
 import os
-import queue
 import signal
 import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from lns.instances.board import Board
 
 _T = TypeVar("_T")
-_Job = tuple[Future[Any], Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 
 # Sent to the whole process group by a terminal or service manager. Workers ignore them: the parent ends the workers.
 PARENT_SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
@@ -72,10 +70,6 @@ class WorkerLost(RuntimeError):
     def __init__(self, sentence: str, exitcode: int | None = None) -> None:
         super().__init__(sentence)
         self.exitcode = exitcode
-
-
-class RemoteTraceback(Exception):
-    """Traceback of a worker as text: the cause of the exception that its task raised."""
 
 
 class Workers(Executor):
@@ -152,29 +146,25 @@ class WorkerPool(Workers):
                 f"worker processes have no shared memory ({error.strerror}); expected a directory that can be "
                 "written, as by `docker run --tmpfs /dev/shm`", error.filename,
             ) from None  # fmt: skip
-        self._tasks: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._processes: dict[int, SpawnProcess] = {}
+        self._workers: dict[int, tuple[Connection, SpawnProcess]] = {}  # by the thread that serves it
         self._closed = False
-        resource_tracker.ensure_running()  # started later, it would unblock the signals that the threads below block
-        self._threads = [threading.Thread(target=self._serve, args=(slot,), daemon=True) for slot in range(workers)]
-        for thread in self._threads:
-            thread.start()
+        resource_tracker.ensure_running()  # started later, it would unblock the signals that the threads block
+        blocking = signal.SIG_BLOCK, PARENT_SIGNALS  # inherited by the workers, until they can ignore them
+        self._threads = ThreadPoolExecutor(workers, initializer=signal.pthread_sigmask, initargs=blocking)
 
     @property
     def began(self) -> float | None:  # type: ignore[override]
         return self._shared[1] or None
 
     def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
-        future: Future[_T] = Future()
-        self._tasks.put((future, fn, args, kwargs))
-        return future
+        return self._threads.submit(self._run, fn, args, kwargs)
 
     def ask_to_stop(self) -> None:
         self._shared[0] = 1
 
     def kill(self) -> None:
         self._closed = True
-        for process in list(self._processes.values()):
+        for _, process in list(self._workers.values()):
             process.kill()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -183,57 +173,46 @@ class WorkerPool(Workers):
         ``wait``: return only after the processes have ended.
         """
         self.ask_to_stop()
-        for _ in self._threads:
-            self._tasks.put(None)
-        for end_now in (lambda: None, self.kill):
-            end_now()
-            end = time.monotonic() + 0.5
-            for thread in self._threads if wait else ():
-                thread.join(max(0.0, end - time.monotonic()))
+        timer = threading.Timer(0.5, self.kill)
+        timer.daemon = True
+        timer.start()
+        self._threads.shutdown(wait)
+        if wait:
+            timer.cancel()
+            self.kill()
+            for _, process in self._workers.values():
+                process.join()
 
-    def _serve(self, slot: int) -> None:
-        """Thread of one worker: passes tasks to the process and replaces it when it dies."""
-        signal.pthread_sigmask(signal.SIG_BLOCK, PARENT_SIGNALS)  # inherited by the worker, until it can ignore them
-        pipe: Connection | None = None
-        while (job := self._tasks.get()) is not None:
-            future, *call = job
-            if not future.set_running_or_notify_cancel():
-                continue
-            try:
-                pipe = pipe or self._start(slot)
-                pipe.send(call)
-                result, error, worker_traceback = pipe.recv()
-            except (EOFError, OSError) as failure:
-                pipe, process = None, self._processes.pop(slot, None)
-                if process is None:
-                    future.set_exception(WorkerLost(f"a worker could not be started: {failure}"))
-                else:
-                    process.join(1.0)
-                    sentence = f"worker {process.pid} ended with exit code {process.exitcode}"
-                    future.set_exception(WorkerLost(sentence, process.exitcode))
-            except BaseException as failure:  # the task cannot be pickled, or its result not unpickled
-                future.set_exception(failure)
-            else:
-                if error is None:
-                    future.set_result(result)
-                else:
-                    error.__cause__ = RemoteTraceback(f"in the worker\n{worker_traceback}")
-                    future.set_exception(error)
-        if pipe is not None:
-            pipe.close()
-            self._processes[slot].join()
-
-    def _start(self, slot: int) -> Connection:
-        parent_end, worker_end = self._context.Pipe()
-        process = self._context.Process(
-            target=_work, args=(worker_end, self._shared), daemon=True, name=f"{WORKER_NAME}{slot}"
-        )
-        process.start()
-        self._processes[slot] = process
-        worker_end.close()  # the pipe then ends with the worker
+    def _run(self, *call: Any) -> Any:
+        """In a thread: let its worker, which is started if there is none, do a task."""
         if self._closed:
+            raise WorkerLost("the workers were ended")
+        thread = threading.get_ident()
+        try:
+            pipe, process = self._workers.get(thread) or self._start(thread)
+            pipe.send(call)
+            result, error = pipe.recv()
+        except (EOFError, OSError) as failure:
+            if thread not in self._workers:
+                raise WorkerLost(f"a worker could not be started: {failure}") from None
+            _, process = self._workers.pop(thread)
+            process.join(1.0)
+            sentence = f"worker {process.pid} ended with exit code {process.exitcode}"
+            raise WorkerLost(sentence, process.exitcode) from None
+        if error is not None:
+            raise error
+        return result
+
+    def _start(self, thread: int) -> tuple[Connection, SpawnProcess]:
+        parent_end, worker_end = self._context.Pipe()
+        name = f"{WORKER_NAME}{len(self._workers)}"
+        process = self._context.Process(target=_work, args=(worker_end, self._shared), daemon=True, name=name)
+        process.start()
+        worker_end.close()  # the pipe then ends with the worker
+        self._workers[thread] = parent_end, process
+        if self._closed:  # meanwhile
             process.kill()
-        return parent_end
+        return parent_end, process
 
 
 def _work(pipe: Connection, shared: Any) -> None:
@@ -250,9 +229,10 @@ def _work(pipe: Connection, shared: Any) -> None:
         while True:
             function, args, kwargs = pipe.recv()
             try:
-                answer: tuple[Any, Exception | None, str] = function(*args, **kwargs), None, ""
+                answer: tuple[Any, Exception | None] = function(*args, **kwargs), None
             except Exception as error:
-                answer = None, error, traceback.format_exc()
+                error.add_note(f"in the worker\n{traceback.format_exc()}")
+                answer = None, error
             pipe.send(answer)
 
 

@@ -28,7 +28,7 @@ from lns.exact.compare import append_row, check_appendable
 from lns.exact.text_table import aligned
 from lns.instances.arguments import checked, checked_class
 from lns.instances.board import Board
-from lns.instances.errors import InputError
+from lns.instances.errors import InputError, named
 from lns.instances.files import atomic_write, read_text
 from lns.instances.formats import best_json, load_puzzle
 from lns.instances.generate import family
@@ -147,7 +147,7 @@ def run_benchmark(
     elapsed = search.elapsed
     largest = sorted(peaks.values())[-workers:]  # a worker that died is replaced: not all existed at the same time
     return BenchmarkRun(
-        seed=seed, score=search.best_score, reached=reached, boards=dict(Counter(families.scores)),
+        seed=seed, score=search.best_score, reached=reached, boards=dict(Counter(one.score for one in families.best)),
         nodes_per_s=search.statistics.placements / max(elapsed, 1e-9), seconds=elapsed,
         peak_bytes=sum(largest) + peak_bytes(os.getpid()),
     )  # fmt: skip
@@ -232,18 +232,15 @@ class BenchmarkRow:
 
 @dataclass(frozen=True)
 class BenchmarkResult(Records):
-    """The rows of a benchmark in order; ``table`` has their values."""
+    """The rows of a benchmark in order; ``table`` has their `records`."""
 
     rows: tuple[BenchmarkRow, ...]
 
-    @property
-    def table(self) -> list[dict[str, Any]]:
+    def records(self) -> list[dict[str, Any]]:
         """A dict for each row, as in the JSON of `lns benchmark`."""
         return [row.to_dict() for row in self.rows]
 
-    def records(self) -> list[dict[str, Any]]:
-        """The rows of ``table``."""
-        return self.table
+    table = property(records)
 
     def summary(self) -> str:
         """The rows as text."""
@@ -387,7 +384,5 @@ def _write_best(
     """Write the board that a run has found after ``elapsed_s`` seconds, with the fields of ``best.json``."""
     path = Path(options.boards or "") / f"{name}-{seed}.json"
     source, at = _source(name, options), round(elapsed_s, 3)
-    try:
+    with named(path, "the board cannot be written"):
         atomic_write(path, json.dumps(best_json(puzzle, board, instance=source, seed=seed, elapsed_s=at)) + "\n")
-    except OSError as error:
-        raise InputError(f"the board cannot be written: {error.strerror}", path) from None

@@ -109,28 +109,31 @@ def worth_difference(candidate: Trace, default: Trace, budget: int) -> float:
 
 
 class Families:
-    """The distinct boards of ``floor`` or more found so far; ``scores`` has the best score of each family."""
+    """The distinct boards of ``floor`` or more: the best one of each family found so far, ``best``."""
 
     def __init__(self, floor: float = 0) -> None:
-        self._floor, self._boards, self.scores = floor, DistinctBoards(), list[int]()
+        self._floor, self._boards, self.best = floor, DistinctBoards(), list[FoundBoard]()
 
-    def add(self, found: FoundBoard) -> None:
-        """Count a board under its family."""
+    def add(self, found: FoundBoard) -> bool:
+        """Count a board under its family; whether it is a new one or its best board."""
         placements = found.board.placements
         if found.score < self._floor:
-            return
+            return False
         if (number := self._boards.find(placements)) is None:
             self._boards.add(placements)
-            self.scores.append(found.score)
-        elif found.score > self.scores[number]:
+            self.best.append(found)
+        elif found.score > self.best[number].score:
             self._boards.replace(number, placements)
-            self.scores[number] = found.score
+            self.best[number] = found
+        else:
+            return False
+        return True
 
     @property
     def worth(self) -> float:
         """The worth of the boards; 0 without any."""
-        best = max(self.scores, default=0)
-        together = sum(float(EDGE_WORTH) ** (score - best) for score in self.scores)
+        best = max((found.score for found in self.best), default=0)
+        together = sum(float(EDGE_WORTH) ** (found.score - best) for found in self.best)
         return best + math.log(together, EDGE_WORTH) if together else 0.0
 
 

@@ -71,15 +71,11 @@ def importance(study: Study) -> dict[str, float]:
         short = [value for step, value in each.intermediate_values.items() if step < pairs]
         value = NO_BOARD if "no_board" in each.user_attrs else fmean(short)
         copy.add_trial(create(params=each.params, distributions=each.distributions, value=value))
-    shares, evaluator = dict[str, float](), optuna.importance.PedAnovaImportanceEvaluator()
-    get = partial(optuna.importance.get_param_importances, copy, evaluator=evaluator, normalize=False)
+    varied = [name for name in study.space if len({trial.params[name] for trial in trials}) > 1]
+    evaluator = optuna.importance.PedAnovaImportanceEvaluator()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # where the best tenth is small
-        for name in study.space:
-            if len({trial.params.get(name) for trial in trials}) > 1:  # a conditional one: on the trials that have it
-                shares |= get(params=[name])
-    total = sum(shares.values()) or 1.0
-    return {name: float(value) / total for name, value in sorted(shares.items(), key=lambda item: -item[1])}
+        return dict(optuna.importance.get_param_importances(copy, evaluator=evaluator, params=varied))
 
 
 # -- in words ---------------------------------------------------------------------------------------------------------

@@ -6,20 +6,25 @@ The space is read from the parameter dataclasses (`lns.params.option` has the ra
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 import optuna
-from optuna.distributions import BaseDistribution, FloatDistribution, IntDistribution
-from optuna.samplers import BaseSampler, RandomSampler, TPESampler
+from optuna.distributions import FloatDistribution, IntDistribution
+from optuna.samplers import BaseSampler, PartialFixedSampler, RandomSampler, TPESampler
 from optuna.trial import FrozenTrial
 
 from lns.params import Params
 
 STARTUP_TRIALS = 20  # random trials before a model is used; every other one is near the base
 KEEP_PROBABILITY = 0.75  # of a parameter to keep the value of the base, in a trial near it
+_MODELS: dict[str, Callable[..., BaseSampler]] = {
+    "random": RandomSampler,
+    "tpe": partial(TPESampler, n_startup_trials=STARTUP_TRIALS, multivariate=True, group=True, constant_liar=True),
+}
 
 Space = Mapping[str, IntDistribution | FloatDistribution]
 """Range of each searched parameter, both ends included, by its name, such as ``construct.tail``."""
@@ -54,7 +59,7 @@ def values_of(params: Params, space: Space) -> dict[str, float]:
     return {name: value for name, value in values.items() if space[name].low <= value <= space[name].high}
 
 
-class SeededSampler(BaseSampler):
+class SeededSampler(PartialFixedSampler):
     """A sampler whose random numbers depend only on the seed of the study and the number of the trial.
 
     A sampler with one seed would draw the same numbers again after every restart and in every process.
@@ -65,35 +70,13 @@ class SeededSampler(BaseSampler):
     """
 
     def __init__(self, kind: str, seed: int, base: Mapping[str, float]) -> None:
+        super().__init__({}, RandomSampler(seed=seed))
         self._kind, self._seed, self._base = kind, seed, base
-        self._kept: set[str] = set()  # parameters that keep the value of the base in the current trial
-        self._model: BaseSampler = RandomSampler(seed=seed)
 
     def before_trial(self, study: optuna.Study, trial: FrozenTrial) -> None:
+        """Begin anew, with the values of the base that this trial keeps."""
         sequence = np.random.SeedSequence(self._seed, spawn_key=(trial.number,))
         near = trial.number % 2 == 1 and (trial.number < STARTUP_TRIALS or self._kind == "random")
         keep = np.random.default_rng(sequence.spawn(1)[0]).random(len(self._base)) < KEEP_PROBABILITY
-        self._kept = {name for name, kept in zip(self._base, keep, strict=True) if near and kept}
-        seed = int(sequence.generate_state(1)[0])
-        self._model = RandomSampler(seed=seed)
-        if self._kind == "tpe":
-            self._model = TPESampler(
-                n_startup_trials=STARTUP_TRIALS, multivariate=True, group=True, constant_liar=True, seed=seed
-            )
-
-    def infer_relative_search_space(self, study: optuna.Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
-        space: dict[str, BaseDistribution] = self._model.infer_relative_search_space(study, trial)
-        return space
-
-    def sample_relative(
-        self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
-    ) -> dict[str, Any]:
-        values: dict[str, Any] = self._model.sample_relative(study, trial, search_space)
-        return values
-
-    def sample_independent(
-        self, study: optuna.Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
-    ) -> Any:
-        if param_name in self._kept:
-            return self._base[param_name]
-        return self._model.sample_independent(study, trial, param_name, param_distribution)
+        kept = {name: self._base[name] for name, is_kept in zip(self._base, keep, strict=True) if near and is_kept}
+        super().__init__(kept, _MODELS[self._kind](seed=int(sequence.generate_state(1)[0])))

@@ -34,9 +34,9 @@ from lns.runs.files import format_duration
 from lns.tuning import validate
 from lns.tuning.objective import Pair, Stopped, Trace, TrialRun, worth_difference
 from lns.tuning.sampler import STARTUP_TRIALS
-from lns.tuning.storage import RunKey, storage_errors
+from lns.tuning.storage import storage_errors
 from lns.tuning.study import DEFAULT_PAIRS, DEFAULT_RUN_S, Study, StudyRequest, open_study, trial_value
-from lns.worker_pool import WorkerLost, WorkerPool, stop_requested
+from lns.worker_pool import InProcessExecutor, WorkerLost, WorkerPool, Workers, stop_requested
 
 log = logging.getLogger("lns")
 
@@ -66,7 +66,7 @@ class Worker:
 
     def __init__(self, study: Study) -> None:
         self.study, self.runs_s = study, 0.0
-        self._live: dict[RunKey, tuple[TrialRun, Trace]] = {}  # of the current trial, to continue short runs
+        self._live: dict[str, tuple[TrialRun, Trace]] = {}  # of the current trial, to continue short runs
 
     def trace(self, params: Params, pair: Pair, budget: int, *, shared: bool) -> Trace:
         """The run of ``params`` on ``pair``, stored or made now; stored for all processes if ``shared``.
@@ -235,8 +235,7 @@ class StudyProgress:
     phase: str  # 'defaults', 'search', 'validation' or, at the end, 'report'
     done: int  # runs made of the phase; trials finished in the search and the report
     total: int  # runs of the phase; 0 in the search and the report
-    completed: int  # trials, as the next two
-    pruned: int
+    pruned: int  # trials that ended early
     running: int
     best: float | None  # value of the best trial in edges above the defaults, None before the first
     best_trial: int  # its number, -1 before the first
@@ -278,7 +277,7 @@ class TuningSession:
         self.study, self.workers, self.max_trials, self.on_progress = study, workers, max_trials, on_progress
         self.interrupted = False
         self._time_limit = math.inf if seconds is None else seconds
-        self._pool: WorkerPool | None = None
+        self._pool: Workers = InProcessExecutor()  # the workers of the present phase, or of the last
         self._began = time.monotonic()
         self._runs_s = self._workers_s = 0.0  # that workers spent inside of runs, and that they existed
         self._said: set[object] = set()  # the failed trials and warnings that were logged
@@ -297,13 +296,11 @@ class TuningSession:
     def stop(self) -> None:
         """End the session at the next step of each run; finished runs are kept."""
         self.interrupted = True
-        if self._pool is not None:
-            self._pool.ask_to_stop()
+        self._pool.ask_to_stop()
 
     def kill(self) -> None:
         """Kill the worker processes."""
-        if self._pool is not None:
-            self._pool.kill()
+        self._pool.kill()
 
     def run(self) -> None:
         """Finish the validation of an earlier session, search, validate.
@@ -358,7 +355,6 @@ class TuningSession:
                 self.on_progress(self.progress(phase))
         finally:
             pool.shutdown()
-            self._pool = None
             self._workers_s += (time.monotonic() - began) * self.workers
 
     def count_lost_worker(self, error: WorkerLost) -> None:
@@ -400,10 +396,9 @@ class TuningSession:
             done = total - len(validate.missing_runs(study, candidates))
         self._forecast()
         return StudyProgress(
-            phase=phase, done=done, total=total, completed=len(completed), pruned=len(pruned), running=len(running),
+            phase=phase, done=done, total=total, pruned=len(pruned), running=len(running), max_trials=most, left_s=left,
             best=None if best is None else best.value, best_trial=-1 if best is None else best.number,
-            elapsed_s=self.elapsed, runs=sum(len(trial.intermediate_values) for trial in running), max_trials=most,
-            left_s=left,
+            elapsed_s=self.elapsed, runs=sum(len(trial.intermediate_values) for trial in running),
         )  # fmt: skip
 
     def _say(self, what: object, message: str, level: int = logging.WARNING) -> None:

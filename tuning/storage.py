@@ -36,6 +36,7 @@ JOURNAL_FILE = "journal.log"
 STORAGE_FILE = "storage.txt"  # where the trials are instead, without the password
 MAX_BYTES = 2**28  # of a journal, about 30,000 trials
 ANSWER_S = 10  # for the first answer of a storage
+RUN = "run "  # begins the names of the attributes that are runs
 SHARED_S = 10.0  # between two looks at the runs of other machines
 _HOST = r"[\w.,%-]+|\[[0-9a-f:]+\]"
 _URL = re.compile(  # with one @ at most, so that it can be read in one way only
@@ -47,9 +48,6 @@ _DRIVERS = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql"}
 _PIP_NAMES = {"psycopg": "'psycopg[binary]'", "pymysql": "'PyMySQL[rsa]'", "grpc": "grpcio"}  # by imported module
 _MODULES = {"sqlalchemy", "psycopg", "pymysql", "grpc", "alembic"}  # whose errors are those of a storage
 _LONGEST = 10_000  # characters of an attribute; an attribute in MySQL has 65,535 bytes at most
-
-RunKey = tuple[str, str, int]
-"""What identifies a run: (digest of the parameters, sha256 of the puzzle, seed)."""
 
 
 @contextlib.contextmanager
@@ -213,30 +211,25 @@ class Runs:
     def __len__(self) -> int:
         return len(self._runs)
 
-    def get(self, key: RunKey) -> Trace | None:
+    def get(self, key: str) -> Trace | None:
         """The run with ``key``, None if there is none."""
-        return self._runs.get(_name(key), ("", None))[1]
+        return self._runs.get(key, ("", None))[1]
 
-    def add(self, key: RunKey, trace: Trace) -> None:
+    def add(self, key: str, trace: Trace) -> None:
         """Store a run, unless one that is as long is stored already."""
         stored = self.get(key)
         if stored is None or not stored.covers(trace.nodes):
             text = seal(asdict(trace))
-            put_text(self._study, _name(key), text)
-            self._runs[_name(key)] = text, trace
+            put_text(self._study, key, text)
+            self._runs[key] = text, trace
 
     def refresh(self) -> None:
         """Read what other processes have added. Raises InputError for a run that was changed."""
         if time.monotonic() - self._looked < self._every_s:
             return
         self._looked = time.monotonic()
-        for name, text in get_texts(self._study, "run "):
+        for name, text in get_texts(self._study, RUN):
             if name not in self._runs or self._runs[name][0] != text:
                 values = unseal(text)
-                del values["sum"]
                 rows = {row: tuple(map(tuple, values[row])) for row in ("best_scores", "worths")}
                 self._runs[name] = text, Trace(**values | rows)
-
-
-def _name(key: RunKey) -> str:
-    return "run " + " ".join(map(str, key))

@@ -29,7 +29,7 @@ from optuna.trial import FrozenTrial, TrialState
 from lns import params as parameters
 from lns.engines import engine_digest
 from lns.instances.arguments import checked_class
-from lns.instances.errors import InputError
+from lns.instances.errors import InputError, named
 from lns.instances.files import atomic_write, read_text
 from lns.instances.formats import load_puzzle, render
 from lns.instances.formats.own_json import puzzle_in
@@ -44,7 +44,7 @@ from lns.tuning import SAMPLERS
 from lns.tuning import storage as places
 from lns.tuning.objective import BELOW_BEST, Pair, Trace, TrialRun
 from lns.tuning.sampler import SeededSampler, search_space, values_of, with_values
-from lns.tuning.storage import JOURNAL_FILE, STORAGE_FILE, Journal, RunKey, Runs, locked, redact_url
+from lns.tuning.storage import JOURNAL_FILE, STORAGE_FILE, Journal, Runs, locked, redact_url
 from lns.version import __version__
 
 SCHEMA = 5
@@ -64,6 +64,7 @@ MAX_RETRIES = 3  # how often a trial whose process died is tried again
 MIN_PAIRS = 4  # below so many pairs no trial is pruned
 P_WORSE = 0.1  # p-value below which a trial counts as worse than the best one
 
+# what optuna and a report raise for records that no session writes
 DAMAGE = ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError
 log = logging.getLogger("lns")
 warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
@@ -203,11 +204,8 @@ def two_digits(number: float) -> int:
 
 def read_plan(text: str, path: Path) -> StudyPlan:
     """The plan in a sealed text, of the study in ``path``. Raises InputError if it is damaged or of another schema."""
-    try:
+    with named(path):
         values = unseal(text)
-        del values["sum"]
-    except InputError as error:
-        raise error.at(path) from None
     if values["schema"] != SCHEMA:
         raise InputError(
             f"a study of schema {values['schema']}, begun by lns {printable(str(values['version']), 40)}; "
@@ -322,10 +320,11 @@ class Study:
         run = self.runs.get(self.key(params, pair))
         return run if run is not None and run.covers(budget) else None
 
-    def key(self, params: Params, pair: Pair) -> RunKey:
-        """Key of a run."""
+    def key(self, params: Params, pair: Pair) -> str:
+        """Key of a run: the name of the attribute that stores it."""
         digest = self.plan.base_digest if params is self.base else params_digest(params)
-        return digest + (f":{pair.floor}" if pair.floor else ""), pair.puzzle.sha256[:32], pair.seed
+        floor = f":{pair.floor}" if pair.floor else ""
+        return f"{places.RUN}{digest}{floor} {pair.puzzle.sha256[:32]} {pair.seed}"
 
     # -- trials ------------------------------------------------------------------------------------------------------
 
@@ -474,7 +473,7 @@ def _check_directory(path: Path, url: str | None) -> None:
 
 @contextmanager
 def damage_told(place: Path) -> Iterator[list[Journal]]:
-    """What optuna or a report raises for records that no session writes becomes one sentence.
+    """One of `DAMAGE` becomes one sentence.
 
     It names ``place`` and the last line that was read of a journal that is put into the list.
     """
@@ -483,15 +482,7 @@ def damage_told(place: Path) -> Iterator[list[Journal]]:
         yield journals
     except InputError:
         raise
-    except (
-        ArithmeticError,
-        AssertionError,
-        AttributeError,
-        LookupError,
-        RecursionError,
-        TypeError,
-        ValueError,
-    ) as error:
+    except DAMAGE as error:
         what = printable(f"{type(error).__name__}: {error}", 100)
         line = journals[-1].line if journals else None
         raise InputError(f"damaged: it holds what no session writes ({what})", place, line) from None

@@ -16,13 +16,13 @@ from typing import Any
 
 from lns import params as parameters
 from lns.engines import engine_digest
-from lns.instances.errors import InputError
+from lns.instances.errors import InputError, named
 from lns.instances.files import atomic_write
 from lns.instances.piece_set import numbering, set_sha256
 from lns.instances.puzzle import GREY, Puzzle
 from lns.instances.text import printable
 from lns.params import Params
-from lns.runs.files import named, read_sealed, seal, utc_now
+from lns.runs.files import read_sealed, seal, utc_now
 from lns.version import __version__
 
 SCHEMA = 1

@@ -22,7 +22,7 @@ from lns import params as parameters
 from lns.exact.text_table import aligned, table_width
 from lns.instances.draw.page import page, table
 from lns.instances.draw.terminal import capability, encodes
-from lns.instances.errors import InputError
+from lns.instances.errors import InputError, named
 from lns.instances.eternity2 import name_of_set
 from lns.instances.files import atomic_write, behind_links, write_output
 from lns.instances.piece_set import set_sha256
@@ -177,10 +177,8 @@ def stop(args: argparse.Namespace) -> int:
     if summary.state in ended:
         out.print_text(f"no run is going on in {summary.path}; it {summary.state}")
         return out.ANSWER_IS_NO
-    try:
+    with named(args.directory / STOP, "cannot be written"):
         open_regular(args.directory / STOP, os.O_WRONLY | os.O_APPEND).close()
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", args.directory / STOP) from None
     end = time.monotonic() + args.wait
     while time.monotonic() < end:
         time.sleep(0.1)
@@ -298,6 +296,8 @@ def _board_lines(found: Collection, listed: Iterator[dict[str, Any]], *, with_ur
     "Exit status: 0 done, 2 a DIR is no run, or the runs are of several sets of pieces.",
 )  # fmt: skip
 def compare(args: argparse.Namespace) -> int:
+    from lns.runs.page import chart_lines
+
     opt.check_files(args.force, args.output)
     summaries = [load_summary(path) for path in run_directories(args.directories)]
     for other in summaries[1:]:
@@ -314,10 +314,12 @@ def compare(args: argparse.Namespace) -> int:
     shown = [f"parameters  {'these differ:' if differing else 'the same in all runs'}"] if len(summaries) > 1 else []
     for name, values in differing.items():
         shown.append(f"  {name}  {', '.join(f'{_letter(number)} {value}' for number, value in enumerate(values))}")
+    curves = [(_letter(number), summary.history) for number, summary in enumerate(summaries)]
+    drawn = chart_lines(curves, min(100, out.terminal_width() or 80), CHART_LINES)
     facts = [_run_facts(summary) for summary in summaries]
     for number, each in enumerate(facts):
         each["parameters"] = {name: values[number] for name, values in differing.items()}
-    out.print_answer(args, {"runs": facts}, [listed, "", *_chart(summaries), *shown, *written])
+    out.print_answer(args, {"runs": facts}, [listed, "", *drawn, *shown, *written])
     return out.DONE
 
 
@@ -350,33 +352,6 @@ def _rows(runs: Sequence[RunSummary]) -> tuple[list[str], list[list[str]]]:
 
 def _letter(number: int) -> str:
     return LETTERS[number % len(LETTERS)]
-
-
-def _chart(runs: Sequence[RunSummary]) -> list[str]:
-    """Best scores over time: each run by its letter, ``*`` where several have the same score."""
-    histories = [summary.history for summary in runs]
-    improvements = [entry for history in histories for entry in history.improvements]
-    if not improvements:
-        return []
-    columns = min(100, out.terminal_width() or 80) - 6
-    high = max(entry.score for entry in improvements)
-    low = max(min(history.best_score for history in histories if history.improvements) - 4, high - CHART_LINES + 1)
-    end = max(1.0, *(history.elapsed_s for history in histories))
-    first = max(0.01, min(end / 10, *(entry.elapsed_s for entry in improvements)))
-    grid = [[" "] * columns for _ in range(high - low + 1)]
-    for number, history in enumerate(histories):
-        for column in range(columns):
-            left, right = (first * (end / first) ** (at / columns) for at in (column, column + 1))
-            reached = history.elapsed_s >= left or not column
-            score = history.score_after(min(right, history.elapsed_s)) if reached else None
-            if score is not None and score >= low:
-                cells = grid[high - score]
-                cells[column] = _letter(number) if cells[column] == " " else "*"
-    lines = [f"{high - row:>5} {''.join(cells)}".rstrip() for row, cells in enumerate(grid)]
-    begins, ends = format_duration(first) if first >= 1 else f"{first:.2g} s", format_duration(end)
-    ruler = f"{'':>5} {begins}{'time of search, logarithmic':^{max(1, columns - len(begins) - len(ends))}}{ends}"
-    legend = [f"{'':>6}* several runs"] if any("*" in cells for cells in grid) else []
-    return [*lines, ruler, *legend]
 
 
 def _comparison_page(runs: Sequence[RunSummary]) -> str:

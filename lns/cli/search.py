@@ -20,12 +20,13 @@ from typing import IO, TYPE_CHECKING, Any
 from lns.api.arguments import DEFAULT_SECONDS
 from lns.api.stopping import NoImprovement, SearchProgress, StopRule
 from lns.engines import ENGINES
+from lns.exact.text_table import aligned, table_width
 from lns.instances.errors import InputError
 from lns.instances.pairing import pairing
 from lns.instances.text import count_of, printable
 from lns.runs.directory import new_run_directory
 from lns.runs.files import BEST, INSTANCE, format_duration, reason_in_words
-from lns.runs.history import parts
+from lns.runs.history import part_table, parts
 from lns.terminal import options as opt
 from lns.terminal import output as out
 from lns.terminal.inputs import check_start_options, print_notes, read_board, read_puzzle
@@ -391,7 +392,7 @@ def _print_summary(result: Result, stats: dict[str, Any] | None, *, with_url: bo
     """The score and what it means, where the run is saved, and the commands that come next."""
     if stats is not None:
         out.print_wrapped(f"work        {result.elapsed_s:.1f} s, {result.statistics.summary(result.elapsed_s)}")
-        out.print_text(_table(stats))
+        out.print_text(_table(result, stats))
     reached = result.target is not None and result.score >= result.target
     missed = "" if reached or result.target is None else f"; the target {result.target} was not reached"
     out.print_wrapped(f"best score  {result.score_in_words}{missed}", indent=12)
@@ -438,22 +439,10 @@ def _statistics(result: Result) -> dict[str, Any]:
     return work | {"parts": rows, "tails": tails, "islands": islands}
 
 
-def _table(stats: dict[str, Any]) -> str:
-    """The figures of `_statistics` as a table.
-
-    The columns are node equivalents (in millions: "~M nodes"), their share, boards in the log, new best boards,
-    edges by which these were better, edges per 1e9 node equivalents, new boards of the wanted score, and how many of
-    these the construction found later.
-    """
-    layout = "{:<22} {:>10} {:>7} {:>8} {:>6} {:>6} {:>10} {:>6} {:>6}"
-    lines = [layout.format("part", "~M nodes", "share", "boards", "bests", "edges", "a 1e9", "new", "later")]
-    for part in stats["parts"]:
-        work, share, gain = "-", "-", "-"
-        if part["work"]:
-            work, share, gain = f"{part['work'] / 1e6:,.1f}", f"{part['share']:.1%}", f"{part['edges_per_1e9']:,.3g}"
-        counts = part["boards"], part["bests"], part["edges"], gain, part["new_boards"], part["found_later"]
-        off = "  switched off: it failed" if part["failures"] else ""
-        lines.append(layout.format(part["name"], work, share, *counts) + off)
+def _table(result: Result, stats: dict[str, Any]) -> str:
+    """The parts of the search, and the other figures of `_statistics`, as text."""
+    with table_width(out.terminal_width()):
+        lines = [aligned(part_table(result.history, result.statistics))]
     tails = stats["tails"]
     if tails["nodes"]:
         lines.append(f"exact tails   {tails['prefixes']:,} prefixes, {tails['nodes'] / 1e6:,.1f} M nodes of their own")

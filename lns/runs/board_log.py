@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from lns.instances.board import Board
-from lns.instances.errors import InputError
+from lns.instances.errors import named
 from lns.instances.files import open_to_read
 from lns.instances.puzzle import MAX_CELLS, Puzzle
 from lns.instances.verify import verify
@@ -60,7 +60,7 @@ class BoardLog:
         descriptor, self.size = self._file.fileno(), 0  # bytes of the log
         if length := os.fstat(descriptor).st_size:
             with mmap(descriptor, length, access=ACCESS_READ) as content:
-                self.size = content.rfind(b"\n") + 1
+                self.size = content.rfind(b"\n", max(0, length - MAX_LOG_BYTES)) + 1
         self.torn = length - self.size  # bytes of an incomplete last line, which is dropped
         if self.torn:
             os.ftruncate(descriptor, self.size)
@@ -120,12 +120,10 @@ class BoardLogReader:
 
         No score is verified. Raises InputError if the log cannot be opened.
         """
-        try:
+        with named(self.path, "cannot be read"):
             if not self.path.is_file():
                 return
             log_file = open_to_read(self.path)
-        except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror}", self.path) from None
         with log_file as file:
             file.seek(self.offset)
             for line in iter(lambda: file.readline(MAX_LINE), b""):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import logging
 import os
 import shutil
@@ -20,10 +19,9 @@ from typing import Annotated, Any
 from lns import params as parameters
 from lns.engine import FoundBoard
 from lns.engines import ENGINES
-from lns.instances.board import Board
-from lns.instances.errors import InputError
+from lns.instances.errors import InputError, named
 from lns.instances.files import atomic_write
-from lns.instances.formats import best_json, load_board, load_puzzle, write
+from lns.instances.formats import load_board, load_puzzle, write
 from lns.instances.puzzle import MAX_CELLS, Clue, Puzzle
 from lns.instances.text import printable, quoted
 from lns.instances.verify import verify
@@ -35,11 +33,9 @@ from lns.runs.files import (
     FIRST_FILES,
     INSTANCE,
     PARAMETERS,
-    PICTURE,
     SETTINGS,
     STOP,
     from_json,
-    named,
     read_sealed,
     seal,
     utc_now,
@@ -149,11 +145,8 @@ class RunDirectory:
         settings, puzzle = read_run(path)
         if not os.access(path, os.W_OK | os.X_OK):
             raise InputError("no permission to write here; expected a run directory that can be written", path)
-        try:
-            lock = Lock(path)
-        except OSError as error:
-            raise InputError(f"cannot be written: {error.strerror}", path) from None
-        return cls(path, settings, puzzle, lock)
+        with named(path, "cannot be written"):
+            return cls(path, settings, puzzle, Lock(path))
 
     @cached_property
     def pinned_puzzle(self) -> Puzzle:
@@ -198,16 +191,6 @@ class RunDirectory:
             if "board_log" in self.__dict__:
                 self.board_log.close()
 
-    def write_best(self, fields: dict[str, Any]) -> None:
-        """Write best.json with the fields of `best_fields`. Raises OSError."""
-        atomic_write(self.path / BEST, json.dumps(fields) + "\n")
-
-    def draw(self, board: Board) -> None:
-        """Draw ``board`` into best.svg. Raises OSError."""
-        from lns.instances.draw import svg
-
-        atomic_write(self.path / PICTURE, svg.render(self.puzzle, board))
-
     @property
     def stop_wanted(self) -> bool:
         """Whether `lns stop` was called: the session should end its search."""
@@ -224,15 +207,13 @@ def take_run_directory(puzzle: Puzzle, folder: Path) -> Path:
     Raises InputError if it cannot be made.
     """
     first = folder / f"{safe_name(puzzle.name)}-{time.strftime('%Y%m%d-%H%M%S')}"
-    try:
+    with named(printable(str(first)), "cannot write a run directory here"):
         for number in count(1):
             path = first if number == 1 else first.with_name(f"{first.name}-{number}")
             with contextlib.suppress(FileExistsError):
                 path.mkdir(parents=True)
                 break
-        return path
-    except OSError as error:
-        raise InputError(f"cannot write a run directory here: {error.strerror}", printable(str(first))) from None
+    return path
 
 
 @contextlib.contextmanager
@@ -250,13 +231,6 @@ def new_run_directory(puzzle: Puzzle) -> Iterator[Path]:
                 folder.rmdir()
 
 
-def best_fields(puzzle: Puzzle, settings: RunSettings, best: FoundBoard, elapsed_s: float) -> dict[str, Any]:
-    """Fields of best.json for a verified board that was found after ``elapsed_s`` seconds of search."""
-    return best_json(
-        puzzle, best.board, instance=settings.instance, seed=settings.seed, elapsed_s=elapsed_s, score=best.score
-    )
-
-
 def with_pins(puzzle: Puzzle, settings: RunSettings) -> Puzzle:
     """The puzzle of a run with the pinned cells as further clues. Raises InputError for pins that cannot be."""
     return puzzle.with_clues({*puzzle.clues, *settings.pins}) if settings.pins else puzzle
@@ -267,16 +241,14 @@ def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
 
     Raises InputError if it is none, a file is damaged or of another version, or the two do not match.
     """
-    try:
+    with named(printable(str(path)), "cannot be read"):  # a name that is too long, a directory without permission
         if not path.is_dir():
-            raise InputError("no such directory; expected the directory of a run", printable(str(path)))
+            raise InputError("no such directory; expected the directory of a run")
         if not (path / SETTINGS).is_file():
             raise InputError(f"no run directory: it has no {SETTINGS}", path)
         with named(path / SETTINGS):
             settings: RunSettings = from_json(RunSettings, read_sealed(path / SETTINGS, SCHEMA).values, SETTINGS)
         puzzle = load_puzzle(os.path.join(path, INSTANCE), "json")  # noqa: PTH118
-    except OSError as error:  # a name that is too long, a directory without permission
-        raise InputError(f"cannot be read: {error.strerror}", printable(str(path))) from None
     if puzzle.sha256 != settings.instance_sha256:
         raise InputError("not the puzzle of this run; expected the copy made at its start", path / INSTANCE)
     with named(path / SETTINGS):

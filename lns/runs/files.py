@@ -19,7 +19,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import IO, Any, get_args, get_origin, get_type_hints
 
-from lns.instances.errors import InputError
+from lns.instances.errors import InputError, named
 from lns.instances.files import read_text
 from lns.instances.formats.own_json import INSTANCE_COPY
 from lns.instances.json_values import JsonFields, describe_found, json_object
@@ -84,9 +84,10 @@ def _with_sum(text: str) -> str:
 def unseal(text: str) -> dict[str, Any]:
     """The object of a text that `seal` wrote. Raises InputError if a character was changed."""
     line = text.rstrip("\n")
-    if line != _with_sum(line.rpartition(', "sum": "')[0] + "}"):
+    content = line.rpartition(', "sum": "')[0] + "}"
+    if line != _with_sum(content):
         raise InputError("damaged, or changed by hand: wrong checksum")
-    return json_object(line)
+    return json_object(content)
 
 
 def read_sealed(path: Path, schema: int | None = None) -> JsonFields:
@@ -96,15 +97,6 @@ def read_sealed(path: Path, schema: int | None = None) -> JsonFields:
         if schema is not None:
             expect_schema(fields, schema)
         return fields
-
-
-@contextmanager
-def named(path: Path) -> Iterator[None]:
-    """An InputError in this block names the file."""
-    try:
-        yield
-    except InputError as error:
-        raise error.at(path) from None
 
 
 def expect_schema(fields: JsonFields, expected: int) -> None:
@@ -175,10 +167,8 @@ class RunLog(RotatingFileHandler):
     """
 
     def __init__(self, directory: Path) -> None:
-        try:
+        with named(directory / LOG, "cannot be written"):
             super().__init__(directory / LOG, maxBytes=MAX_LOG_BYTES, backupCount=1)
-        except OSError as error:
-            raise InputError(f"cannot be written: {error.strerror}", directory / LOG) from None
         self.setFormatter(SafeFormatter("%(asctime)s %(message)s"))
 
     def _open(self) -> io.TextIOWrapper:

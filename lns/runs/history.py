@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import platform
 import socket
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, overload
 
-from lns.engine import FoundBoard, Statistics
-from lns.instances.errors import InputError
+from lns.engine import Statistics
+from lns.instances.errors import InputError, named
 from lns.instances.files import atomic_write
 from lns.instances.puzzle import MAX_CELLS
 from lns.instances.records import Records
-from lns.runs.files import STATUS, STATUS_SCHEMA, format_duration, from_json, named, read_sealed, seal, utc_now
+from lns.runs.files import STATUS, STATUS_SCHEMA, format_duration, from_json, read_sealed, seal, utc_now
 
 MAX_SESSIONS = 1000
 UNLIMITED_S = 1e9  # seconds of search of a run without a time limit
@@ -52,15 +54,6 @@ class SessionRecord:
 
 
 @dataclass
-class PartGains:
-    """What one part of the engine found."""
-
-    boards: int = 0  # in the log
-    bests: int = 0  # new bests among them
-    edges: int = 0  # by which those raised the best score
-
-
-@dataclass
 class RunHistory(Records):
     """History of a run: a sequence of its improvements, in order, with the counts of the whole run.
 
@@ -71,7 +64,7 @@ class RunHistory(Records):
     elapsed_s: float = 0.0  # seconds of search so far
     improvements: list[Improvement] = field(default_factory=list)  # in order
     counts: dict[Score, int] = field(default_factory=dict)  # logged boards by score
-    gains_by_part: dict[str, PartGains] = field(default_factory=dict)
+    boards_by_part: dict[str, int] = field(default_factory=dict)  # logged boards by the part that made them
     sessions: list[SessionRecord] = field(default_factory=list)  # in order
     other_statistics: Statistics = field(default_factory=Statistics)  # of runs that were merged into this one
     log_size: int = 0  # bytes of boards.jsonl whose boards are counted
@@ -97,7 +90,8 @@ class RunHistory(Records):
 
     def _repr_html_(self) -> str:
         """In notebooks: the score over time, and the table."""
-        return f"{import_module('lns.runs.page').chart_of(self)}{super()._repr_html_()}"
+        drawn = import_module("lns.runs.page").scores_over_time([("", self)])
+        return f"{import_module('lns.instances.draw.page').standalone(drawn)}{super()._repr_html_()}"
 
     def score_after(self, seconds: float) -> int | None:
         """Best score after so much search; None before the first board, and where the run did not search as long."""
@@ -131,27 +125,14 @@ class RunHistory(Records):
         """Number of logged boards of at least this score."""
         return sum(count for found_score, count in self.counts.items() if found_score >= score)
 
-    def improve(self, improvement: Improvement) -> None:
-        """Record a new best board and the gain of the part that made it."""
-        gains = self._gains(improvement.origin)
-        gains.bests += 1
-        if self.improvements:
-            gains.edges += improvement.score - self.best_score
-        self.improvements.append(improvement)
-
-    def log(self, found_board: FoundBoard) -> None:
+    def log(self, score: int, origin: str) -> None:
         """Count a board that is written to the log."""
-        self.counts[found_board.score] = self.counts.get(found_board.score, 0) + 1
-        self._gains(found_board.origin).boards += 1
+        self.counts[score] = self.counts.get(score, 0) + 1
+        self.boards_by_part[origin] = self.boards_by_part.get(origin, 0) + 1
 
     def forget_log(self) -> None:
         """Count no board of the log, before all are counted again."""
-        self.counts, self.log_size = {}, 0
-        for gains in self.gains_by_part.values():
-            gains.boards = 0
-
-    def _gains(self, part: str) -> PartGains:
-        return self.gains_by_part.setdefault(part, PartGains())
+        self.counts, self.boards_by_part, self.log_size = {}, {}, 0
 
     def begin(self, session: SessionRecord) -> None:
         """Add a session; of more than MAX_SESSIONS the oldest is dropped."""
@@ -198,15 +179,18 @@ def read_status(path: Path, run: str) -> tuple[RunHistory, Heartbeat]:
 
 
 @dataclass(kw_only=True)
-class Part(PartGains):
+class Part:
     """Cost and gains of one part of the search."""
 
     name: str
     node_equivalents: int  # cost in placements of the constructor
     share: float  # of the cost of all parts
-    new_boards: int = 0  # of the wanted score when they were found
-    found_later: int = 0  # how many of these the construction found later
-    failures: int = 0  # islands on which the part was switched off because it failed
+    boards: int  # in the log
+    bests: int  # new bests among them
+    edges: int  # by which those raised the best score
+    new_boards: int  # of the wanted score when they were found
+    found_later: int  # how many of these the construction found later
+    failures: int  # islands on which the part was switched off because it failed
 
     @property
     def edges_per_1e9(self) -> float | None:
@@ -221,11 +205,30 @@ class Part(PartGains):
 
 def parts(history: RunHistory, done: Statistics) -> list[Part]:
     """Cost and gains of every part that has a cost, a board or a failure, the most expensive first."""
-    costs = done.node_equivalents_by_part()
-    total, result = max(1, sum(costs.values())), []
-    for name in history.gains_by_part.keys() | costs.keys() | done.failures.keys():
-        cost, counts = costs.get(name, 0), ("new_boards", "found_later", "failures")
-        found = {count: getattr(done, count).get(name, 0) for count in counts}
-        gains = vars(history.gains_by_part.get(name, PartGains()))
-        result.append(Part(name=name, node_equivalents=cost, share=cost / total, **gains, **found))
+    costs, bests, edges = done.node_equivalents_by_part(), Counter[str](), Counter[str]()
+    for before, entry in pairwise([None, *history]):
+        bests[entry.origin] += 1
+        edges[entry.origin] += entry.score - before.score if before else 0
+    total = max(1, sum(costs.values()))
+    counts = {"node_equivalents": costs, "boards": history.boards_by_part, "bests": bests, "edges": edges}
+    counts |= {name: getattr(done, name) for name in ("new_boards", "found_later", "failures")}
+    result = [
+        Part(name=name, share=costs.get(name, 0) / total, **{count: of.get(name, 0) for count, of in counts.items()})
+        for name in history.boards_by_part.keys() | bests.keys() | costs.keys() | done.failures.keys()
+    ]
     return sorted(result, key=lambda part: (-part.node_equivalents, part.name))
+
+
+def part_table(history: RunHistory, done: Statistics) -> list[list[str]]:
+    """The table of `parts`, for a page or a terminal; the first row has the heads.
+
+    The work is in millions of node equivalents, "~M nodes". "new" counts boards of the wanted score when they were
+    found, "later" how many of these the construction found later.
+    """
+    rows = [["part", "~M nodes", "share", "boards", "bests", "edges", "edges a 1e9", "boards a 1e9", "new", "later"]]
+    for part in parts(history, done):
+        name = f"{part.name} (switched off: it failed)" if part.failures else part.name
+        gains = ["-" if gain is None else f"{gain:,.3g}" for gain in (part.edges_per_1e9, part.boards_per_1e9)]
+        rows.append([name, f"{part.node_equivalents / 1e6:,.1f}", f"{part.share:.1%}", f"{part.boards:,}"])
+        rows[-1] += [f"{part.bests:,}", f"{part.edges:,}", *gains, f"{part.new_boards:,}", f"{part.found_later:,}"]
+    return rows

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lns.engine import FoundBoard
 from lns.instances import formats
 from lns.instances.arguments import checked
 from lns.instances.board import Board
@@ -148,7 +147,7 @@ def _merged_history(runs: Sequence[RunSummary]) -> RunHistory:
     improvements = [entry for run in runs for entry in run.history]
     for entry in sorted(improvements, key=lambda entry: (entry.elapsed_s, -entry.score)):
         if entry.score > history.best_score:
-            history.improve(entry)
+            history.improvements.append(entry)
     others = [session for run in runs[1:] for session in run.history.sessions]
     sessions = sorted(others, key=lambda session: session.started_at)
     for session in [*sessions, *runs[0].history.sessions]:  # those of the first run last: its islands go on
@@ -172,7 +171,7 @@ def _copy_boards(directory: RunDirectory, runs: Sequence[RunSummary], history: R
                 repeated += 1
                 continue
             seen.add(key)
-            history.log(FoundBoard(entry.board, entry.score, entry.origin))
+            history.log(entry.score, entry.origin)
             board_log.add([entry])
             if board_log.pending == BATCH:
                 board_log.flush()

@@ -7,17 +7,18 @@ import re
 import textwrap
 from collections.abc import Sequence
 from html import escape
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
+from lns.exact.text_table import aligned
 from lns.instances.draw import svg, terminal
-from lns.instances.draw.page import chart, page, standalone, table
+from lns.instances.draw.page import chart, page, table
 from lns.instances.draw.terminal import Colour
 from lns.instances.formats.viewer import url_if_any
 from lns.instances.text import count_of, printable
 from lns.params import to_toml
 from lns.runs.board_log import LoggedBoard
 from lns.runs.files import format_duration, local_time, origin_in_words, time_ago
-from lns.runs.history import Improvement, RunHistory, parts
+from lns.runs.history import Improvement, RunHistory, part_table
 from lns.runs.run_summary import RunSummary
 
 SHOWN_EDGES = 24  # the axis of scores begins at most so far below the best one
@@ -33,7 +34,6 @@ _TIME_MARKS = (  # the later ones only where there is room
 _UNITS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
 _MIN_TEXT_WIDTH = 31  # columns of the text beside a board
 _EIGHTHS_ACROSS = ("", *"▏▎▍▌▋▊▉")
-_EIGHTHS = " ▁▂▃▄▅▆▇█"
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -44,10 +44,11 @@ def render(run: RunSummary, best_boards: Sequence[LoggedBoard], made: str, *, re
     """
     title = f"{run.puzzle.name}: {run.score if run.best else 'no board'} of {run.puzzle.max_score}"
     logged = "\n".join(bars(run.history.counts, SHOWN_BARS, 60))
+    heads, *rows = part_table(run.history, run.heartbeat.statistics)
     sections = [
         ("Score over time", scores_over_time([("", run.history)])),
         ("Boards in the log, by score", f"<pre>{logged}</pre>" * bool(logged)),
-        ("Parts of the search", _parts(run)),
+        ("Parts of the search", table(heads, rows)),
         ("Best boards", _best_boards(run, best_boards)),
         ("Sessions", _sessions(run)),
         ("Run", _run(run)),
@@ -105,9 +106,30 @@ def scores_over_time(runs: Sequence[tuple[str, RunHistory]]) -> str:
     return chart("score over time", _WIDTH, _HEIGHT, drawn)
 
 
-def chart_of(history: RunHistory) -> str:
-    """The best score over time, for a notebook."""
-    return standalone(scores_over_time([("", history)]))
+def chart_lines(runs: Sequence[tuple[str, RunHistory]], width: int, tall: int) -> list[str]:
+    """The same as text of ``width`` columns, with a line for each of at most ``tall`` scores.
+
+    Each run has a sign, with which it is drawn; ``*`` stands where several have the same score.
+    """
+    runs = [(sign, history) for sign, history in runs if history.improvements]
+    if not runs:
+        return []
+    columns, best = max(8, width - 6), [max(entry.score for entry in history) for _, history in runs]
+    high, low = max(best), max(min(best) - 4, max(best) - tall + 1)
+    end = max(1.0, *(history.elapsed_s for _, history in runs))
+    first = max(0.01, min(end / 10, *(entry.elapsed_s for _, history in runs for entry in history)))
+    ends = [first * (end / first) ** (column / columns) for column in range(columns + 1)]
+    grid = [[" "] * columns for _ in range(high - low + 1)]
+    for sign, history in runs:
+        for column, (begins_at, ends_at) in enumerate(pairwise(ends)):
+            is_reached = history.elapsed_s >= begins_at or not column
+            score = history.score_after(min(ends_at, history.elapsed_s)) if is_reached else None
+            if score is not None and score >= low:
+                grid[high - score][column] = sign if grid[high - score][column] == " " else "*"
+    lines = [f"{high - row:>5} {''.join(cells)}".rstrip() for row, cells in enumerate(grid)]
+    begin, last = format_duration(first) if first >= 1 else f"{first:.2g} s", format_duration(end)
+    axis = f"{'':>5} {begin}{'time of search, logarithmic':^{max(1, columns - len(begin) - len(last))}}{last}"
+    return [*lines, axis, *[f"{'':>6}* several runs"] * any("*" in cells for cells in grid)]
 
 
 def _staircase(name: str, points: Sequence[tuple[float, float, Improvement]], end: float, colour: str) -> list[str]:
@@ -168,19 +190,6 @@ def _head(run: RunSummary) -> str:
         f'<p class="big">{score} <small class="soft">of {puzzle.max_score}</small></p>\n'
         f"<p>{escape(', '.join(words))}</p>{notes}"
     )
-
-
-def _parts(run: RunSummary) -> str:
-    columns = {
-        "node equivalents": ("node_equivalents", "{:,}"), "share": ("share", "{:.1%}"), "boards": ("boards", "{:,}"),
-        "new bests": ("bests", "{:,}"), "edges gained": ("edges", "{:,}"), "edges per 1e9": ("edges_per_1e9", "{:.3g}"),
-        "boards per 1e9": ("boards_per_1e9", "{:.3g}"),
-    }  # fmt: skip
-    rows = []
-    for part in parts(run.history, run.heartbeat.statistics):
-        values = [(getattr(part, name), form) for name, form in columns.values()]
-        rows.append([part.name, *(form.format(value) if value else "" for value, form in values)])
-    return table(["part", *columns], rows)
 
 
 def _best_boards(run: RunSummary, best_boards: Sequence[LoggedBoard]) -> str:
@@ -262,12 +271,11 @@ def headline(run: RunSummary) -> list[str]:
 
 def _text(run: RunSummary, best_boards: Sequence[LoggedBoard], width: int, height: int, signs: bool) -> list[str]:
     """The sections that fit."""
+    done = run.heartbeat.statistics
     sections = [
-        ["score over time", *_chart_lines(run.history, min(width, 100), 4 if height >= 20 else 2, signs)],
+        ["score over time", *chart_lines([("█" if signs else "#", run.history)], min(width, 100), height // 4)],
         ["boards in the log", *bars(run.history.counts, 5, max(4, min(40, width - 16)), signs=signs)],
-        ["parts        boards  bests  cost",
-         *(f"{part.name[:11]:<11}{part.boards:>8,}{part.bests:>7,} {part.share:>5.0%}"
-           for part in parts(run.history, run.heartbeat.statistics)[:6])],
+        aligned([[row[at] for at in (0, 3, 4, 2)] for row in part_table(run.history, done)[:7]]).splitlines(),
         ["best boards: score, found after, cells unlike",
          *(f"{one.score:>4}  {format_duration(one.elapsed_s):>12}  {one.board.distance(best_boards[0].board):>5}"
            for one in best_boards)],
@@ -278,23 +286,6 @@ def _text(run: RunSummary, best_boards: Sequence[LoggedBoard], width: int, heigh
             cut = (line if len(line) <= width else line[: max(0, width - 1)] + "…" for line in section)
             lines += [*([""] if lines else []), *cut]
     return lines
-
-
-def _chart_lines(history: RunHistory, width: int, tall: int, signs: bool) -> list[str]:
-    """Best score over time as ``tall`` lines of text; the highest and the lowest score stand on the left."""
-    found = history.improvements
-    if not found:
-        return []
-    columns, high, low = max(8, width - 5), history.best_score, max(found[0].score, history.best_score - 8) - 1
-    end = max(history.elapsed_s, found[-1].elapsed_s, 1e-3)
-    ends = [end * (column + 1) / columns for column in range(columns)]
-    scores = [max((one.score for one in found if one.elapsed_s <= at), default=low) for at in ends]
-    lines, marks = [], _EIGHTHS if signs else "    #####"
-    for row in range(tall):
-        eighths = [round(8 * (max(0, score - low) / (high - low) * tall - row)) for score in scores]
-        name = high if row == tall - 1 else low + 1 if row == 0 else ""
-        lines.append(f"{name:>4} " + "".join(marks[min(8, max(0, each))] for each in eighths))
-    return [*reversed(lines), f"     0{format_duration(end):>{max(1, columns - 1)}}"]
 
 
 def _drawn_board(run: RunSummary, width: int, height: int, colour: Colour) -> list[str]:

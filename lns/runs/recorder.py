@@ -6,6 +6,7 @@ finds the board again. A failed write does not end the run: the data stay in mem
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import time
@@ -16,13 +17,16 @@ from typing import Any, NamedTuple
 
 from lns.engine import FoundBoard, verified_board
 from lns.instances.board import Board
+from lns.instances.draw import svg
 from lns.instances.errors import InputError
+from lns.instances.files import atomic_write
+from lns.instances.formats import best_json
 from lns.instances.puzzle import Puzzle
 from lns.islands import Archipelago
 from lns.runs import checkpoint
 from lns.runs.board_log import BoardLogReader, LoggedBoard
 from lns.runs.checkpoint import Islands
-from lns.runs.directory import RunDirectory, RunSettings, best_fields, read_best
+from lns.runs.directory import RunDirectory, RunSettings, read_best
 from lns.runs.files import BEST, BOARDS, CHECKPOINT, MAX_TEXT, PICTURE, STATUS, utc_now
 from lns.runs.history import Heartbeat, Improvement, RunHistory, SessionRecord, write_status
 from lns.version import __version__
@@ -115,7 +119,7 @@ class Recorder:
 
     def _record(self, found_boards: list[tuple[int, FoundBoard]]) -> bool:
         """Verify, log and count boards; True if one of them is a new best."""
-        at, logged, bests = utc_now(), [], []
+        at, elapsed_s, logged, bests = utc_now(), self.history.elapsed_s, [], []
         board_log = None if self.directory is None else self.directory.board_log
         for island, found in found_boards:
             improves = found.score > self.history.best_score
@@ -123,24 +127,28 @@ class Recorder:
                 continue
             verified_board(self.puzzle, found.board, found.origin, found.score)  # nothing wrong is written
             if improves:
-                self.history.improve(Improvement(found.score, self.history.elapsed_s, at, found.origin))
+                self.history.improvements.append(Improvement(found.score, elapsed_s, at, found.origin))
                 bests.append(found)
             self._recent[found.board] = None
             if len(self._recent) > MAX_RECENT:
                 del self._recent[next(iter(self._recent))]
-            self.history.log(found)
-            logged.append(LoggedBoard(elapsed_s=self.history.elapsed_s, at=at, island=island, **found._asdict()))
+            self.history.log(found.score, found.origin)
+            logged.append(LoggedBoard(elapsed_s=elapsed_s, at=at, island=island, **found._asdict()))
         if logged and board_log is not None:
             board_log.add(logged)
             self._write(BOARDS)
         if bests:
-            self._set_best(bests[-1], self.history.elapsed_s)
+            self._set_best(bests[-1], elapsed_s)
         for found in bests if self.directory is None else bests[-1:]:
             self.on_best(found)
         return bool(bests)
 
     def _set_best(self, found: FoundBoard, elapsed_s: float) -> None:
-        self.best, self._best_board = best_fields(self.puzzle, self.settings, found, elapsed_s), found.board
+        settings, self._best_board = self.settings, found.board
+        self.best = best_json(
+            self.puzzle, found.board, instance=settings.instance, seed=settings.seed, elapsed_s=elapsed_s,
+            score=found.score,
+        )  # fmt: skip
         self._write(BEST, PICTURE)
 
     # -- files -------------------------------------------------------------------------------------------------------
@@ -173,8 +181,8 @@ class Recorder:
         path, run = directory.path, self.settings.run
         return {
             BOARDS: directory.board_log.flush,
-            BEST: lambda: directory.write_best(self.best),
-            PICTURE: lambda: directory.draw(self._best_board),
+            BEST: lambda: atomic_write(path / BEST, json.dumps(self.best) + "\n"),
+            PICTURE: lambda: atomic_write(path / PICTURE, svg.render(self.puzzle, self._best_board)),
             _STATE: lambda: checkpoint.save(path, run, self.puzzle, self._archipelago.islands),
             STATUS: lambda: write_status(path, run, self.history, self._heartbeat(directory)),
         }
@@ -255,8 +263,8 @@ def _read_log(directory: RunDirectory, history: RunHistory) -> tuple[FoundBoard 
     board_log, puzzle = directory.board_log, directory.puzzle
     if board_log.torn:
         log.warning("%s: the last line is incomplete and is dropped (%d bytes)", BOARDS, board_log.torn)
-    if not 0 < history.log_size <= board_log.size:
-        if history.log_size:
+    if not (history.boards_by_part and 0 < history.log_size <= board_log.size):  # earlier versions have no such counts
+        if history.log_size > board_log.size:
             log.warning(
                 "%s has only %d of %d bytes; its boards are counted again", BOARDS, board_log.size, history.log_size
             )
@@ -272,8 +280,8 @@ def _read_log(directory: RunDirectory, history: RunHistory) -> tuple[FoundBoard 
         else:
             history.elapsed_s = max(history.elapsed_s, entry.elapsed_s)
             if entry.score > history.best_score:
-                history.improve(Improvement(entry.score, history.elapsed_s, entry.at, entry.origin))
-            history.log(FoundBoard(entry.board, entry.score, entry.origin))
+                history.improvements.append(Improvement(entry.score, history.elapsed_s, entry.at, entry.origin))
+            history.log(entry.score, entry.origin)
             best = _better(best, FoundBoard(entry.board, entry.score, BOARDS))
     if reader.damaged:
         log.warning("%s: %d damaged lines are skipped", BOARDS, reader.damaged)

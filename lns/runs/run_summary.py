@@ -138,14 +138,6 @@ def names_of(runs: Iterable[RunSummary]) -> list[str]:
     return [name(path) for path in paths]
 
 
-def by_set(runs: Iterable[RunSummary]) -> list[RunSummary]:
-    """The runs, those of one set of pieces together, in the order of the first of each set."""
-    groups: dict[str, list[RunSummary]] = {}
-    for run in runs:
-        groups.setdefault(set_sha256(run.puzzle), []).append(run)
-    return [run for group in groups.values() for run in group]
-
-
 def check_same_set(first: RunSummary, other: RunSummary) -> None:
     """Raises InputError unless two runs have the same pieces, in any numbering; clues may differ."""
     if translation(other.puzzle, first.puzzle) is None:
@@ -227,22 +219,25 @@ class RunTable(Records):
 
         Where ``width`` is too small, names are cut, and then the columns of `_LEAST_WANTED` are left out one by one.
         """
+        if not self.runs:
+            return [""]
         rows = [[name, *self._row(run)] for name, run in zip(names_of(self.runs), self.runs, strict=True)]
+        columns = {head: cells for head, *cells in zip(_HEADS, *rows, strict=True) if any(cells)}
         if all(run.clues == "none" for run in self.runs):
-            rows = [["" if head == "clues" else cell for head, cell in zip(_HEADS, row, strict=True)] for row in rows]
-        shown = [at for at in range(len(_HEADS)) if any(row[at] for row in rows)]
+            columns.pop("clues", None)
         for unwanted in ("", *_LEAST_WANTED):
-            shown = [at for at in shown if _HEADS[at] != unwanted]
-            widths = {at: max(len(row[at]) for row in [_HEADS, *rows]) for at in shown}
-            over = 0 if width is None else sum(widths.values()) + 2 * len(shown) - 2 - width
-            for at in shown[:2]:
+            columns.pop(unwanted, None)
+            widths = [max(map(len, [head, *cells])) for head, cells in columns.items()]
+            over = 0 if width is None else sum(widths) + 2 * len(widths) - 2 - width
+            for at in (0, 1):
                 cut = max(0, min(over, widths[at] - LEAST_NAME))
                 widths[at] -= cut
                 over -= cut
             if over <= 0:
                 break
-        cells = ([cut_middle(row[at], widths[at]).ljust(widths[at]) for at in shown] for row in [_HEADS, *rows])
-        return ["  ".join(row).rstrip() for row in cells]
+        table = zip(*([head, *cells] for head, cells in columns.items()), strict=True)
+        padded = ([cut_middle(cell, wide).ljust(wide) for cell, wide in zip(row, widths, strict=True)] for row in table)
+        return ["  ".join(row).rstrip() for row in padded]
 
     def _least(self, run: RunSummary) -> int:
         return max(0, run.score - 1) if self.min_score is None else self.min_score
@@ -287,4 +282,6 @@ def status(runs: RunSources = ".", *, min_score: int | None = None, on_error: On
     InputError
         A path is no run directory, or holds no run.
     """
-    return RunTable(tuple(by_set(read_each(runs, load_summary, on_error))), min_score)
+    found = [(set_sha256(run.puzzle), run) for run in read_each(runs, load_summary, on_error)]
+    sets = [key for key, _ in found]
+    return RunTable(tuple(run for _, run in sorted(found, key=lambda one: sets.index(one[0]))), min_score)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from lns.instances import formats
 from lns.instances.board import Board
-from lns.instances.errors import InputError
+from lns.instances.errors import InputError, named
 from lns.instances.formats import Document, by_extension
 from lns.instances.formats.viewer import MOST_LETTERS
 from lns.instances.puzzle import Puzzle
@@ -85,10 +85,8 @@ def check_board_file(path: str | os.PathLike[str] | None, puzzle: Puzzle, force:
     if path is None:
         return
     check_files(force, path)
-    try:
+    with named(path):
         form = by_extension(os.fspath(path), puzzle, has_board=True)
-    except InputError as error:
-        raise error.at(path) from None
     if form.holds == "puzzle":
         raise InputError(f"format {form.name} carries no board; expected .json, .solution.txt or .url", path)
     if form.name == "url" and int(puzzle.pieces.max()) > MOST_LETTERS:

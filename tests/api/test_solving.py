@@ -50,7 +50,7 @@ def test_a_result_holds_the_best_board_and_how_it_came(tmp_path: Path, monkeypat
     assert f"{result.score} of 60" in result.summary() and "steps made" in result.summary()
     assert len(repr(result).splitlines()) == 1 and "<svg" in result._repr_html_()
     assert list(tmp_path.iterdir()) == [], "without a run directory nothing is written"
-    result.history.improve(Improvement(60, 9.0, "", "certificate"))
+    result.history.improvements.append(Improvement(60, 9.0, "", "certificate"))
     assert "60 after 9.0 s (certificate: a better refill of a window that was to be proven)" in result.summary()
     result.save(tmp_path / "best.json")
     assert lns.load_board(tmp_path / "best.json", puzzle) == result.board

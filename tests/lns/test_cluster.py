@@ -66,8 +66,9 @@ def test_a_round_that_fails_leaves_no_engine(monkeypatch: pytest.MonkeyPatch) ->
 def test_what_is_received_acts_on_the_round_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
     puzzle, worker = small_puzzle(), Worker()
     donor = Worker().run_round(task(puzzle, steps=12))
-    assert donor.best is not None
-    worker.receive_incumbent("test", donor.best, donor.island.best_score)
+    best = max(donor.found_boards, key=lambda found: found.score)
+    assert best.score == donor.island.best_score
+    worker.receive_incumbent("test", best.board, best.score)
     assert worker.run_round(task(puzzle, steps=1)).island.best_score >= donor.island.best_score
 
     class Overtaken(Staged):
@@ -82,7 +83,7 @@ def test_what_is_received_acts_on_the_round_under_way(monkeypatch: pytest.Monkey
     report = worker.run_round(
         replace(task(puzzle, steps=None, run="another"), incumbent_score=7)
     )  # the board of 7 does not end it
-    assert report.island.steps == engine.steps == 1 and report.best is not None
+    assert report.island.steps == engine.steps == 1 and report.found_boards
 
 
 @pytest.fixture(scope="module")

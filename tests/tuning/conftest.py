@@ -3,7 +3,6 @@ import shutil
 import pytest
 
 from lns.tuning import session as sessions
-from lns.tuning import session as workers
 from lns.tuning.study import StudyRequest, open_study
 from lns.worker_pool import InProcessExecutor
 from tests.tuning.made_up import MadeUp, searched
@@ -12,7 +11,7 @@ from tests.tuning.made_up import MadeUp, searched
 @pytest.fixture
 def made_up(monkeypatch):
     """Runs are made up."""
-    monkeypatch.setattr(workers, "TrialRun", MadeUp)
+    monkeypatch.setattr(sessions, "TrialRun", MadeUp)
 
 
 @pytest.fixture
@@ -24,7 +23,7 @@ def inline(made_up, monkeypatch):
 @pytest.fixture(scope="session")
 def _thirty(tmp_path_factory):
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(workers, "TrialRun", MadeUp)
+        monkeypatch.setattr(sessions, "TrialRun", MadeUp)
         return searched(tmp_path_factory.mktemp("study") / "s", 30).path
 
 

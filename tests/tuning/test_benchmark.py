@@ -111,7 +111,6 @@ def test_benchmark_returns_rows_and_calls_back(monkeypatch, tmp_path, capsys):
     [*(({name: number}, "expected 1 or more") for name, number in
        (("seeds", 0), ("time", 0.0), ("time", float("nan")), ("workers", 0))),
      ({"sedes": 1}, "unknown setting 'sedes'; expected one of time"),
-     ({"engine": "beam", "with_ablations": True}, "expected no engine 'beam' with them"),
      ({"data": "nowhere"}, "no row 'zzz'; expected one of")],
 )  # fmt: skip
 def test_a_benchmark_refuses_impossible_settings(settings, sentence):
@@ -252,8 +251,6 @@ def test_the_command_writes_a_row_a_variant(tmp_path, capsys, monkeypatch):
         assert [row["note"] for row in csv.DictReader(file)] == ["test", "no quota; test"]
     assert main([*arguments, "--engine", "tabu"]) == 0
     assert "(engine tabu; test)" in capsys.readouterr().out
-    assert main([*arguments, "--engine", "tabu", "--ablate"]) == 2
-    assert "expected no engine 'tabu' with them" in capsys.readouterr().err
 
 
 # -- figures of speed --------------------------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from lns.tuning.study import StudyRequest, open_study
 from tests.fuzz_study import fuzz, recorded_study, state
 from tests.tuning.made_up import REQUEST, searched
 
-KEY = ("params", "puzzle", 7)
 TRACE = Trace(((50, 100), (52, 400)), 1000, False, 0.5, 0.25, ((50.125, 150), (51.5, 700)))
 
 
@@ -65,8 +64,6 @@ def test_a_directory_of_something_else_is_refused(tmp_path):
         open_study(tmp_path, REQUEST)
     with pytest.raises(InputError, match="is a file"):
         open_study(tmp_path / "notes.txt", REQUEST)
-    with pytest.raises(InputError, match="expected INSTANCE or --family"):
-        open_study(tmp_path / "new", StudyRequest())
     (tmp_path / "old").mkdir()
     finish(trials_in(tmp_path / "old" / "journal.log"), 1.0)
     for reading in (False, True):

@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -106,9 +106,6 @@ def test_no_part_of_a_password_is_shown_whatever_the_url() -> None:
 
 # -- servers ----------------------------------------------------------------------------------------------------------
 
-Commands = Callable[[str, int], tuple[list[str], list[str], list[str]]]
-"""Of a folder and a port: what makes a database, what serves it, and what succeeds as soon as the server answers."""
-
 
 @contextmanager
 def postgres() -> Iterator[str]:
@@ -117,14 +114,10 @@ def postgres() -> Iterator[str]:
     folder = next((f"{Path(path).resolve().parent}/" for path in found if path), "")
     if not folder:
         pytest.skip("PostgreSQL is not installed")
-
-    def commands(place: str, port: int) -> tuple[list[str], list[str], list[str]]:
-        at = ["-D", f"{place}/data"]
-        make = [f"{folder}initdb", *at, "-U", "lns", "-A", "scram-sha-256", "--pwfile", f"{place}/word", "-N"]
-        serve = [f"{folder}postgres", *at, "-p", str(port), "-h", "127.0.0.1", "-k", place, "-F"]
-        return make, serve, [f"{folder}pg_isready", "-h", "127.0.0.1", "-p", str(port)]
-
-    with _server("postgres", commands, signal.SIGINT) as (_, port):  # it does not wait for connections
+    make = f"{folder}initdb -D PLACE/data -U lns -A scram-sha-256 --pwfile PLACE/word -N"
+    serve = f"{folder}postgres -D PLACE/data -p PORT -h 127.0.0.1 -k PLACE -F"
+    ask = f"{folder}pg_isready -h 127.0.0.1 -p PORT"
+    with _server("postgres", (make, serve, ask), signal.SIGINT) as (_, port):  # it does not wait for connections
         yield f"postgresql://lns:{QUOTED}@127.0.0.1:{port}/postgres"
 
 
@@ -133,35 +126,35 @@ def mariadb() -> Iterator[str]:
     """A server with a password; the URL of its database."""
     if shutil.which("mariadbd") is None:
         pytest.skip("MariaDB is not installed")
-
-    def client(place: str, statement: str) -> list[str]:
-        return ["mariadb", "--no-defaults", "-S", f"{place}/socket", "-u", "root", "-e", statement]
-
-    def commands(place: str, port: int) -> tuple[list[str], list[str], list[str]]:
-        at = ["--no-defaults", f"--datadir={place}/data"]
-        make = ["mariadb-install-db", *at, "--auth-root-authentication-method=normal", "--skip-test-db"]
-        serve = ["mariadbd", *at, f"--socket={place}/socket", f"--port={port}", "--bind-address=127.0.0.1",
-                 "--innodb-flush-log-at-trx-commit=0"]  # fmt: skip
-        return make, serve, client(place, "SELECT 1")
-
-    with _server("mysql", commands, signal.SIGTERM) as (place, port):
+    at, client = "--no-defaults --datadir=PLACE/data", "mariadb --no-defaults -S PLACE/s -u root"
+    make = f"mariadb-install-db {at} --auth-root-authentication-method=normal --skip-test-db"
+    serve = f"mariadbd {at} --socket=PLACE/s --port=PORT --bind-address=127.0.0.1 --innodb-flush-log-at-trx-commit=0"
+    with _server("mysql", (make, serve, f"{client} -e DO(0)"), signal.SIGTERM) as (place, port):
         account = f"CREATE USER lns@127.0.0.1 IDENTIFIED BY '{PASSWORD}'; GRANT ALL ON tuning.* TO lns@127.0.0.1"
-        subprocess.run(client(place, f"CREATE DATABASE tuning; {account}"), check=True)
+        begun = [*client.replace("PLACE", place).split(), "-e", f"CREATE DATABASE tuning; {account}"]
+        subprocess.run(begun, check=True)
         yield f"mysql://lns:{QUOTED}@127.0.0.1:{port}/tuning"
 
 
-@contextmanager
-def _server(account: str, commands: Commands, ending: signal.Signals) -> Iterator[tuple[str, int]]:
-    """A server until ``ending`` is sent to it, its folder and its port; run by ``account`` if this is root."""
-    user = account if os.getuid() == 0 else None
-    with tempfile.TemporaryDirectory() as place, socket.socket() as free:
+def _free_port() -> int:
+    with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
-        free.close()
+    return port
+
+
+@contextmanager
+def _server(account: str, commands: tuple[str, str, str], ending: signal.Signals) -> Iterator[tuple[str, int]]:
+    """A server until ``ending`` is sent to it, its folder and its port; run by ``account`` if this is root.
+
+    The commands make a database, serve it, and succeed as soon as the server answers.
+    """
+    user, port = account if os.getuid() == 0 else None, _free_port()
+    with tempfile.TemporaryDirectory() as place:
         (Path(place) / "word").write_text(PASSWORD)
         for path in (place, f"{place}/word") if user else ():
             shutil.chown(path, account)
-        make, serve, ask = commands(place, port)
+        make, serve, ask = (text.replace("PLACE", place).replace("PORT", str(port)).split() for text in commands)
         subprocess.run(make, check=True, capture_output=True, user=user, cwd=place)
         server = subprocess.Popen(serve, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, user=user, cwd=place)
         try:
@@ -178,9 +171,7 @@ def _server(account: str, commands: Commands, ending: signal.Signals) -> Iterato
 @contextmanager
 def proxy() -> Iterator[str]:
     """Optuna's proxy of a storage in memory."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = _free_port()
     at, serve = {"host": "127.0.0.1", "port": port}, optuna.storages.run_grpc_proxy_server
     threading.Thread(target=serve, args=(optuna.storages.InMemoryStorage(),), kwargs=at, daemon=True).start()
     connect(f"grpc://127.0.0.1:{port}")

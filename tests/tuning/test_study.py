@@ -19,7 +19,6 @@ from lns.params import Params, from_dict, load
 from lns.runs.lock import Holder
 from lns.tuning import report, validate
 from lns.tuning import session as sessions
-from lns.tuning import session as workers
 from lns.tuning import study as studies
 from lns.tuning.objective import Trace
 from lns.tuning.session import search_task
@@ -119,14 +118,14 @@ def test_a_session_searches_validates_and_completes_an_earlier_validation(inline
 
 def test_the_defaults_are_the_first_trial_and_the_first_ones_have_long_runs(made_up, tmp_path):
     study = searched(tmp_path / "s", 12)
-    first = study.trials()[: workers.CALIBRATION_TRIALS]
+    first = study.trials()[: sessions.CALIBRATION_TRIALS]
     assert study.params_of(first[0]) == Params()
     assert (first[0].value, first[0].user_attrs["short"]) == (0.0, 0.0)
     assert all({"short", "long"} <= trial.user_attrs.keys() for trial in first)
     seen = []
     for trial in first:
         seen.append(trial.user_attrs["short"])
-        good = sum(one > seen[-1] for one in seen) < len(seen) / workers.PROMOTED_ONE_IN
+        good = sum(one > seen[-1] for one in seen) < len(seen) / sessions.PROMOTED_ONE_IN
         assert trial.state == (TrialState.COMPLETE if good else TrialState.PRUNED), "only good ones are promoted"
         assert max(trial.intermediate_values) == (11 if good else 6)
         assert good or trial.intermediate_values[6] == trial.user_attrs["short"]
@@ -171,7 +170,7 @@ def test_a_trial_that_makes_no_board_where_the_defaults_make_one_is_given_up(mon
             if params.construct.tail >= 10 and pair.seed == last.seed:
                 self.best_scores = ()
 
-    monkeypatch.setattr(workers, "TrialRun", Barren)
+    monkeypatch.setattr(sessions, "TrialRun", Barren)
     study = searched(tmp_path / "s", 40, request)
     barren = [trial for trial in study.trials(TrialState.PRUNED) if "no_board" in trial.user_attrs]
     assert barren and all(trial.user_attrs["no_board"] == last.label for trial in barren)
@@ -186,7 +185,7 @@ def test_a_study_whose_defaults_never_make_a_board_ends_with_one_sentence(monkey
         def _draw(self, params, pair, mean):
             self.best_scores = ()
 
-    monkeypatch.setattr(workers, "TrialRun", Empty)
+    monkeypatch.setattr(sessions, "TrialRun", Empty)
     with pytest.raises(InputError, match="make no board within a short run of 1,000 nodes on any pair"):
         searched(tmp_path / "s", 3)
 
@@ -210,7 +209,7 @@ def test_too_short_a_session_is_said_once_and_with_the_minutes_that_are_needed(m
         session.check_time()
         session.progress("search")
         assert caplog.text.count(sentence) == 1 and len(caplog.records) == 1
-    shown = sessions.StudyProgress("search", 12, 0, 8, 4, 1, 0.25, 3, 60.0, runs=2, max_trials=30, left_s=590.0)
+    shown = sessions.StudyProgress("search", 12, 0, 4, 1, 0.25, 3, 60.0, runs=2, max_trials=30, left_s=590.0)
     assert str(shown) == (
         "best +0.25 edges over the defaults (trial 3); 12 of 30 trials, 4 ended early, 2 runs of the next; all trials "
         "take about 9 min 50 s more"
@@ -239,7 +238,7 @@ def test_the_search_leaves_time_for_the_validation_but_half_at_least_for_itself(
 
 def test_only_workers_that_die_again_and_again_end_a_session(monkeypatch, tmp_path):
     session = sessions.TuningSession(open_study(tmp_path / "s", REQUEST), 2, None, None, print)
-    lost, most, hours = WorkerLost("worker 5 ended with exit code -9", -9), workers.MAX_FAILURES * 2, iter(range(99))
+    lost, most, hours = WorkerLost("worker 5 ended with exit code -9", -9), sessions.MAX_FAILURES * 2, iter(range(99))
     with monkeypatch.context() as week:
         week.setattr(sessions.TuningSession, "elapsed", property(lambda _: 3600.0 * next(hours)))
         for _ in range(most + 1):
@@ -290,10 +289,10 @@ def test_an_interrupted_trial_goes_on_with_its_steps_and_ends_as_if_it_had_not_b
         def advance(self, budget, stop):
             made.append(budget)
             if len(made) == stop_at[0]:
-                raise workers.Stopped
+                raise sessions.Stopped
             return super().advance(budget, stop)
 
-    monkeypatch.setattr(workers, "TrialRun", Counted)
+    monkeypatch.setattr(sessions, "TrialRun", Counted)
     stop_at = [0]
     whole = searched(tmp_path / "whole", trials)
     count = len(made)
@@ -335,11 +334,11 @@ def test_an_engine_error_fails_the_trial_and_repeated_ones_stop_the_worker(monke
                 raise ZeroDivisionError("no such thing")
             return super().advance(budget, stop)
 
-    monkeypatch.setattr(workers, "TrialRun", Broken)
+    monkeypatch.setattr(sessions, "TrialRun", Broken)
     with pytest.raises(ZeroDivisionError):
         searched(tmp_path / "s", 50)
     failed = open_study(tmp_path / "s", StudyRequest()).trials(TrialState.FAIL)
-    assert len(failed) == workers.MAX_FAILURES
+    assert len(failed) == sessions.MAX_FAILURES
     assert all("no such thing" in trial.user_attrs["error"] for trial in failed)
 
 
