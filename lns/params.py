@@ -170,10 +170,6 @@ class NeighbourhoodsParams(Component):
     last: int = option(20, "last cells of the construction that are freed first", 1, 64, tune=(12, 28))
     last_step: int = option(6, "by how many cells more are freed each further time", 1, 64, tune=(2, 8))
     last_sizes: int = option(3, "how many numbers of last cells are freed", 0, 8, tune=(0, 6))
-    near_misses: int = option(
-        2, "edges by which a constructed board may miss the wanted score and be in the pool", 0, 8, tune=(0, 4),
-        engines=("auto",),
-    )  # fmt: skip
     pool: int = option(64, "most boards in the pool", 1, 10_000, log=True)
     floor: float = option(
         0.003, "share of the search that an operator may cost though it gains nothing", 0.0, 0.1, tune=(0.0, 0.02)
@@ -210,13 +206,14 @@ class EngineParams(Component):
 
 RENAMED: dict[str, str | None] = {
     "rework.nodes": "neighbourhoods.nodes",
-    "rework.near_misses": "neighbourhoods.near_misses",
+    "rework.near_misses": None,
     "rework.suffix": "neighbourhoods.last",
     "rework.suffix_step": "neighbourhoods.last_step",
     "rework.suffixes": "neighbourhoods.last_sizes",
     "rework.share": "neighbourhoods.floor",
     "rework.max_share": None,
     "rework.candidates": "neighbourhoods.pool",
+    "neighbourhoods.near_misses": None,
     "neighbourhoods.half_life": None,
     "neighbourhoods.elites": "neighbourhoods.pool",
     "neighbourhoods.elite_distance": None,

@@ -38,7 +38,7 @@ from lns.instances.verify import verify
 from lns.loop.construction import Construction
 from lns.loop.pool import WHOLE_BOARD
 from lns.orientation import Orientation
-from lns.params import Params
+from lns.params import EngineParams, Params
 from lns.tuning.bench import constructor_at_tails
 
 RESTART_NODES = 50_000_000  # of the construction that looks for a tree
@@ -108,10 +108,9 @@ def rate(puzzle: Puzzle, card: Card, turns: int, launches: int) -> dict[str, Any
 
 def boards(puzzle: Puzzle, seconds: float, *, with_card: bool) -> dict[str, Any]:
     """Boards by score that the construction finds in so many seconds, and how many of them the card found."""
-    construction = Construction(
-        Orientation.of_island(puzzle), Params(), 1, 0, near_misses=2, open_card=CudaCard if with_card else None
-    )
     rng, wanted = np.random.default_rng(1), puzzle.max_score - BOARDS_BELOW
+    params = Params(engine=EngineParams(search_floor=wanted - 2))
+    construction = Construction(Orientation.of_island(puzzle), params, 1, 0, open_card=CudaCard if with_card else None)
     waits_for_card = with_card  # which gets its first tree when a restart ends
     while construction.constructor is None or construction.constructor.no_prefix_found or waits_for_card:
         construction.repair(WHOLE_BOARD, wanted, rng)

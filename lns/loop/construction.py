@@ -37,7 +37,7 @@ class Construction(Operator):
     """The construction: frees the whole board, and fills it by a depth-first search with scheduled breaks.
 
     ``orientation`` is how the island sees the puzzle, with its part of the prefixes; ``seed`` and ``island`` give the
-    random stream. Boards that miss the wanted score by at most ``near_misses`` edges are returned too.
+    random stream. With ``params.engine.search_floor`` boards of that score are returned too.
 
     With ``open_card``, a graphics card goes on with the tree of a restart that has reached exact tails, when this
     search leaves it for the next one. A card that fails, or that is not there, is left out from then on; a resumed
@@ -53,10 +53,9 @@ class Construction(Operator):
         params: Params,
         seed: int,
         island: int,
-        near_misses: int = 0,
         open_card: Callable[[], Card] | None = None,
     ) -> None:
-        self.orientation, self.params, self.near_misses = orientation, params, near_misses
+        self.orientation, self.params = orientation, params
         self.partition = orientation.partition
         self.card: CardSearch | None = None
         self._open_card, self._card_failed = open_card, False
@@ -105,7 +104,7 @@ class Construction(Operator):
             restart = None
         if restart is None:
             restart = self.constructor = self._constructor(self.bandit.choose_schedule(mismatches))
-        least = min(wanted - self.near_misses, self.floor or wanted)
+        least = min(wanted, self.floor or wanted)
         board = restart.run(self.params.engine.step_nodes, least)
         found = [] if board is None else [self._found(board, self.name, restart.schedule)]
         found += self._of_card(puzzle.max_score - least)

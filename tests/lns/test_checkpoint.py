@@ -139,7 +139,10 @@ UNUSABLE: dict[str, tuple[Change, str]] = {
         str(content[:7]): (lambda _, content=content: content, "cannot be read: ")
         for content in (b"", b"PK", b"\x93NUMPY", b"PK\5\6" + bytes(18), b"x" * 500)
     },
-    "schema": (meta(b'"schema": 20', b'"schema": 18'), r"lns \(schema 18\); this version reads schema 20"),
+    "schema": (
+        meta(b'"schema": %d' % checkpoints.SCHEMA, b'"schema": 18'),
+        rf"lns \(schema 18\); this version reads schema {checkpoints.SCHEMA}",
+    ),
     "another run": (meta(b'"run": "', b'"run": "0'), "belongs to another run"),
     "steps": (meta(b'"steps": ', b'"steps": -'), "'steps': found"),
     "nested": (changed("meta.json", lambda _: b"[" * 100_000), "nested too deeply"),

@@ -141,7 +141,7 @@ def test_a_clue_in_the_tail_is_paid_for_once():
             found = search.run(10_000, 0)
             if found is not None:
                 checked += 1
-                assert fixed.max_score - verify(fixed, found).score == search.counters[kernel.FOUND_MISMATCHES]
+                assert fixed.max_score - verify(fixed, found).score == search.arrays.counters[kernel.FOUND_MISMATCHES]
     assert checked > 50
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -53,7 +54,8 @@ def constructed(monkeypatch: pytest.MonkeyPatch, card: Card, steps: int = 25) ->
     monkeypatch.setattr(search, "NODES_BELOW", 300)
     monkeypatch.setattr(search, "LEAST_LAUNCHES", 6)
     orientation = Orientation.of_island(load_puzzle("like-e2-8x8"))
-    made = Construction(orientation, BRIEF, 1, 0, near_misses=2, open_card=lambda: card)
+    params = replace(BRIEF, engine=replace(BRIEF.engine, search_floor=103))
+    made = Construction(orientation, params, 1, 0, open_card=lambda: card)
     rng = np.random.default_rng(1)
     return made, [found for _ in range(steps) for found in made.repair(WHOLE_BOARD, 105, rng).boards]
 
@@ -75,7 +77,7 @@ def test_what_comes_to_the_cut_is_finished_exactly_and_repeats(monkeypatch: pyte
 def test_a_resumed_construction_gives_the_card_another_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     made, _ = constructed(monkeypatch, Twin())
     orientation = Orientation.of_island(load_puzzle("like-e2-8x8"))
-    again = Construction(orientation, BRIEF, 1, 0, near_misses=2, open_card=Twin)
+    again = Construction(orientation, BRIEF, 1, 0, open_card=Twin)
     again.restore(made.state())
     rng = np.random.default_rng(1)
     for _ in range(300):

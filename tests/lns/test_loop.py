@@ -401,7 +401,7 @@ def test_a_solution_from_elsewhere_is_kept_and_nothing_worse_is_reported(engine:
 
 def test_only_the_first_island_frees_regions_of_a_start_board_and_none_those_of_another_island() -> None:
     puzzle = load_puzzle("like-e2-10x10")
-    sizes = {"nodes": 2000, "most_cells": 20, "floor": 0.0, "near_misses": 0, "certificate": 0.0}
+    sizes = {"nodes": 2000, "most_cells": 20, "floor": 0.0, "certificate": 0.0}
     params = params_with(neighbourhoods=sizes)
     elsewhere = loop_with(puzzle, params=params, seed=9)
     while elsewhere.best_score < 150:
