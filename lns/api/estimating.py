@@ -264,7 +264,7 @@ def _processor_limit(seconds: float) -> Iterator[None]:
         yield
         return
     before = signal.signal(signal.SIGPROF, end)
-    signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-3), 0.2)  # repeated: Python drops it in a callback
+    signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-3), 0.2)  # repeated, as callbacks drop exceptions
     try:
         yield
     finally:

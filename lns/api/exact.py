@@ -234,7 +234,7 @@ def cnf(puzzle: PuzzleSource, encoding: str = "half-3", output: str | os.PathLik
     puzzle : Puzzle, str or path-like
         Puzzle, or what `load_puzzle` reads.
     encoding : {"full-4", "full-2", "half-3", "half-2", "triangles"}
-        One of four by Bailleux 2025, which with suffix ``-pairs`` write at-most-one constraints pair by pair; or
+        One of the four by Bailleux 2025 (with suffix ``-pairs``, at-most-one constraints are written pair by pair), or
         ``"triangles"`` by Cuvillier & Szymkowiak 2010.
     output : str or path-like, optional
         File to write in the format DIMACS CNF.

@@ -1,4 +1,4 @@
-"""`lns solve`, `resume` and `polish`: searches that leave a run directory, and their end; `lns estimate`."""
+"""`lns solve`, `resume` and `polish`: searches that leave a run directory, and what ends them; `lns estimate`."""
 
 from __future__ import annotations
 

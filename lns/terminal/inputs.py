@@ -75,7 +75,7 @@ def read_board(args: argparse.Namespace, *, searched: bool = False) -> tuple[Puz
 
 
 def print_notes(notes: Iterable[str]) -> None:
-    """Print notes on how a source was read to stderr."""
+    """Print to stderr the notes on how a source was read."""
     for note in notes:
         print_error(f"lns: {note}")
 
