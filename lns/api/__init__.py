@@ -1,1 +1,1 @@
-"""The Python front door, one module a task; `import lns` exports what is public. The command line calls it too."""
+"""The public Python interface, one module per task, which `import lns` exports. The command line calls it too."""

@@ -1,4 +1,4 @@
-"""What is searched, and how: the arguments of `lns.solve` and `lns.resume`, what stands for those not given."""
+"""The arguments of `lns.solve` and `lns.resume`, their checks, and their default values."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ ParamsSource = Params | dict[str, Any] | str | os.PathLike[str]
 @checked_class
 @dataclass(frozen=True, kw_only=True)
 class SessionSpec:
-    """How one session of a search is made; the fields are those of `RunSpec`."""
+    """Arguments of one session of a search; `RunSpec` describes the fields."""
 
     time: float | None = None
     workers: int | None = None
@@ -63,7 +63,7 @@ class SessionSpec:
     executor: Executor | Client | None = None
 
     def __post_init__(self) -> None:
-        """Raise InputError for a number that cannot be."""
+        """Raise InputError for a number out of range."""
         check_workers(self.workers, elsewhere=not isinstance(self.executor, Executor | None))
         if self.time is not None and not 0 < self.time <= UNLIMITED_S:
             raise InputError(f"a time of {self.time} s; expected more than 0 and at most {UNLIMITED_S:.0f} s")
@@ -72,19 +72,19 @@ class SessionSpec:
 
     @property
     def seconds(self) -> float:
-        """Seconds of search at most."""
+        """Time limit in seconds; `UNLIMITED_S` without a limit."""
         if self.time is None:
             return DEFAULT_SECONDS if self.steps is None and self.stop is None else UNLIMITED_S
         return float(self.time)
 
     @property
     def rules(self) -> tuple[StopRule, ...]:
-        """The rules each of which ends the search."""
+        """The stop rules of which any one ends the search."""
         return () if self.stop is None else self.stop.alternatives
 
     @property
     def most_steps(self) -> int | None:
-        """Steps of each island at most, by ``steps`` and by the rule; None without a limit."""
+        """Most steps of each island: the least limit of ``steps`` and the stop rules; None without a limit."""
         limits = [rule.steps for rule in self.rules if isinstance(rule, MaxSteps)]
         return min([*limits, *([] if self.steps is None else [self.steps])], default=None)
 
@@ -92,62 +92,62 @@ class SessionSpec:
 @checked_class
 @dataclass(frozen=True, kw_only=True)
 class RunSpec(SessionSpec):
-    """A run that is to be made: what is searched, from where, how long, and where it is recorded.
+    """A run to make: its puzzle, start board, method, limits and run directory.
 
     Parameters
     ----------
     puzzle : Puzzle, str or path-like
-        Puzzle, or what `load_puzzle` reads. Of a board only the pieces and the official clues that it holds are taken;
-        ``start`` begins with a board.
+        Puzzle, or a source for `load_puzzle`. From a board only the pieces and the official clues that it holds are
+        taken; pass the board as ``start`` to begin the search with it.
     time : float, optional
-        Seconds of search at most; the compilation of kernels does not count. A minute by default, no limit if
-        ``steps`` or ``stop`` is given.
+        Time limit of the search in seconds; the compilation of kernels does not count. A minute by
+        default, no limit if ``steps`` or ``stop`` is given.
     workers : int, optional
-        Islands: independent searches that tell each other their best boards, a process each. By default one for each
-        core that this process may use; one in all if an ``executor`` is given that is no client of a cluster, or if an
+        Number of islands: searches in processes of their own that exchange their best boards. By default one per core
+        that this process may use; a single one if ``executor`` is no cluster client, or with engine ``"lns"`` if an
         operator is registered in this process only.
     seed : int, optional
-        Random seed. One worker with the same seed and version makes the same search. By default it is drawn at random;
-        ``Result.seed`` and ``best.json`` have it.
+        Random seed. With one worker, the same seed and version repeat the same search. By default it is drawn at
+        random; ``Result.seed`` and ``best.json`` record it.
     start : Board, str or path-like, optional
-        Board to polish first. Empty cells are filled; the result is never worse.
+        Board from which the search begins. Its empty cells are filled; the result is never worse.
     pins : str or iterable of int, optional
-        Cells of the start board that stay: numbers from 0, or a text such as ``"3,10-20,r0-11"`` (``r``: rows).
+        Cells of the start board to keep unchanged: numbers from 0, or a text such as ``"3,10-20,r0-11"`` (``r``: rows).
     params : Params, dict, str or path-like, optional
-        Parameters: an object, nested dicts as in TOML, or a TOML file; ``"default"`` for the defaults. Without it,
-        those that `lns.tune` has proved better for this puzzle or its family on this machine, else the defaults.
+        Parameters: an object, nested dicts as in TOML, or a TOML file; ``"default"`` for the defaults. If not
+        given: those that `lns.tune` has proved better on this machine for this puzzle or its family, else the defaults.
     engine : {"auto", "gpu", "construct", "beam", "tabu", "lns"}
-        The whole loop, or one part alone.
+        ``"auto"``: the whole search; ``"gpu"``: the same with a graphics card; the others: one part of it alone.
     target : int, optional
         Matched inner edges at which the search ends; a perfect board always ends it.
     steps : int, optional
-        Steps of each island: a limit that does not depend on the speed of the machine.
+        Most steps of each island: a limit that does not depend on the speed of the machine.
     stop : StopRule, optional
         Rule that ends the search, such as ``MaxTime(600) | NoImprovement(120)``.
     run_dir : str or path-like, optional
-        New directory for best board, log, checkpoints. Without it nothing is written.
+        New directory for the best board, log and checkpoints. Without it nothing is written.
     min_score : int, optional
-        Boards of at least this score go into the log of the run directory; by default the best so far less one.
+        Least score of boards to log in the run directory; by default parameter ``search_floor``, or the best less one.
     checkpoint_s : float
         Seconds between two checkpoints of a run directory.
     on_improve : callable, optional
         Called with each new best (a `FoundBoard`: ``board``, ``score``, ``origin``), in the calling thread.
     progress : {"auto", "terminal", "notebook", "none"}, bool or ProgressView
-        How to show where the search is; False: not at all. ``"auto"``: a bar of tqdm in a notebook, a line on a
-        terminal, else nothing.
+        How to show progress; False: not at all. ``"auto"``: a tqdm bar in a notebook, one line on a terminal, else
+        nothing.
     raise_interrupt : bool
-        Whether Ctrl-C, after it has ended the search in order, raises KeyboardInterrupt; by default the result is
-        returned.
+        Whether to raise KeyboardInterrupt once Ctrl-C has stopped the search and the run is saved; by default the
+        result is returned.
     executor : concurrent.futures.Executor or distributed.Client, optional
-        Searches the islands instead of processes on this machine. Workers of a Dask cluster keep their islands, and
-        ``workers`` is by default the number of their threads, also of those that join later. To other executors the
-        state of an island travels with each round of two seconds.
+        Runs the islands in place of processes on this machine. On a Dask cluster each worker keeps the state of its
+        islands, and ``workers`` is by default the number of threads, including those that join later. To another
+        executor the state of each island is sent with every round of two seconds.
     instance : str, optional
-        How ``best.json`` and ``run.json`` name the puzzle; by default the source, or the puzzle's name.
+        Name of the puzzle in ``best.json`` and ``run.json``; by default the source, or the puzzle's own name.
     start_format : str, optional
         Format of the start board, as for `load_board`.
     start_number : int, optional
-        Which of several boards in ``start``, from 1.
+        Number of the board, from 1, if ``start`` holds several.
     notes : sequence of str
         Sentences on how the puzzle was read, for the log.
     """
@@ -175,16 +175,16 @@ class RunSpec(SessionSpec):
             raise InputError(f"a checkpoint every {every} is too often; expected {least} or more")
 
     def name_of(self, puzzle: Puzzle) -> str:
-        """How the files of the run name its puzzle."""
+        """Return the name of the puzzle in the files of the run."""
         name = self.instance
         if name is None and not isinstance(self.puzzle, Puzzle):
             name = os.fspath(self.puzzle)
         return puzzle.name if name is None or is_text(name) else name
 
     def start_board(self, puzzle: Puzzle) -> tuple[FoundBoard | None, tuple[Clue, ...], tuple[str, ...]]:
-        """The start board, filled; clues that keep its pinned cells; notes on how it was read, and its score.
+        """Return the filled start board, clues that keep its pinned cells, and notes on its source and score.
 
-        Raises InputError where it breaks a rule, or for bad pins.
+        Raises InputError if the board breaks a rule, or for bad pins.
         """
         if self.start is None:
             if self.pins is not None:
@@ -200,7 +200,7 @@ class RunSpec(SessionSpec):
         return FoundBoard(full, score, "start"), pins, noted
 
     def check(self, puzzle: Puzzle) -> None:
-        """Raise InputError for a score or an engine that cannot be, of a run for ``puzzle``."""
+        """Raise InputError if no run can search ``puzzle``, or if its engine or a score of this run is impossible."""
         refuse_copies(puzzle, "polish" if self.engine == "polish" else "solve")
         most = puzzle.max_score
         if self.engine not in ENGINES:
@@ -218,16 +218,16 @@ class RunSpec(SessionSpec):
 @checked_class
 @dataclass(frozen=True, kw_only=True)
 class ResumeSpec(SessionSpec):
-    """A run that goes on.
+    """A run to continue.
 
     Parameters
     ----------
     run_dir : str or path-like
         Run directory that `solve` made; it may have been moved.
     time : float, optional
-        Seconds more, instead of what is left of the time that was asked for.
+        Further seconds of search; by default the time that is left of the run's limit.
     workers : int, optional
-        Islands; by default as many as last time. With fewer the others wait for a later call.
+        Number of islands, by default as in the last session (on a cluster, its threads); others wait for a later call.
     steps, stop, on_improve, progress, raise_interrupt, executor
         As for `solve`.
     """
@@ -236,9 +236,9 @@ class ResumeSpec(SessionSpec):
 
 
 def takes(spec: Callable[P, Spec]) -> Callable[[Callable[[Spec], R]], Callable[P, R]]:
-    """Decorator: a function of one object is called with the arguments that make the object, and documented so.
+    """Return a decorator by which a function of one ``spec`` object takes the arguments of ``spec`` instead.
 
-    ``spec`` is a dataclass whose docstring ends with the section "Parameters".
+    ``spec`` is a dataclass; the last section of its docstring, "Parameters", is added to that of the function.
     """
 
     def decorate(function: Callable[[Spec], R]) -> Callable[P, R]:
@@ -264,9 +264,9 @@ def takes(spec: Callable[P, Spec]) -> Callable[[Callable[[Spec], R]], Callable[P
 
 
 def choose_parameters(params: ParamsSource | None, puzzle: Puzzle, engine: str) -> tuple[Params, str, str]:
-    """The parameters that are given; if none are, those that a study proved for the puzzle, else the defaults.
+    """Return the parameters of a run, their source for run.json, and a note for the log ("" without one).
 
-    Also where they are from, for run.json, and what is said of them; "" where there is nothing to say.
+    They are the given ones; if none are given, those that a study proved for the puzzle, else the defaults.
     """
     if isinstance(params, Params | dict):
         return params if isinstance(params, Params) else parameters.from_dict(params), "given", ""
@@ -280,19 +280,19 @@ def choose_parameters(params: ParamsSource | None, puzzle: Puzzle, engine: str) 
 
 
 def log_choice(source: str, note: str) -> None:
-    """Log the note of `choose_parameters`; as a warning where something that is kept cannot be used."""
+    """Log the note of `choose_parameters`, as a warning if kept parameters cannot be used."""
     if note:
         log.log(logging.WARNING if source == DEFAULTS else logging.INFO, "%s", note)
 
 
 def check_seed(seed: int | None) -> None:
-    """Raise InputError for a random seed that cannot be."""
+    """Raise InputError for a random seed out of range."""
     if seed is not None and not 0 <= seed < 2**64:
         raise InputError(f"a seed of {seed}; expected 0 to 2**64 - 1")
 
 
 def check_workers(workers: int | None, *, elsewhere: bool = False) -> None:
-    """Raise InputError for a number of workers that cannot be, on this machine or on others."""
+    """Raise InputError for too few or too many workers on this machine, or on others if ``elsewhere``."""
     if workers is None:
         return
     most, where = (MAX_ISLANDS, "one run") if elsewhere else (max_workers(), f"{os.cpu_count()} processors")

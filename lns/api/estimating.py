@@ -1,4 +1,4 @@
-"""`estimate`: how long each score takes on one core, measured where boards come and extrapolated above."""
+"""`estimate`: how long one core takes for each score, measured for the lower scores, extrapolated for higher ones."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from lns.warmup import warm_up
 
 log = logging.getLogger("lns")
 
-COST_EDGES = 2  # the last measured edges, over which the cost of an edge is averaged
-SHOWN_BELOW = 3  # rows shown below the highest measured score
-LATE_S = 0.5  # after the end of the time; a step that is longer is then cut short
+COST_EDGES = 2  # edges below the highest measured score over which the cost of one edge is averaged
+SHOWN_BELOW = 3  # number of rows below that of the highest reliably measured score
+LATE_S = 0.5  # seconds after the time limit at which a step that still runs is cut short
 MAX_CORE_DAYS = 1e6  # the table ends at the first score that costs more
-LONGEST_HOURS = 1000 * 8766.0  # a thousand years: longer times are not told apart
-CLOSE = 8.0  # bounds that are further from the expected time are given as a factor
+LONGEST_HOURS = 1000 * 8766.0  # a thousand years; a longer time is given as "more than 1,000 years"
+CLOSE = 8.0  # if a bound differs from the expected time by more than this factor, only the factor is given
 _UNITS = (("year", 31_557_600.0), ("day", 86_400.0), ("hour", 3600.0), ("minute", 60.0), ("second", 1.0))
 
 
@@ -45,12 +45,12 @@ class EstimateRow:
 
     score: int  # matched inner edges
     unlock: tuple[int, ...]  # unlock depths of the best break schedule for the score
-    forecast: float  # rate by the Markov model, which counts all boards and is not corrected
+    forecast: float  # rate by the Markov model, which counts all boards, not only distinct ones
     expected: float  # the measured rate, or the geometric mean of both extrapolations
-    low: float  # the two extrapolations, each moved outwards by two standard deviations of the count it rests on
-    high: float
+    low: float  # lower bound: the measured rate or lower extrapolation, less two standard deviations of the count
+    high: float  # upper bound: the measured rate or higher extrapolation, plus two standard deviations
     count: int  # distinct boards seen
-    measured: float | None  # their rate; None if there was none
+    measured: float | None  # rate of the boards seen; None if there was none
 
     @property
     def core_days(self) -> float:
@@ -59,7 +59,7 @@ class EstimateRow:
 
     @property
     def in_words(self) -> str:
-        """How long a score takes, between which bounds or by which factor uncertain, and whether it was seen."""
+        """Time for one board of the score, its bounds or factor of uncertainty, and the number of boards seen."""
         seen = f" ({count_of(self.count, 'board')} seen)" if self.count else ""
         if not self.expected or self.expected < 1 / LONGEST_HOURS:
             return f"more than {LONGEST_HOURS / 8766:,.0f} years{seen}"
@@ -75,7 +75,7 @@ class EstimateRow:
         return f"{time_in_words(hours)}, {bounds}{seen}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields of a row of `lns estimate --json`."""
+        """Return the fields of a row of `lns estimate --json`."""
         facts: dict[str, Any] = {"score": self.score, "unlock": list(self.unlock)}
         facts["forecast_per_core_hour"] = self.forecast if math.isfinite(self.forecast) else None
         facts |= {f"{name}_per_core_hour": getattr(self, name) for name in ("expected", "low", "high")}
@@ -84,7 +84,7 @@ class EstimateRow:
 
 
 def time_in_words(hours: float, *, exact: bool = False) -> str:
-    """A time of one or two digits in its largest unit, such as "about 2 hours"; without "about" if ``exact``."""
+    """Return a time rounded to one or two digits of its largest unit: "about 2 hours", or "2 hours" if ``exact``."""
     seconds = hours * 3600
     for unit, size in _UNITS:
         if seconds >= 0.95 * size:
@@ -95,33 +95,33 @@ def time_in_words(hours: float, *, exact: bool = False) -> str:
 
 @dataclass(frozen=True)
 class Estimate(Records):
-    """How often boards of each score come, on one core.
+    """How often one core finds boards of each score.
 
-    Rates up to ``measured_score`` are measured, those above are extrapolated. It is the highest score with
-    `RELIABLE_COUNT` distinct boards; if no score has as many, the highest with the most that any score has.
+    Rates up to ``measured_score`` are measured, higher ones extrapolated. ``measured_score`` is the highest score with
+    `RELIABLE_COUNT` distinct boards; if no score has that many, the highest score with the largest count.
     """
 
     puzzle: Puzzle
     seed: int
-    rows: tuple[EstimateRow, ...]  # one for each score, ascending
-    seconds: float  # of the processor, for the measurement
-    nodes: int  # placements made meanwhile
+    rows: tuple[EstimateRow, ...]  # one row for each score, ascending
+    seconds: float  # processor time of the measurement
+    nodes: int  # placements made in that time
     measured_score: int
     interrupted: bool = False  # whether Ctrl-C ended the measurement early
 
     def records(self) -> list[dict[str, Any]]:
-        """A dict for each score."""
+        """Return a dict for each score."""
         return [row.to_dict() for row in self.rows]
 
     @property
     def headline(self) -> str:
-        """What was measured, and how fast the search was."""
+        """Puzzle, duration, speed and seed of the measurement, in one line."""
         speed = f"{self.nodes / max(self.seconds, CLOCK_S) / 1e6:.1f} M placements/s"
         spent = f"{self.seconds:.0f} s of one core{', interrupted' if self.interrupted else ''}"
         return f"{self.puzzle.name}, best possible {self.puzzle.max_score}: {spent}, {speed}, seed {self.seed}"
 
     def summary(self) -> str:
-        """A line for each score, or for several of which the same is to be said, and how far to trust it."""
+        """Return a line for each score, or range of scores with the same text, with its time and uncertainty."""
         lines = [self.headline]
         lines += ["How long one core takes for a board of at least a score; four cores take a quarter of it."]
         measured = [row for row in self.rows if row.score <= self.measured_score]
@@ -145,9 +145,9 @@ def estimate(
     params: ParamsSource | None = None,
     progress: str | bool | ProgressView | None = "auto",
 ) -> Estimate:
-    """Measure how often boards of each score come, then extrapolate: how long a higher score would take.
+    """Measure how often one core finds boards of each score, and extrapolate how long higher scores would take.
 
-    The construction of the main engine searches on one core, in this process, without beams and regions.
+    Only the construction of the main engine runs, in this process, without beam search and region search.
 
     Parameters
     ----------
@@ -170,9 +170,9 @@ def estimate(
     Raises
     ------
     InputError
-        The puzzle has no inner edge, construction does not take it, or no board was made in the time.
+        The puzzle has no inner edge, the construction cannot search it, or no board was made in the time.
     KeyboardInterrupt
-        Ctrl-C before the first board. Later it ends the measurement with the boards so far.
+        Ctrl-C came before the first board. A later Ctrl-C ends the measurement, and the boards so far are used.
     """
     known = load_puzzle(puzzle)
     if not time > 0:
@@ -193,7 +193,7 @@ def estimate(
         log.info("measuring %s for %g s of one core", known.name, time)
         warm_up("construct")
         try:
-            with _processor_limit(time + LATE_S):  # a step may take longer than all the time: minutes on 64 x 64
+            with _processor_limit(time + LATE_S):  # one step may exceed the limit: minutes on 64 x 64
                 measurement = Measurement(known, chosen, seed, time)
                 measurement.on_step = lambda measured: view.show(measured.in_words, measured.seconds)
                 measurement.run(time - measurement.preparation_s)
@@ -218,18 +218,18 @@ def estimate(
 
 
 def _row(score: int, measured_score: int, children: ChildMeans, measurement: Measurement) -> EstimateRow:
-    """The row of ``score``: measured up to ``measured_score``, else extrapolated from there."""
+    """Return the row of ``score``, which is extrapolated if it is above ``measured_score``."""
     tallies, forecast = measurement.tallies, measurement.forecast(children, score)
     base_score = min(score, measured_score)
     edges = min(COST_EDGES, base_score - min(tallies))
     base, below = tallies[base_score], tallies[base_score - edges] if edges else None
     rate = base.per_hour
-    noise = math.exp(2 * math.sqrt(1 / base.count))  # two standard deviations
+    noise = math.exp(2 * math.sqrt(1 / base.count))  # factor of two standard deviations
     low = expected = high = rate
     if score > base_score:
         base_forecast = measurement.forecast(children, base_score).rate
         low = high = rate * min(1.0, forecast.rate / max(base_forecast, 1e-300))
-        if below is not None and below.boards:  # cost of the last edges, in all boards or in distinct ones
+        if below is not None and below.boards:  # the larger cost of the last edges, by all or by distinct boards
             cost = max(1.0, below.all_per_hour / base.all_per_hour, below.per_hour / base.per_hour)
             high = max(low, rate / cost ** ((score - base_score) / edges))
         expected = math.sqrt(low * high)
@@ -246,15 +246,15 @@ def _row(score: int, measured_score: int, children: ChildMeans, measurement: Mea
 
 
 class _TimeOver(Exception):
-    """Raised in a job under `_processor_limit`."""
+    """Raised by `_processor_limit` when the time is over."""
 
 
 @contextlib.contextmanager
 def _processor_limit(seconds: float) -> Iterator[None]:
-    """Raise `_TimeOver` in what runs under this context after ``seconds`` of processor time of this process.
+    """Raise `_TimeOver` in the body of this context after ``seconds`` of processor time of this process.
 
-    It is raised between two calls of compiled code. Without effect outside the main thread, and on systems without
-    such timers.
+    Compiled code is not interrupted: the exception waits until it returns. There is no limit outside the main thread,
+    and on systems without timers of processor time.
     """
 
     def end(number: int, frame: object) -> None:
@@ -264,7 +264,7 @@ def _processor_limit(seconds: float) -> Iterator[None]:
         yield
         return
     before = signal.signal(signal.SIGPROF, end)
-    signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-3), 0.2)  # again, as an exception in a callback is dropped
+    signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-3), 0.2)  # repeated, as callbacks drop exceptions
     try:
         yield
     finally:

@@ -49,9 +49,9 @@ def count(
     solver : str
         Name of an exact solver; ``lns exact solvers`` lists them.
     time : float, optional
-        Seconds at most.
+        Time limit in seconds.
     nodes : int, optional
-        Nodes at most, in the unit of the solver: the same answer on every machine.
+        Node limit, as the solver counts nodes; it gives the same answer on every machine.
     options : ColorPairsOptions, optional
         Parts of ColorPairs to switch on or off.
     fix_corner : bool
@@ -75,7 +75,7 @@ def count(
 
 @dataclass(frozen=True)
 class SolverRun(ComparisonRow):
-    """One solver on one instance. Numbers are None where nothing is known."""
+    """One run of a solver on an instance. Unknown numbers are None."""
 
     solutions: Any = None
     nodes: Any = None
@@ -85,17 +85,17 @@ class SolverRun(ComparisonRow):
 
 @dataclass(frozen=True)
 class Comparison(Records):
-    """Solvers on instances: a row for each run."""
+    """A comparison of solvers on instances: a row for each run."""
 
     rows: tuple[SolverRun, ...]
-    interrupted: bool = False  # whether Ctrl-C ended the comparison; the rows are those of the runs before
+    interrupted: bool = False  # whether Ctrl-C ended the comparison; rows has the runs finished before
 
     def records(self) -> list[dict[str, Any]]:
-        """A dict for each run; None where a number is unknown."""
+        """Return a dict for each run; unknown numbers are None."""
         return [asdict(row) for row in self.rows]
 
     def summary(self) -> str:
-        """The rows as an aligned table."""
+        """Return the rows as an aligned text table."""
         return table(self.rows)
 
 
@@ -124,13 +124,13 @@ def compare(
     count : bool
         Whether all solutions are counted; by default the first one is searched for.
     time : float, optional
-        Seconds of each search, without compilation.
+        Time limit of each search in seconds, without compilation.
     memory : int, optional
-        Limit of each run in bytes.
+        Memory limit of each run in bytes.
     fix_corner, sat_solver, seed
-        Whether rotated copies count once; python-sat's name of the SAT solver; random seed of the local searches.
+        Whether rotated copies count once; name of a SAT solver in python-sat; random seed of local searches.
     output : str or path-like, optional
-        CSV file to which a row for each run is appended; runs that it has already are not repeated.
+        CSV file to which a row for each run is appended; runs that are already in it are not repeated.
     on_row : callable, optional
         Called with each row (a `SolverRun`) as it is made.
 
@@ -142,13 +142,13 @@ def compare(
     Raises
     ------
     InputError
-        Unknown solver, or a file that holds something else. A solver that refuses a puzzle has a row that says so.
+        Unknown solver, or ``output`` is no table of such rows. If a solver refuses a puzzle, only its row says so.
     OSError
         The file cannot be written.
 
     Notes
     -----
-    Runs of `lns.solve`, which the command `lns compare` compares, are rows of `lns.status`.
+    For runs of `lns.solve`, use `lns.status`, or the command `lns compare`.
     """
     names = [solvers] if isinstance(solvers, str) else [*solvers]
     names = [*all_solvers()] if names == ["all"] else names
@@ -182,15 +182,15 @@ class Formula(Records):
     encoding: str
     variables: int  # numbered from 1
     clauses: int
-    families: dict[str, int]  # number of clauses by what they say
+    families: dict[str, int]  # family of clauses, named by what it states -> number of clauses
     _made: Encoding = field(repr=False, compare=False)
 
     def records(self) -> list[dict[str, Any]]:
-        """A dict for each family of clauses."""
+        """Return a dict for each family of clauses."""
         return [{"family": name, "clauses": count} for name, count in self.families.items()]
 
     def summary(self) -> str:
-        """The sizes in a few lines."""
+        """Return the numbers of variables and clauses in a few lines."""
         sizes = f"{count_of(self.variables, 'variable')}, {count_of(self.clauses, 'clause')}"
         families = (f"  {count:>12,}  {name}" for name, count in self.families.items())
         return "\n".join([f"{self.encoding} of {self.puzzle.name}: {sizes}", *families])
@@ -207,15 +207,15 @@ class Formula(Records):
 
 @dataclass(frozen=True)
 class Decoded(Records):
-    """The answer of a SAT solver as a board, verified. A notebook draws it."""
+    """The answer of a SAT solver as a verified board, which a notebook draws."""
 
-    status: str  # "solved", "infeasible", or "not a solution": of another formula, or cut off
+    status: str  # "solved", "infeasible", or "not a solution" (cut off, or for another formula)
     puzzle: Puzzle
     board: Board | None = None  # None if the solver says that there is no solution
-    verification: Verification | None = None  # of the board
+    verification: Verification | None = None  # result of `verify` for the board
 
     def records(self) -> list[dict[str, Any]]:
-        """The fields of `lns exact decode --json`, as one dict."""
+        """Return the fields of `lns exact decode --json` as one dict."""
         facts: dict[str, Any] = {"status": self.status, "valid": False, "score": None}
         placements, url = None, None
         if self.board is not None and (found := self.verification) is not None:
@@ -234,20 +234,20 @@ def cnf(puzzle: PuzzleSource, encoding: str = "half-3", output: str | os.PathLik
     puzzle : Puzzle, str or path-like
         Puzzle, or what `load_puzzle` reads.
     encoding : {"full-4", "full-2", "half-3", "half-2", "triangles"}
-        That of Bailleux 2025, or of Cuvillier & Szymkowiak 2010; with ``-pairs`` behind it, at-most-one constraints are
-        written pair by pair.
+        One of the four by Bailleux 2025 (with suffix ``-pairs``, at-most-one constraints are written pair by pair), or
+        ``"triangles"`` by Cuvillier & Szymkowiak 2010.
     output : str or path-like, optional
         File to write in the format DIMACS CNF.
 
     Returns
     -------
     Formula
-        Its sizes; ``str(formula)`` is the text of the file.
+        The formula and its sizes; ``str(formula)`` is the text of the file.
 
     Raises
     ------
     InputError
-        Unknown encoding, or one that does not take the puzzle.
+        Unknown encoding, or one that cannot express the puzzle.
     OSError
         The file cannot be written.
     """
@@ -268,7 +268,7 @@ def decode(answer: str | os.PathLike[str] | Iterable[int], puzzle: PuzzleSource,
     Parameters
     ----------
     answer : str, path-like or iterable of int
-        A file with the output of the solver or the result of minisat, its text, or the true and negated variables.
+        File with the solver's output or minisat's result, the text itself, or the literals of the model.
     puzzle : Puzzle, str or path-like
         The puzzle of the formula.
     encoding : str
@@ -277,12 +277,12 @@ def decode(answer: str | os.PathLike[str] | Iterable[int], puzzle: PuzzleSource,
     Returns
     -------
     Decoded
-        ``board`` and ``status``.
+        The ``board``, its verification, and the ``status``.
 
     Raises
     ------
     InputError
-        The file holds no answer, or one of another formula.
+        The source holds no answer, or an answer to another formula.
     """
     known = load_puzzle(puzzle)
     made = encode(encoding, known)
@@ -308,7 +308,7 @@ def decode(answer: str | os.PathLike[str] | Iterable[int], puzzle: PuzzleSource,
 
 
 def _answer_text(answer: str) -> tuple[str, str]:
-    """The text of an answer, and its source. A file may be longer than a puzzle; devices are refused."""
+    """Return the text of an answer and its source. A file may have any size; pipes and devices are refused."""
     source = "answer" if "\n" in answer or answer.startswith(("s ", "v ")) else answer
     if source == answer:
         try:

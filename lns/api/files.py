@@ -1,4 +1,4 @@
-"""Puzzles and boards in and out: every format of the field, viewer URLs, generated puzzles, boards to start from."""
+"""Read, write, convert and generate puzzles and boards, and check the boards from which a search starts."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def load_puzzle(source: PuzzleSource, format: str | None = None, clues: str | os
     ----------
     source : str, path-like or Puzzle
         A file, a viewer URL, the name of a shipped instance, or the text of a puzzle itself (anything with a line break
-        or a JSON object). A `Puzzle` is returned as it is. Of a board the puzzle is taken, with the clues that say
-        ``clues``, not the placements.
+        or a JSON object). A `Puzzle` is returned as it is. From a board only the puzzle is taken, with the
+        clues that ``clues`` selects.
     format : str, optional
         Name of the format, such as ``"benoist"``; by default the content decides. ``lns convert --help`` lists them.
     clues : str or path-like, optional
         Clues that take the place of those in ``source``: ``"official"`` or ``"starter"`` for those of Eternity II,
         ``"none"``, or a file or viewer URL with clues. By default a puzzle keeps its own, and the puzzle of a board
-        without clues has the official clues that the board holds. The log (``lns``, INFO) says which.
+        without clues has the official clues that the board holds. The log (``lns``, INFO) tells which.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def load_puzzle(source: PuzzleSource, format: str | None = None, clues: str | os
 def read_puzzle(
     source: PuzzleSource, format: str | None = None, clues: str | os.PathLike[str] | None = None
 ) -> tuple[Puzzle, tuple[str, ...]]:
-    """As `load_puzzle`, with sentences on what was noticed while reading."""
+    """Return the puzzle as `load_puzzle` does, and notes: sentences on how the source was read."""
     document = (
         formats.Document("", source, None) if isinstance(source, Puzzle)
         else parse(source, format=format) if is_text(source)
@@ -86,13 +86,13 @@ def load_board(
     Parameters
     ----------
     source : str, path-like or Board
-        A file, a run directory (its best board), a viewer URL, or the text itself.
+        A file, a run directory (its best board), a viewer URL, or the text of a board itself.
     puzzle : Puzzle, str or path-like, optional
-        What it is a board of. A full viewer URL defines its own puzzle, and ``best.json`` names one.
+        Puzzle of the board. Not needed for a full viewer URL, which defines it, or ``best.json``, which names it.
     format : str, optional
         Name of the format; by default the content decides.
     number : int, optional
-        Which of several boards in the source, from 1; by default the first.
+        Number of the board, from 1, if the source holds several; by default the first.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def load_board(
     Raises
     ------
     InputError
-        The source holds no board, or none of this puzzle.
+        The source holds no board, or no board of this puzzle.
     """
     return read_board(source, puzzle, format, number)[0]
 
@@ -110,7 +110,7 @@ def load_board(
 def read_board(
     source: BoardSource, puzzle: PuzzleSource | None = None, format: str | None = None, number: int | None = None
 ) -> tuple[Board, tuple[str, ...]]:
-    """As `load_board`, with sentences on what was noticed while reading."""
+    """Return the board as `load_board` does, and notes: sentences on how the source was read."""
     known = None if puzzle is None else read_puzzle(puzzle)[0]
     document = _read(source, known, format, number, formats.read_board)
     if document.board is None or (document.puzzle is None and not isinstance(source, Board)):
@@ -122,24 +122,24 @@ def read_board(
 def save(
     board: Board | Puzzle, path: str | os.PathLike[str], puzzle: Puzzle | None = None, *, format: str | None = None
 ) -> None:
-    """Write a board or a puzzle to a file, all of it or nothing.
+    """Write a board or a puzzle to a file; if that fails, the file stays as it was.
 
     Parameters
     ----------
     board : Board or Puzzle
-        What to write.
+        The board or puzzle to write.
     path : str or path-like
-        File to write; an existing one is replaced. Its extension tells the format: ``.json``, ``.url``,
+        File to write; an existing one is replaced. Its extension selects the format: ``.json``, ``.url``,
         ``.solution.txt`` for boards, ``.txt``, ``.json``, ``.csv`` for puzzles.
     puzzle : Puzzle, optional
-        Puzzle of the board; not needed where the board knows it.
+        Puzzle of the board; not needed if the board knows it.
     format : str, optional
         Name of the format, instead of the extension.
 
     Raises
     ------
     InputError
-        The format cannot carry what is given, or the puzzle of the board is not known.
+        The format cannot hold the board or puzzle, or the puzzle of the board is unknown.
     OSError
         The file cannot be written.
     """
@@ -150,7 +150,7 @@ def save(
 
 
 def known_puzzle(board: Board, puzzle: Puzzle | None = None) -> Puzzle:
-    """The puzzle of a board: that which is given, else its own. Raises InputError without any."""
+    """Return the given puzzle, else the one that the board knows. Raises InputError if there is neither."""
     if (known := puzzle or board.puzzle) is None:
         raise InputError("this board does not know its puzzle; expected it as an argument")
     return known
@@ -160,11 +160,11 @@ def known_puzzle(board: Board, puzzle: Puzzle | None = None) -> Puzzle:
 class Converted:
     """A puzzle or a board in another format. A notebook draws it."""
 
-    text: str  # of the file
+    text: str  # content of the output file
     puzzle: Puzzle
     board: Board | None
-    format: str  # in which the source was read
-    notes: tuple[str, ...]  # how it was read, and what the format cannot carry
+    format: str  # format of the source
+    notes: tuple[str, ...]  # how the source was read, and what the output format cannot hold
 
     def _repr_html_(self) -> str:
         return (self.puzzle if self.board is None else self.board.of(self.puzzle))._repr_html_()
@@ -189,23 +189,23 @@ def convert(
     Parameters
     ----------
     source : Puzzle, Board, str or path-like
-        A puzzle or a board, or what `load_puzzle` or `load_board` reads.
+        A puzzle, a board, or a source for `load_puzzle` or `load_board`.
     output : str or path-like, optional
         File to write; an existing one is replaced. Without it nothing is written.
     to, format : str, optional
-        Formats of the output, by default that of its extension, and of the source, by default what its content says.
+        Format of the output, by default from its extension; format of the source, by default from its content.
     puzzle : Puzzle, str or path-like, optional
-        Puzzle of the board in ``source``, where that does not say it.
+        Puzzle of the board in ``source``, if the source does not define it.
     clues : str, optional
         Clues of a puzzle in place of its own, as for `load_puzzle`.
     number : int, optional
-        Which of several boards in the source, from 1.
+        Number of the board, from 1, if the source holds several.
     turn : {0, 90, 180, 270}
-        By how many degrees the board is turned clockwise.
+        Degrees by which the board is turned clockwise.
     mirror : bool
-        Whether pieces and board are mirrored, left to right, before that.
+        Whether pieces and board are mirrored, left to right, before the turn.
     instance : str, optional
-        How a ``best.json`` names the puzzle.
+        Name of the puzzle in a ``best.json``.
 
     Returns
     -------
@@ -215,7 +215,7 @@ def convert(
     Raises
     ------
     InputError
-        The source cannot be read, or the format cannot carry it.
+        The source cannot be read, or the output format cannot hold it.
     OSError
         The file cannot be written.
     """
@@ -239,7 +239,7 @@ def convert(
         read, board = puzzle_in_view(read, _MIRRORED), None if board is None else board_from_view(board, _MIRRORED)
     turned = rotate_puzzle(read, turn // 90)  # raises if pieces may not be turned
     if board is None or read.width != read.height or read.holes:
-        read = turned  # the clues of a square stay where they are if its board is turned
+        read = turned  # on a square without holes only the board is turned, not its clues
     board = None if board is None else rotate_board(board, turn // 90).with_blanks(read)
     path = None if output is None else os.fspath(output)
     text, left_out = formats.render(to, read, board, path=path, instance=instance)
@@ -257,7 +257,7 @@ def _read(
     number: int | None,
     read: Callable[..., formats.Document] = formats.read,
 ) -> formats.Document:
-    """A puzzle or a board, whichever the source holds; ``read`` reads files and URLs."""
+    """Return the puzzle or board that the source holds; ``read`` is called for files and URLs."""
     if number is not None and number < 1:
         raise InputError(f"number {number} of the boards in a source; expected 1 or more")
     if isinstance(source, Puzzle):
@@ -289,26 +289,26 @@ def generate(
     Parameters
     ----------
     kind : {"like-e2", "uniform", "balanced-torus", "unframed", "tetravex", "macmahon", "triangle", "diamond", "wang"}
-        Like Eternity II (colours of the border and of the inner edges apart), every edge drawn alike, or as Bailleux
-        2025 makes them. With every edge drawn alike, and other rules: without frame; Tetravex, whose pieces may not be
-        turned either; as MacMahon's squares, whose rim has a colour that lies inside too; boards with holes as of
-        Cuvillier & Szymkowiak 2010, with rows of 1, 3, 5, ... cells; Wang tiles, of which any number may be used.
+        Like Eternity II (border and inner edges have separate colours), all edges drawn alike, or as in Bailleux 2025.
+        The others, in order: no frame; no frame and no turned pieces; a rim whose colour also lies inside, as in
+        MacMahon's squares; two boards with holes, rows of 1, 3, 5, ... cells, as in Cuvillier & Szymkowiak 2010; tiles
+        that may be used any number of times.
     width, height : int, optional
         Cells in a row and in a column; a square by default, 16 x 16 if neither is given, 6 x 4 for the 24 squares of
-        MacMahon. A triangle or diamond has neither.
+        MacMahon. A triangle or diamond takes neither.
     side : int, optional
         Rows of a triangle, 16 by default, or cells along a side of a diamond, 11 by default.
     seed : int
-        Which puzzle of its kind.
+        Random seed of the puzzle.
     colours : int, optional
-        Colours of a puzzle of another kind than like-e2.
+        Number of colours, for every kind but like-e2.
     border_colours, inner_colours : int, optional
-        Colours between border pieces and all others, of a like-e2 puzzle. By default as many as leave about one
-        solution by chance.
+        For like-e2: number of colours between border pieces, and of all other colours. By default so many that about
+        one solution is expected besides the planted one.
     mates : int
-        Colours that get a mate, so that their sides meet the mate's instead of each other.
+        Number of colours that get a mate: their sides match sides of the mate, not each other.
     clues : int
-        Pieces of the planted solution that become clues.
+        Number of pieces of the planted solution that become clues.
     fix_corners : bool
         Whether the corner pieces become clues too; not on a board with holes.
 
@@ -347,7 +347,7 @@ def generate(
 
 
 def legal_start(puzzle: Puzzle, board: Board, source: str | None = None) -> Board:
-    """The start board with every clue's own piece on the cell of the clue, where identical pieces are swapped.
+    """Return the start board, with identical pieces swapped so that each clue's own piece lies on the clue's cell.
 
     Raises InputError, which names ``source``, if the board breaks a rule of the puzzle or has the piece of a clue on
     another cell.
@@ -367,9 +367,9 @@ def legal_start(puzzle: Puzzle, board: Board, source: str | None = None) -> Boar
 
 
 def placed_as_clues(puzzle: Puzzle, board: Board, source: str | None = None) -> Puzzle:
-    """The puzzle with one clue more for every piece on the board: what is left to solve around them.
+    """Return the puzzle with every piece on the board as a further clue, so that only empty cells are left to fill.
 
-    Raises InputError where the board breaks a rule.
+    Raises InputError if the board breaks a rule.
     """
     placements = legal_start(puzzle, board, source).placements.tolist()
     placed = {
@@ -381,9 +381,9 @@ def placed_as_clues(puzzle: Puzzle, board: Board, source: str | None = None) -> 
 
 
 def pinned(puzzle: Puzzle, given: Board, full: Board, cells: Iterable[int]) -> tuple[Clue, ...]:
-    """Clues that keep cells of a start board as they are; cells that have a clue already need none.
+    """Return clues that keep ``cells`` of a start board unchanged, without those that have a clue already.
 
-    ``given`` and ``full`` are the board as it was given and with its empty cells filled. Raises InputError if a cell is
+    ``given`` is the board as given, ``full`` the same board with its empty cells filled. Raises InputError if a cell is
     off the board or empty on ``given``, two of the kept cells do not match, or no cell is left free.
     """
     named = set(cells)
@@ -408,7 +408,7 @@ def pinned(puzzle: Puzzle, given: Board, full: Board, cells: Iterable[int]) -> t
 
 
 def is_text(source: str | os.PathLike[str]) -> TypeGuard[str]:
-    """Whether a source is content itself and not the name of something."""
+    """Return whether a source is the content itself, not a path, a URL or the name of an instance."""
     return (
         isinstance(source, str) and not formats.is_url(source) and ("\n" in source or source.lstrip().startswith("{"))
     )

@@ -1,4 +1,4 @@
-"""`improve`: the best refill of a region, with a proof."""
+"""`improve`: find the best refill of a region of a board, and prove that none is better."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from lns.instances.verify import Verification, verify
 log = logging.getLogger("lns")
 
 DEFAULT_SECONDS = 60.0
-REPAIR_NODES = 200_000  # of each of the two searches that make a board legal
-MOST_CELLS = 64  # of such a search
+REPAIR_NODES = 200_000  # node limit of each of the two searches that make a board legal
+MOST_CELLS = 64  # most cells that such a search frees
 
 
 @checked
@@ -61,33 +61,33 @@ def improve(
     target : int, optional
         Matched inner edges to reach; the search ends there, or proves that no refill reaches it.
     time : float, optional
-        Seconds at most. A minute by default, unless ``nodes`` is given.
+        Time limit in seconds. A minute by default, unless ``nodes`` is given.
     nodes : int, optional
-        Nodes at most: the same answer on every machine.
+        Node limit, which gives the same answer on every machine.
     order : {"auto", "static", "dynamic"}
-        Fill cell after cell, or the most constrained cell first; ``"auto"``: static, and in long searches
-        both in turns.
+        Order of the cells: ``"static"``: fixed; ``"dynamic"``: the most constrained cell next; ``"auto"``: static, and
+        in long searches both in turns.
     backjumping : bool
         Whether the dynamic order jumps back over decisions that have no part in a conflict.
     heuristic : str
-        Which cell the dynamic order decides: ``"dom-deg"``, the one with fewest candidates for its open neighbours, or
-        by the label of an `lns.ColorPairsHeuristic`.
+        How the dynamic order chooses the next cell: ``"dom-deg"`` (fewest candidates divided by open neighbours), or
+        the label of an `lns.ColorPairsHeuristic`.
     preemption, instantiation : bool
-        Whether the dynamic order, where no mismatch is left to spend, keeps the pieces that one cell needs from the
-        others, and decides a cell with one candidate at once.
+        In the dynamic order, once no further mismatch is allowed: whether pieces that one cell needs are kept from
+        the others; whether a cell with one candidate is filled at once.
     check : bool
-        Whether a second, independent solver is asked then if any refill scores more than the search says: ``check`` of
-        the result is ``"proved"``, ``"open"`` or ``"contradicted"``. It takes as long as the search at most. It needs
-        python-sat.
+        Whether a second, independent solver then checks that no refill scores more than ``bound``: ``check`` of the
+        result is ``"proved"``, ``"open"`` or ``"contradicted"``. It has the same time limit, a minute without one, and
+        needs python-sat.
     on_improve : callable, optional
-        Called with each better board as it is found, verified.
+        Called with each better board, verified, as soon as it is found.
     on_progress : callable, optional
         Called now and then with (score, bound, nodes, seconds).
 
     Returns
     -------
     RegionResult
-        ``board``, ``score``, ``bound`` and ``status``. ``result.proven`` says that no refill of the region is better.
+        ``board``, ``score``, ``bound`` and ``status``. ``result.proven``: no refill of the region is better.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def improve(
 
 
 def prepare(order: str) -> None:
-    """Load the kernels of a region search, or compile them, which is logged."""
+    """Load or compile the kernels of a region search; a compilation is logged."""
     if not is_ready(order):
         log.info("compiling the kernels, once for this installation: about a minute of an idle core ...")
     warm_up(order)
@@ -153,9 +153,9 @@ def legal_refill(
 ) -> tuple[Board, int]:
     """Refill the cells of a board that break a rule, so that a search of the region begins with a legal board.
 
-    The cells that break a rule are re-solved, then they and their neighbours in the region, each with few nodes, at
-    most ``nodes`` in all. ``before`` is the verification of ``board``. Returns a legal board, or the given one if it is
-    legal already, breaks a rule elsewhere or has no quick legal refill; and the number of nodes searched.
+    Two short searches free these cells, then also their neighbours in the region, with at most half of ``nodes``.
+    ``before`` is the verification of ``board``. Returns a board and the number of nodes searched. The board is the
+    given one if that is legal, breaks a rule outside the region or on too many cells, or no legal refill is found.
     """
     faulty = [cell for cell in before.faulty if cell in region]
     if not before.violations or len(faulty) < len(before.faulty) or len(faulty) > MOST_CELLS:
@@ -175,7 +175,7 @@ def legal_refill(
 
 
 def _compared_with_given(result: RegionResult, score_before: int, spent: int) -> RegionResult:
-    """A result of the search from a legal refill, compared with the given board, which broke a rule."""
+    """Return a result of a search that began with a legal refill, compared with the given, illegal board."""
     improved, status = result.score > score_before, result.status
     if status in (RegionStatus.OPTIMAL, RegionStatus.IMPROVED_OPTIMAL):
         status = RegionStatus.IMPROVED_OPTIMAL if improved else RegionStatus.OPTIMAL
@@ -186,7 +186,7 @@ def _compared_with_given(result: RegionResult, score_before: int, spent: int) ->
 
 
 def _checked(puzzle: Puzzle, given: Board, result: RegionResult, seconds: float) -> RegionResult:
-    """The result with the answer of a second solver, and with its board where that contradicts the search."""
+    """Return the result with the answer of a second solver, whose board replaces the board if it scores more."""
     result = replace(result, check=CheckAnswer.OPEN, check_solver=SOLVER)
     if result.status == RegionStatus.INTERRUPTED:
         return result

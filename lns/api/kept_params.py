@@ -1,7 +1,7 @@
-"""The parameters that `lns tune` has proved better, kept among the files of the user: `lns solve` takes them.
+"""Parameters that `lns tune` has proved better, kept in the user's configuration directory for `lns solve`.
 
-A file holds what one study proved, for one set of pieces with its clues or for a family of generated puzzles, for one
-engine and its sources. Only the front door reads them: what the engine does depends on its parameters alone.
+A file holds the parameters that one study proved, for one version of an engine, and for a set of pieces with its clues
+or a family of generated puzzles. Only `lns.api` reads these files; the engine is given its parameters.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lns.runs.files import read_sealed, seal, utc_now
 from lns.version import __version__
 
 SCHEMA = 1
-DEFAULTS = "default"  # in place of a file of parameters: the defaults, whatever is kept
+DEFAULTS = "default"  # given instead of a parameter file: the defaults, even if parameters are kept
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class KeptParams:
     """Parameters, and the study that proved them better than the defaults."""
 
     params: Params
-    study: str  # directory of the study, from the root of the file system
+    study: str  # absolute path of the directory of the study
     subject: str  # what the study was for: a family such as "like-e2:12x12", or the names of puzzles
     gain: str  # what the study proved, such as "+0.40 edges on 24 held-out pairs"
 
@@ -44,15 +44,15 @@ class KeptParams:
 
 
 def folder() -> Path:
-    """Directory of the kept parameters: ``$XDG_CONFIG_HOME/lns/params``, by default ``~/.config/lns/params``."""
+    """Return the directory of kept parameters: ``$XDG_CONFIG_HOME/lns/params``, by default ``~/.config/lns/params``."""
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111 (may not raise)
     return Path(home, "lns", "params")
 
 
 def keep(kept: KeptParams, engine: str, puzzle: Puzzle, *, family: bool) -> Path:
-    """Keep parameters for a puzzle, or for the family that it is a member of, in place of those kept before.
+    """Save parameters for a puzzle, or for its ``family``, in place of those saved before.
 
-    Returns the file; raises OSError if it cannot be written.
+    Returns the path of the file. Raises OSError if it cannot be written.
     """
     path = _file(_family_key(puzzle) if family else _puzzle_key(puzzle), engine)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -65,9 +65,9 @@ def keep(kept: KeptParams, engine: str, puzzle: Puzzle, *, family: bool) -> Path
 
 
 def find(puzzle: Puzzle, engine: str) -> tuple[KeptParams | None, str]:
-    """The parameters that are kept for a puzzle with its clues, those for itself before those for its family.
+    """Return the parameters kept for a puzzle with its clues, or, if it has no clues, for its family; and a note.
 
-    Without them, the sentence says why something that is kept cannot be used; "" if nothing is kept.
+    The note says why kept parameters cannot be used; "" if they can be used or none are kept.
     """
     for key in (_puzzle_key(puzzle), *([] if puzzle.clues else [_family_key(puzzle)])):
         if any(folder().glob(f"{key}.{engine}.*.json")):
@@ -97,12 +97,12 @@ def _read(path: Path) -> KeptParams:
 
 
 def _file(key: str, engine: str) -> Path:
-    """The file for a key, an engine and its sources."""
+    """Return the path of the file for a key, an engine and the version of its sources."""
     return folder() / f"{key}.{engine}.{engine_digest()[:16]}.json"
 
 
 def _puzzle_key(puzzle: Puzzle) -> str:
-    """A key of the set of pieces and the clues, in any numbering of pieces and colours that has an order of its own."""
+    """Return a key of pieces and clues, equal for all numberings (with clues: if all colours can be told apart)."""
     key, numbers = f"set-{set_sha256(puzzle)[:32]}", numbering(puzzle)
     if not puzzle.clues:
         return key
@@ -113,9 +113,9 @@ def _puzzle_key(puzzle: Puzzle) -> str:
 
 
 def _family_key(puzzle: Puzzle) -> str:
-    """A key of the shape, the rules and the colours: how many, where they are, and whether they are equally frequent.
+    """Return a key of the shape, the rules and the colours: how many on the border and inside, if evenly frequent.
 
-    All puzzles of `lns.instances.generate.like_e2` of one size have one key, also Eternity II that of 16 x 16.
+    All puzzles of one size by `lns.instances.generate.like_e2` share a key; Eternity II has that of 16 x 16.
     """
     rim: Counter[int] = Counter()
     inner: Counter[int] = Counter()

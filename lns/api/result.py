@@ -1,4 +1,4 @@
-"""What a search shows while it goes on, and what it answers: the best board, how it was found, what was done."""
+"""The progress view of a running search, and its result: best board, history and statistics."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ CHOICES = ("auto", "terminal", "notebook", "none")
 
 @runtime_checkable
 class ProgressView(AbstractContextManager[Any], Protocol):
-    """What shows the progress of a search; a context manager around it."""
+    """Protocol of objects that show the progress of a search, which runs inside their context."""
 
     def show(self, line: str, elapsed: float) -> None:
-        """Show ``line``; ``elapsed``: seconds of search."""
+        """Show ``line`` after ``elapsed`` seconds of search."""
         ...
 
 
 def progress_view(choice: str | bool | ProgressView | None, seconds: float | None, *, kernels: int = 0) -> ProgressView:
-    """The view that ``choice`` names; InputError for an unknown name.
+    """Return the progress view that ``choice`` names. Raises InputError for an unknown name.
 
-    ``seconds``: expected length, if known; ``kernels``: about how many a first run compiles.
+    ``seconds``: time limit, if any; ``kernels``: about how many kernels a first run compiles.
     """
     name = "auto" if choice is True else choice or "none"
     if not isinstance(name, str):
@@ -57,12 +57,12 @@ def progress_view(choice: str | bool | ProgressView | None, seconds: float | Non
 
 @dataclass(frozen=True)
 class Result(Records):
-    """Best board of a search and what led to it. Over all sessions of the run, where it was resumed.
+    """Best board of a search, with its history and statistics over all sessions of the run.
 
     Attributes
     ----------
     puzzle : Puzzle
-        The puzzle as it was given.
+        The puzzle that was given.
     board : Board or None
         Best board, verified; ``None`` if the search ended before the first one.
     score : int
@@ -70,7 +70,7 @@ class Result(Records):
     why : str
         Why the search ended: ``"time over"``, ``"target reached"``, ``"steps made"``, ``"interrupted"``, ...
     statistics : Statistics
-        What was done, summed over the islands.
+        Counts of the work done, summed over the islands.
     elapsed_s : float
         Seconds of search, without the compilation of kernels.
     history : RunHistory
@@ -82,11 +82,11 @@ class Result(Records):
     seed : int
         Random seed of the run.
     target : int or None
-        Score that was asked for.
+        Score at which the search was to end, if one was given.
     run_dir : str or None
         Run directory, if there is one.
     write_errors : list of str
-        Files that could not be written; what they should hold is in this object.
+        Files that could not be written; their content is in this object.
     """
 
     puzzle: Puzzle
@@ -115,7 +115,7 @@ class Result(Records):
 
     @property
     def score_in_words(self) -> str:
-        """The score, the maximum, and what that means, such as ``"466 of 480, 14 mismatches"``."""
+        """The score, the maximum and the mismatches, such as ``"466 of 480, 14 mismatches"``."""
         if self.board is None:
             return f"no full board yet, of {self.max_score} inner edges"
         wrong = self.max_score - self.score
@@ -126,16 +126,16 @@ class Result(Records):
 
     @property
     def url(self) -> str:
-        """URL of the board in the field's viewer; empty where the viewer lacks letters for the colours."""
+        """URL of the board for the viewer e2.bucas.name; empty without a board, or if it has too many colours."""
         return str(self.record.get("url", ""))
 
     @property
     def improvements(self) -> list[Improvement]:
-        """Each new best: its score, the second of search, and the part of the engine that made it."""
+        """Each new best: its score, seconds of search until then, and the part of the engine that made it."""
         return list(self.history.improvements)
 
     def records(self) -> list[dict[str, Any]]:
-        """One dict; ``nodes`` are placements of all parts of the engine, of tabu search alone its moves."""
+        """Return one dict; ``nodes`` counts placements of all engine parts, or moves if only tabu search ran."""
         found = {"puzzle": self.puzzle.name, "score": self.score, "max_score": self.max_score, "why": self.why}
         return [found | {"seed": self.seed, "elapsed_s": self.elapsed_s, "nodes": self.statistics.placements}]
 
@@ -146,7 +146,7 @@ class Result(Records):
         write(path, format, self.puzzle, self.board)
 
     def summary(self) -> str:
-        """The result in a few lines: score, why the search ended, what was done, when the last bests came."""
+        """Return a few lines: the score, why the search ended, its work, and when the last best boards were found."""
         lines = [
             f"puzzle        {self.puzzle.name}, {self.puzzle.width} x {self.puzzle.height}",
             f"best score    {self.score_in_words}",

@@ -1,8 +1,8 @@
-"""`solve`, `resume` and `polish`: the main job, from Python and from the command line alike.
+"""`solve`, `resume` and `polish`: search for the best board, for callers in Python and for the command line.
 
-Islands search, a recorder observes them, rules end the search. It is supervised in a thread of its own. The calling
-thread waits for it, delivers callbacks and shows the progress, so that Ctrl-C ends the search in order, and `solve`
-also works in a thread and in Jupyter.
+Islands search, a recorder saves what they find, and rules end the search. All this is controlled by a separate thread.
+The calling thread waits, calls callbacks and shows progress. So Ctrl-C stops and saves the search, and `solve` also
+works in threads and in Jupyter.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ from lns.worker_pool import UNGUARDED, WORKER_NAME, Workers, WorkersGone
 
 log = logging.getLogger("lns")
 
-DRAWN_SEEDS = 10**9  # a random seed is drawn below it, so that it is short enough to type
-TICK_S = 0.1  # between two looks of the calling thread
+DRAWN_SEEDS = 10**9  # drawn random seeds are below this number, so that they are short enough to type
+TICK_S = 0.1  # seconds between two checks by the calling thread
 
 
 @takes(RunSpec)
@@ -69,7 +69,7 @@ def solve(spec: RunSpec) -> Result:
     ------
     InputError
         A board of another puzzle or one that breaks a rule, bad pins, unknown engine or parameter, a run directory that
-        is in use: one sentence that says what was found and what was expected.
+        is in use. The message is one sentence on what was found and what was expected.
 
     Notes
     -----
@@ -121,17 +121,17 @@ def solve(spec: RunSpec) -> Result:
 
 @takes(ResumeSpec)
 def resume(spec: ResumeSpec) -> Result:
-    """Go on with a run where it was, also on another machine.
+    """Continue a run where it stopped, on this or another machine.
 
     Returns
     -------
     Result
-        Of the whole run: earlier sessions count.
+        Result of the whole run, earlier sessions included.
 
     Raises
     ------
     InputError
-        No run directory, one of another version or damaged, or one that another process works in.
+        ``run_dir`` is no run directory, damaged, of another version or in use, or the time of the run is used up.
     """
     _refuse_import_of_main("lns.resume")
     with contextlib.ExitStack() as stack:
@@ -165,31 +165,31 @@ def polish(
     stop: StopRule | None = None,
     **how: Any,
 ) -> Result:
-    """Free parts of a board and repair them, from ten cells to half of them, until nothing better is within reach.
+    """Free and refill parts of a board, up to half of it, until no window around its mismatches can be improved.
 
     Parameters
     ----------
     puzzle : Puzzle, str, path-like or None
         Puzzle of the board; ``None`` if the board knows it.
     board : Board, str or path-like
-        Full or partial; it breaks no rule.
+        Full or partial board that breaks no rule.
     free : str or iterable of int, optional
         Cells that may change: numbers from 0, or a text such as ``"3,10-20,r8-15"``; the others must match each other.
         By default any may, but at least half of them stay.
     stop : StopRule, optional
-        Rule that ends the search too.
+        Further rule that ends the search.
     **how
         As for `lns.solve`: ``time`` (a minute by default), ``workers``, ``seed``, ``run_dir``, ``progress``, ...
 
     Returns
     -------
     Result
-        ``why`` says whether the time was over, or all listed regions are proven.
+        ``why`` says whether the time is over, or no window around the mismatches has a better refill.
 
     Raises
     ------
     InputError
-        As for `lns.solve`; or the board is empty.
+        As for `lns.solve`, or the board is empty.
     """
     board = load_board(board, puzzle)
     puzzle = known_puzzle(board)
@@ -205,9 +205,9 @@ def polish(
 
 
 class SearchSession:
-    """Searches for the time that is left, until steps, target or a rule end it, or Ctrl-C or `lns stop` does.
+    """One session of a search, ended by its time, steps, target or stop rule, by Ctrl-C or by `lns stop`.
 
-    It goes on from what was ``found`` before, and records the best board of that now.
+    It continues from what earlier sessions ``found``, and records their best board at once.
     """
 
     def __init__(
@@ -229,13 +229,13 @@ class SearchSession:
         self._interrupted, self._ended_by_rule = False, ""
         self._found: queue.SimpleQueue[FoundBoard] = queue.SimpleQueue()
         self._improved_at = 0.0
-        self._ended: Future[str] = Future()  # why it ended
-        self._placements_before = archipelago.statistics.placements  # of earlier sessions
+        self._ended: Future[str] = Future()  # why the search ended
+        self._placements_before = archipelago.statistics.placements  # placements of earlier sessions
         self._steps_before = {number: island.steps for number, island in archipelago.islands.items()}
         recorder.on_best = self._improved
 
     def run(self) -> Result:
-        """Search. Raises what the engine or a callback raised, after everything is saved."""
+        """Search and return the result. Raises exceptions of the engine or a callback after everything is saved."""
         puzzle, search, spec = self.puzzle, self.archipelago.search, self._spec
         log.info("%s: %d x %d, %d colours, best possible %d, sha256 %.12s", puzzle.name, puzzle.width, puzzle.height,
                  puzzle.renumbered().colours, puzzle.max_score, puzzle.sha256)  # fmt: skip
@@ -256,7 +256,7 @@ class SearchSession:
         return self._result(why)
 
     def _supervise(self) -> None:
-        """Wait for the thread of the search; Ctrl-C and an error of a callback end it in order."""
+        """Run the thread of the search and wait for it; Ctrl-C or an error of a callback stops and saves the search."""
         failure: BaseException | None = None
         threading.Thread(target=self._search, name="lns-search", daemon=True).start()
         while True:
@@ -282,14 +282,14 @@ class SearchSession:
             raise failure
 
     def _deliver(self, to_callback: bool) -> None:
-        """In the calling thread: callbacks for new bests, and the line of progress."""
+        """Call the callback for each new best board, and show progress, both in the calling thread."""
         while not self._found.empty():
             found = self._found.get()
             if to_callback and self._spec.on_improve is not None:
                 self._spec.on_improve(found)
         archipelago = self.archipelago
         if not archipelago.has_begun:
-            return  # the progress view says that kernels are compiled or loaded
+            return  # until then the progress view says that kernels are compiled or loaded
         statistics, elapsed = archipelago.statistics, archipelago.elapsed
         score = archipelago.best_score if archipelago.best_score >= 0 else "-"
         rate = (statistics.placements - self._placements_before) / max(elapsed, 0.5) / 1e6
@@ -329,7 +329,7 @@ class SearchSession:
             except WorkersGone:
                 why = "cluster lost"
                 raise
-            finally:  # also when the engine fails: what was found is kept
+            finally:  # also if the engine fails, so that its boards are kept
                 recorder.end(archipelago, why)
         except BaseException as error:
             self._ended.set_exception(error)
@@ -361,11 +361,11 @@ class SearchSession:
         self._found.put(FoundBoard(found.board.of(self.puzzle), found.score, found.origin))
 
 
-# -- where it is searched --------------------------------------------------------------------------------------------
+# -- executor and workers --------------------------------------------------------------------------------------------
 
 
 def _executor(stack: contextlib.ExitStack, spec: SessionSpec) -> Executor | None:
-    """Where rounds are searched. A client of a cluster becomes its workers, which are closed with ``stack``."""
+    """Return the executor of ``spec``; for the client of a cluster, `DaskWorkers` that ``stack`` closes."""
     if spec.executor is None or isinstance(spec.executor, Executor):
         return spec.executor
     from lns.cluster import DaskWorkers
@@ -374,7 +374,7 @@ def _executor(stack: contextlib.ExitStack, spec: SessionSpec) -> Executor | None
 
 
 def _default_workers(engine: str, executor: Executor | None) -> int:
-    """One worker for each core or thread of a cluster; one in all where workers would not know all operators."""
+    """Return the number of cores, or of a cluster's threads; 1 with other executors or operators of this process."""
     if executor is not None:
         return max(1, executor.capacity if isinstance(executor, Workers) else 0)
     if engine == "lns":
@@ -386,7 +386,7 @@ def _default_workers(engine: str, executor: Executor | None) -> int:
 
 
 def resumed_workers(executor: Executor | None, history: RunHistory) -> int:
-    """As many workers as a cluster has threads; elsewhere as last time, or one a core where these are too many."""
+    """Return the number of a cluster's threads, else of last time's workers, or of cores if that is too many."""
     if isinstance(executor, Workers) and executor.capacity:
         return executor.capacity
     last = history.sessions[-1].workers if history.sessions else 1
@@ -394,9 +394,9 @@ def resumed_workers(executor: Executor | None, history: RunHistory) -> int:
 
 
 def _refuse_import_of_main(function: str) -> None:
-    """Raise InputError in a process that imports a script whose call is not guarded: workers would start workers.
+    """Raise InputError if a new process calls ``function`` while importing the script: workers would start workers.
 
-    A worker of `lns` ends with a status that tells its parent, which says so once.
+    A worker of `lns` exits with the status `UNGUARDED` instead, so that its parent reports the error once.
     """
     process = multiprocessing.current_process()
     if getattr(process, "_inheriting", False):
@@ -416,13 +416,13 @@ def _plan(seconds: float) -> str:
 
 
 def _patience(spec: SessionSpec) -> str:
-    """What ends the search where it finds nothing better, behind its plan; "" if nothing does."""
+    """Return the end of the plan: a clause on the shortest `NoImprovement` rule; "" without such a rule."""
     rules = sorted((rule for rule in spec.rules if isinstance(rule, NoImprovement)), key=lambda rule: rule.seconds)
     return f"; it ends after {rules[0].length} without a better board" if rules else ""
 
 
 def _resumed_plan(history: RunHistory, time: float | None) -> str:
-    """What a resumed run was to do, and what it does now."""
+    """Return how long a resumed run was to search, and how long it searches now, in words."""
     if time is None:
         return history.remaining_in_words
     left = f", {history.remaining_in_words}" if history.has_time_limit else ""

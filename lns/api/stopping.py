@@ -14,29 +14,29 @@ from lns.instances.errors import InputError
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """How far a search is."""
+    """The progress of a search, as stop rules get it."""
 
     elapsed_s: float  # seconds of search in this call, without the compilation of kernels
-    steps: int  # made in this call by the island that made fewest
+    steps: int  # fewest steps that any island has made in this call
     best_score: int  # matched inner edges of the best board so far; -1 before the first board
     since_improvement_s: float  # seconds of search since the best board was found, or since the call began
-    is_certified: bool = False  # whether all windows around the damage of the best boards have no better refill
+    is_certified: bool = False  # whether it is proven that no window around the damage has a better refill
 
 
 class StopRule:
-    """Base class: a rule says why the search ends now, or returns ``None`` to let it go on.
+    """Base class of rules: a call returns why the search ends now, or ``None`` to let it go on.
 
     Write a subclass with ``__call__`` for a rule of your own.
     """
 
     def __post_init__(self) -> None:
-        """Refuse a negative limit, and NaN, which no search reaches."""
+        """Raise InputError for a limit that is negative or NaN."""
         for name, value in vars(self).items():
             if isinstance(value, int | float) and not value >= 0:
                 raise InputError(f"{name} is {value}; expected 0 or more")
 
     def __call__(self, progress: SearchProgress) -> str | None:
-        """Why the search ends now, or ``None``."""
+        """Return why the search ends now, or ``None``."""
         raise NotImplementedError
 
     @checked
@@ -49,7 +49,7 @@ class StopRule:
 
     @property
     def alternatives(self) -> tuple[StopRule, ...]:
-        """The rules each of which ends the search by itself: a limit among them is certain before the search."""
+        """The rules of which any one ends the search, so that a limit of any of them limits the search."""
         return (self,)
 
 
@@ -89,7 +89,7 @@ class TargetScore(StopRule):
 @checked_class
 @dataclass(frozen=True)
 class NoImprovement(StopRule):
-    """End when the best board is ``seconds`` of search old."""
+    """End after ``seconds`` of search without a better board."""
 
     seconds: float
 
@@ -98,7 +98,7 @@ class NoImprovement(StopRule):
 
     @property
     def length(self) -> str:
-        """The seconds in words; all digits below a minute."""
+        """The seconds in words; below a minute with their decimals."""
         from lns.runs.files import format_duration
 
         return format_duration(self.seconds) if self.seconds >= 60 else f"{self.seconds:g} s"
@@ -113,7 +113,7 @@ class Certified(StopRule):
 
 @dataclass(frozen=True)
 class _Combination(StopRule):
-    """Ends the search when any of the rules does, or all of them do."""
+    """End when any of the rules ends the search, or, if ``needs_all``, when all of them do."""
 
     rules: tuple[StopRule, ...]
     needs_all: bool

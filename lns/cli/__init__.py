@@ -1,6 +1,6 @@
-"""The command line: `main`, and the commands of the optimizer by families. Nothing else imports it."""
+"""The command line: `main`, and the commands of the optimizer. No other part of the program imports it."""
 
-# command -> (module and name of its `Command`, its line in `lns --help`); jobs of a family have a name of two words
+# command -> (module and name of its `Command`, its line in `lns --help`); in a family the name has two words
 COMMANDS = {
     "solve": ("lns.cli.search:solve", "search for the best full board of a puzzle, for a minute or a week"),
     "resume": ("lns.cli.search:resume", "continue a run where it stopped, here or on another machine"),
@@ -47,7 +47,7 @@ GROUPS = {
     "research": ("estimate", "params", "exact", "tune", "benchmark"),
 }
 
-# what people type -> what they mean
+# command or option that people may type -> the one that they mean
 MEANT = {
     **dict.fromkeys(("view", "draw", "display", "print", "plot", "picture"), "show"),
     **dict.fromkeys(("run", "search", "optimize", "optimise", "start"), "solve"),

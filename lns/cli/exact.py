@@ -26,7 +26,7 @@ from lns.terminal import output as out
 from lns.terminal.inputs import check_board_file, check_start_options, print_notes, read_puzzle
 from lns.terminal.progress import live_line
 
-SWITCHES = {  # each sets the field of Options that it is named after, to False behind --no-
+SWITCHES = {  # --NAME sets the field NAME of Options to True, --no-NAME to False
     "--no-motifs": "do not branch on special motifs 3 and 4 first (section 5.1 of Benoist & Bourreau 2008)",
     "--no-instantiation": "do not place a piece at once where a pair has one piece and one cell (3.1)",
     "--no-opposite": "use pairs of consecutive colours only (3.2)",
@@ -93,9 +93,9 @@ def solve(args: argparse.Namespace) -> int:
 
 
 class _Found:
-    """Callback that stores each solution: as a file 000001.json and so on in a new folder, or in a list without one.
+    """Callback that stores the solutions as 000001.json, 000002.json, ... in a folder, or without a folder in a list.
 
-    If a file cannot be written, KeyboardInterrupt ends the search with its result so far, and ``failure`` is the error.
+    If a file cannot be written, KeyboardInterrupt ends the search with its result so far; ``failure`` holds the error.
     """
 
     def __init__(self, puzzle: Puzzle, instance: str, folder: Path | None) -> None:
@@ -123,7 +123,7 @@ class _Found:
         self._written += 1
 
     def told(self) -> tuple[dict[str, Any], list[str]]:
-        """What the answer says of them: the folder with the files, or each board; as JSON and in lines."""
+        """Return what the answer says of the solutions (the folder, or each board), as JSON and as lines."""
         if self._folder is not None:
             said = f"written     {count_of(self._written, 'board')} in {self._folder}"
             return {"output": str(self._folder)}, [said]
@@ -140,7 +140,7 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
     puzzle, searched, notes = read_puzzle_and_start(args)
     if not every:
         check_board_file(output, puzzle, bool(force))
-    solver_for(args.solver, searched, count_all=bool(count_all or every))  # refused before anything is compiled
+    solver_for(args.solver, searched, count_all=bool(count_all or every))  # raises before kernels are compiled
     found = _Found(puzzle, args.instance, output) if every else None
     try:
         with live_line(args.time, quiet=args.quiet) as line:
@@ -151,7 +151,7 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
                 fix_corner=args.fix_corner,
             )  # fmt: skip
             outcome = solve_request(searched, request, args.solver)
-    except KeyboardInterrupt:  # before the search began
+    except KeyboardInterrupt:  # if the search has not handled it
         if found is not None and found.failure is not None:
             raise found.failure from None
         raise
@@ -159,7 +159,7 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
     try:
         if output is not None and shown is not None:
             formats.write(output, None, puzzle, shown, instance=args.instance)
-    finally:  # the answer is printed even if the file cannot be written, and the file written even if stdout is closed
+    finally:  # the answer is printed even if the file cannot be written; the file comes first, as stdout may be closed
         if not args.quiet:
             print_notes(notes)
         facts = out.picked(outcome, "status solutions nodes seconds convention details")
@@ -169,7 +169,7 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
         if shown is not None:
             facts["placements"] = shown.without_blanks(puzzle).pairs()
             facts["url"] = formats.url_if_any(puzzle, shown)
-            lines = [*out.board_lines(puzzle, shown), *lines]  # first: a URL may fill a terminal
+            lines = [*out.board_lines(puzzle, shown), *lines]  # the URL first, as it may fill a terminal
         more, more_lines = ({}, []) if found is None else found.told()
         out.print_answer(args, facts | {"notes": notes} | more, [*lines, *more_lines])
     if output is not None and shown is not None and not args.json:
@@ -180,7 +180,7 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
 
 
 def read_puzzle_and_start(args: argparse.Namespace) -> tuple[Puzzle, Puzzle, list[str]]:
-    """The puzzle of INSTANCE, the same with the pieces of --start as clues, and notes. Raises InputError."""
+    """Read and return the puzzle of INSTANCE, the same puzzle with the pieces of --start as clues, and notes."""
     check_start_options(args)
     puzzle, notes = read_puzzle(args, args.instance)
     if args.start is None:
@@ -194,7 +194,7 @@ def read_puzzle_and_start(args: argparse.Namespace) -> tuple[Puzzle, Puzzle, lis
 
 
 def _options(args: argparse.Namespace) -> Options:
-    """The parts of ColorPairs. Raises InputError for options that the solver does not have."""
+    """Return the options of ColorPairs; set a missing --solver. Raises InputError for options of another solver."""
     typed = [name for name in (switch[2:].replace("-", "_") for switch in SWITCHES) if getattr(args, name)]
     given: dict[str, Any] = {name.removeprefix("no_"): not name.startswith("no_") for name in typed}
     if args.heuristic is not None:
@@ -224,7 +224,7 @@ def _progress_line(progress: Progress) -> str:
 
 
 def _lines(solver: str, outcome: Outcome, *, counted: bool) -> list[str]:
-    """The outcome in lines."""
+    """Return the lines that report an outcome."""
     unbuilt = "; the time was over before the model was built" if "model_unfinished" in outcome.details else ""
     told, rate = f"- ({solver}: the library does not report them)", ""
     if (nodes := outcome.nodes) is not None:
@@ -240,7 +240,7 @@ def _lines(solver: str, outcome: Outcome, *, counted: bool) -> list[str]:
 
 
 def solutions_in_words(status: SolveStatus, solutions: int, *, counted: bool) -> str:
-    """How many solutions there are, as far as a search tells; ``counted``: it was to find them all."""
+    """Return how many solutions a search has found; ``counted``: whether it was asked for all of them."""
     if status is SolveStatus.INFEASIBLE or (counted and status is SolveStatus.SOLVED):
         return f"{solutions:,}"
     if not solutions:

@@ -1,4 +1,4 @@
-"""`lns exact paper` and `lns exact compare`: tables of solvers on instances, those of a paper or any."""
+"""`lns exact paper` and `lns exact compare`: tables of solvers on the instances of a paper, or on any."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def compare(args: argparse.Namespace) -> int:
 
 
 def _progress(line: LiveLine, planned: Sequence[str]) -> Callable[[ComparisonRow], None]:
-    """A function that logs each row and says which of the planned runs comes next; the first is said at once."""
+    """Show the first planned run, and return a function that logs the row of a run and shows the next run."""
     from lns.exact.compare import describe
 
     names = enumerate(planned, 1)
@@ -136,7 +136,7 @@ def paper(args: argparse.Namespace) -> int:
             status = out.INTERRUPTED
         after = _draw(paper, rows, args.output) if args.output is not None and rows else ""
     if rows or args.show:
-        with table_width(out.terminal_width()):  # on a narrow terminal in blocks of columns
+        with table_width(out.terminal_width()):  # a table wider than the terminal is split into blocks of columns
             out.print_wrapped(paper.tables(rows, plan) + after)
     return status
 
@@ -154,7 +154,7 @@ def _print_standing(args: argparse.Namespace) -> int:
 
 
 def _plan(args: argparse.Namespace, paper: Any) -> Plan:
-    """The plan of the options. Raises InputError for those that a paper does not have."""
+    """Return the plan that the options ask for. Raises InputError for options that the paper does not have."""
     lacking = {
         "all_colours": dict.fromkeys(PAPERS.keys() - {"cuvillier2010"}, "has no such puzzles"),
         "colours": {
@@ -175,7 +175,7 @@ def _plan(args: argparse.Namespace, paper: Any) -> Plan:
         known = ", ".join(map(str, paper.COLOURS))
         raise InputError(f"'{min(unknown)}' is none of the sizes of benoist2008; expected some of {known}")
     if args.budget is not None and args.paper == "jolivet2008":
-        changes["nodes"] = int(args.budget * 1_000_000)  # about as many as a second takes
+        changes["nodes"] = int(args.budget * 1_000_000)  # --budget: million nodes, each about a second
     else:
         changes["seconds"] = args.budget
     given: dict[str, Any] = {}
@@ -186,7 +186,7 @@ def _plan(args: argparse.Namespace, paper: Any) -> Plan:
 
 
 def _checked_solvers(args: argparse.Namespace, plan: Plan, paper: Any) -> tuple[str, ...]:
-    """The solvers of the command line; bailleux2025 compares any of them, the other papers only their own."""
+    """Return the checked --solvers: any for bailleux2025, else the paper's own; benoist2008 adds two references."""
     is_benoist = args.paper == "benoist2008"
     possible = SOLVERS if args.paper == "bailleux2025" else paper.METHODS if is_benoist else plan.solvers
     for solver in args.solvers:
@@ -198,7 +198,7 @@ def _checked_solvers(args: argparse.Namespace, plan: Plan, paper: Any) -> tuple[
 
 
 def _draw(paper: Any, rows: list[ComparisonRow], csv: Path) -> str:
-    """Write the pictures beside the CSV file. Returns lines that name them; without matplotlib prints a warning."""
+    """Write pictures beside the CSV file and return lines that name the files; only warn without matplotlib."""
     pictures = {csv.with_name(f"{csv.stem}-{name}.svg"): draw for name, draw in getattr(paper, "PICTURES", {}).items()}
     try:
         if pictures:

@@ -1,4 +1,4 @@
-"""`lns exact pieces`, `isomorphic`, `graph`, `triples` and `design`: sets of pieces: facts, codes, searches."""
+"""`lns exact pieces`, `isomorphic`, `graph`, `triples` and `design`: sets of pieces, and what they encode."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from lns.terminal.progress import live_line
 if TYPE_CHECKING:
     from lns.exact.paper.design import Design
 
-MAX_DIGITS = 9  # of a colour in a file of pieces
-TREES, MOST_NODES = 1000, 100_000_000  # boards to try, and nodes of a tree, where no option says how many
-_SHOWN = 20  # pieces
+MAX_DIGITS = 9  # most digits of a colour in a file of pieces
+TREES, MOST_NODES = 1000, 100_000_000  # defaults of --trees and --nodes
+_SHOWN = 20  # most pieces listed
 
 
 @opt.command(
@@ -88,7 +88,7 @@ def isomorphic(args: argparse.Namespace) -> int:
         for mirrored, name in product((False, True), names):
             other = load_puzzle(name)
             if other.turns != puzzle.turns:
-                continue  # what may be turned is another set
+                continue  # sets differ if only the pieces of one may be turned
             second = PieceList.of(other, mirrored=mirrored)
             line.begin(f"comparing with {name}{' in a mirror' * mirrored}")
             keep_grey = not args.rename_grey
@@ -117,7 +117,7 @@ def isomorphic(args: argparse.Namespace) -> int:
 
 
 def _moved_pieces(first: PieceList, second: PieceList, renaming: dict[int, int]) -> list[tuple[int, int]]:
-    """The pieces, from 1, that have another number in the second puzzle; of identical ones as few as possible."""
+    """Return the numbers in both sets, from 1, of pieces whose numbers differ; equal pieces keep theirs if possible."""
     numbers: dict[tuple[int, ...], list[int]] = {}
     same = {colour: colour for quad in second.quads for colour in quad}
     for number, form in enumerate(ranked(second, same), start=1):
@@ -173,7 +173,7 @@ def graph(args: argparse.Namespace) -> int:
 
 
 def _words_of_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The words of each line of a file, with the line's number; empty lines and comments left out."""
+    """Return an iterator of the number and the words of each line, without comments and empty lines."""
     lines = enumerate(read_text(path).splitlines(), 1)
     return ((number, words) for number, line in lines if (words := line.partition("#")[0].split()))
 
@@ -193,7 +193,7 @@ def _read_graph(path: Path) -> dict[str, list[str]]:
 
 
 def _graph_of_pieces(path: Path) -> dict[int, list[int]]:
-    """The graph that a file of pieces encodes. Raises InputError that names the file, and the line if there is one."""
+    """Return the graph that a file of pieces encodes. Raises InputError with the file and, if known, the line."""
     line: int | None = None
 
     def pieces() -> Iterator[tuple[int, ...]]:

@@ -1,4 +1,4 @@
-"""The program `lns`: finds a command, runs it, and turns errors into messages and exit statuses."""
+"""The program `lns`: find a command, run it, and turn errors into messages and exit statuses."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from lns.instances.text import printable
 from lns.terminal.output import BAD_INPUT, FAULT, INTERRUPTED, OUTPUT_CLOSED, discard, print_error, print_text
 from lns.version import __version__
 
-# No import of numpy or of what needs it at the top: an interrupt during it must reach `main`.
+# Nothing that needs numpy is imported at the top, so that `main` handles Ctrl-C during that import.
 
 COMMAND_PACKAGES = ("lns.cli", "lns.tuning.cli")
-"""Packages with `COMMANDS`. They are imported by name, and what a command is made of only when it is called, so that
-`lns --help` loads neither numpy nor numba."""
+"""Packages with `COMMANDS`, imported by name. The module of a command is imported only when the command is called, so
+that `lns --help` loads neither numpy nor numba."""
 
 _LEAST_MEMORY = 800_000_000
-"""The least limit of the address space in bytes under which the search can be compiled."""
+"""Smallest limit of the address space, in bytes, with which the kernels can be compiled."""
 
 _EXAMPLES = """\
 examples:
@@ -51,7 +51,7 @@ answer is no, 2 bad input, 70 a fault of lns, 130 interrupted."""
 
 class _Parser(argparse.ArgumentParser):
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        sys.stdout.flush()  # so that a closed stdout is noticed inside `main`
+        sys.stdout.flush()  # an error of a closed stdout is then raised inside `main`
         super().exit(status, message)
 
     def error(self, message: str) -> NoReturn:
@@ -61,34 +61,34 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command, by default with the arguments of the process; the exit status.
+    """Run one command, by default with the arguments of the process, and return its exit status.
 
     0 done, 1 the answer is no, 2 bad input or too little memory, 70 another error, which is a fault of the program, 130
-    interrupted, 141 nobody read the output.
+    interrupted, 141 the output was closed before it was read.
     """
     if argv is None:
         _read_names_as_utf8()
     limit = _memory_limit()
     try:
         if limit is not None and limit < _LEAST_MEMORY:
-            raise MemoryError  # at once: LLVM and OpenBLAS hang or abort where they get none
+            raise MemoryError  # before LLVM or OpenBLAS hang or abort for lack of memory
         if limit is not None:  # OpenBLAS takes memory for each thread, and hangs if it gets none
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-            with suppress(OSError):  # glibc needs it where a thread ends, and aborts if there is no memory left for it
+            with suppress(OSError):  # loaded now: glibc needs it when a thread ends, and aborts if memory is short
                 ctypes.CDLL("libgcc_s.so.1")
             sys.unraisablehook = _pass_over_memory_errors
         return _main(list(sys.argv[1:] if argv is None else argv))
-    except KeyboardInterrupt:  # anywhere, also in the import of numpy
+    except KeyboardInterrupt:  # raised anywhere, also in the import of numpy
         return INTERRUPTED
     except MemoryError:
         pass
     except Exception as error:
-        # where memory is short, libraries cannot be loaded, and C code fails without an exception (SystemError)
+        # with too little memory, libraries cannot be loaded, and C code fails without an exception (SystemError)
         if limit is None or not isinstance(error, (ImportError, SystemError)):
             with suppress(OSError):
                 traceback.print_exc()
             return FAULT
-    # here the frames of the error are gone, and their memory is free
+    # outside the except clause the frames of the error, and their memory, are freed
     than = "" if limit is None else f" than the limit of {limit // 10**6} MB (ulimit -v)"
     if limit is not None and limit < _LEAST_MEMORY:
         than += f", at least {_LEAST_MEMORY // 10**6} MB"
@@ -98,26 +98,26 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _pass_over_memory_errors(ignored: sys.UnraisableHookArgs) -> None:
-    """What Python ignores is told, but not that memory was short: the command says so once."""
+    """Report an exception that Python ignores, except MemoryError, which the command itself reports once."""
     if not issubclass(ignored.exc_type, MemoryError):
         sys.__unraisablehook__(ignored)
 
 
 def _read_names_as_utf8() -> None:
-    """Begin again in Python's UTF-8 mode if names are ASCII: names of files in UTF-8 would be stored as surrogates."""
+    """Restart in Python's UTF-8 mode if file names are read as ASCII, which stores UTF-8 names as surrogates."""
     if sys.getfilesystemencoding() == "ascii" and "utf8" not in sys._xoptions:
         os.environ["PYTHONUTF8"] = "1"  # for the processes that this one starts
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 
 def _memory_limit() -> int | None:
-    """The limit of the address space in bytes; None if there is none."""
+    """Return the limit of the address space in bytes; None without a limit."""
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     return None if limit == resource.RLIM_INFINITY else limit
 
 
 def _main(arguments: list[str]) -> int:
-    # streams that the parent process closed: an empty stdin, and outputs that go nowhere
+    # replace streams that the parent process closed, stdin by an empty one, outputs by the null device
     sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())
     sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115
     sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
@@ -131,25 +131,25 @@ def _main(arguments: list[str]) -> int:
         return status
     except InputError as error:
         sentence = str(error)
-    except BrokenPipeError:  # `lns show ... | head -1`: no message, and never status 0; a known no stays 1
+    except BrokenPipeError:  # as in `lns show ... | head -1`: no message; a known status stays, unless it is 0
         discard(sys.stdout)
         return status or OUTPUT_CLOSED
     except OSError as error:
         if type(error) is OSError and error.errno is None and _memory_limit() is not None:
-            raise MemoryError from None  # of a library that could not be loaded
+            raise MemoryError from None  # a library could not be loaded
         sentence = f"{f'{error.filename}: ' if error.filename else ''}{error.strerror or error}"
     print_error(f"lns: {printable(sentence, 2000)}")  # an argument may hold control characters
     return BAD_INPUT
 
 
 def commands() -> dict[str, tuple[str, str]]:
-    """All commands: name, of two words in a family -> (module or module:name, line in `lns --help`)."""
+    """Return all commands: name, of two words in a family -> (module:name, line in `lns --help`)."""
     packages = map(importlib.import_module, COMMAND_PACKAGES)
     return {name: entry for package in packages for name, entry in package.COMMANDS.items()}
 
 
 def find_command(arguments: Sequence[str]) -> tuple[str, list[str]]:
-    """The command that these arguments begin with, "" if there is none, and the arguments behind it."""
+    """Return the command that the arguments begin with ("" without one) and the arguments after it."""
     known = commands()
     for words in (2, 1):
         name = " ".join(arguments[:words])
@@ -159,7 +159,7 @@ def find_command(arguments: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def parser_of(name: str, *, shows_all: bool = True) -> argparse.ArgumentParser:
-    """The parser of a command; its help has the options that are seldom needed only if ``shows_all``."""
+    """Return the parser of a command; its help has the options that are seldom needed only if ``shows_all``."""
     from lns.terminal.options import HelpFormatter
 
     target, line = commands()[name]
@@ -183,7 +183,7 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _refuse_unknown(arguments: list[str], family: str, names: dict[str, str]) -> None:
-    """Raise InputError for an unknown command or job, for none, and for an option before it."""
+    """Raise InputError for an unknown command or job, a missing job, and an option before the command or job."""
     what, of, begun = ("job", f" of {family}", f"lns {family}") if family else ("command", "", "lns")
     command = next((argument for argument in arguments if argument in names), None)
     for argument in arguments:
@@ -207,7 +207,7 @@ def _refuse_unknown(arguments: list[str], family: str, names: dict[str, str]) ->
 
 
 def _nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that is meant by ``name``, or is spelled nearly alike."""
+    """Return the known name that ``name`` means or is spelled like; None if there is no such name."""
     names = list(known)
     return MEANT[name] if MEANT.get(name) in names else next(iter(get_close_matches(name, names, n=1)), None)
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 MAX_BEST_BOARDS = 6  # on the page of `lns report`
 WATCHED_BOARDS = 8
 LEAST_FRAME = 8  # lines that the view of one run needs below the table of several
-EVERY_S = 60.0  # between two pages of --follow
+EVERY_S = 60.0  # seconds between two pages of --follow
 MARKS = (("1 min", 60.0), ("10 min", 600.0), ("1 h", 3600.0), ("6 h", 21600.0), ("1 d", 86400.0), ("7 d", 604800.0))
 LETTERS = string.ascii_uppercase + string.ascii_lowercase
 CHART_LINES = 12
@@ -85,7 +85,7 @@ def watch(args: argparse.Namespace) -> int:
 
 
 def _leave(number: int, frame: object) -> None:
-    """Handler of signals that leaves through the exit of `_alternate_screen`, which restores the terminal."""
+    """Handle a signal by raising an exception, so that `_alternate_screen` restores the terminal."""
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     raise SystemExit(128 + number)
@@ -111,13 +111,13 @@ def _live(paths: list[Path], every: float) -> None:
             sys.stdout.write("\x1b[H" + "\n".join(f"\x1b[2K{line}\x1b[0m" for line in lines) + "\x1b[J")
             sys.stdout.flush()
             ready, _, _ = select.select([sys.stdin], [], [], every)
-            # bypasses Python's buffer, which `select` does not see
+            # read without Python's buffer, which `select` does not see
             if ready and b"q" in os.read(sys.stdin.fileno(), 1024).lower():
                 return
 
 
 def footer(runs: Sequence[RunSummary]) -> str:
-    """The last line of the view: what the keys do, and whether anything still runs."""
+    """Return the last line of the view: what the key q does, and whether any run goes on."""
     if any(run.state == "running" for run in runs):
         return f"q ends this view; the {'run goes' if len(runs) == 1 else 'runs go'} on"
     if len(runs) == 1:
@@ -140,7 +140,7 @@ def _plain(paths: list[Path], every: float) -> None:
 
 @contextlib.contextmanager
 def _alternate_screen() -> Iterator[None]:
-    """The alternate screen and unbuffered keys; the terminal is restored at the end."""
+    """Show the alternate screen and read keys unbuffered inside this context; restore the terminal at its end."""
     import termios
     import tty
 
@@ -168,7 +168,7 @@ def stop(args: argparse.Namespace) -> int:
         out.print_error(
             f"lns: the lock names {holder}, which cannot be seen from here: looking whether its run still writes"
         )
-        if is_held_elsewhere(args.directory):  # only that machine can tell whether its process ended
+        if is_held_elsewhere(args.directory):  # only the other machine can tell whether its process has ended
             ended = {"ended"}
         holder = read_holder(args.directory)
     if summary.state == "running" and holder is not None and holder.is_here and is_free(args.directory):
@@ -216,7 +216,7 @@ def report(args: argparse.Namespace) -> int:
 
 
 def _write_page(directory: Path, target: Path, every: float | None) -> bool:
-    """Write the page, which a browser loads again ``every`` so many seconds; whether the run goes on."""
+    """Write the page, which browsers reload after ``every`` seconds while the run goes on; return whether it does."""
     from lns.runs.page import render
 
     summary = load_summary(directory)
@@ -275,7 +275,7 @@ def collect(args: argparse.Namespace) -> int:
 
 
 def _board_lines(found: Collection, listed: Iterator[dict[str, Any]], *, with_url: bool) -> Iterator[str]:
-    """The boards, a line each; a headline for each set of pieces where there are several."""
+    """Yield a line for each board, after a headline for each set of pieces if there are several sets."""
     for group in found.groups:
         puzzle = group[0].puzzle
         if len(found.groups) > 1:
@@ -324,7 +324,7 @@ def compare(args: argparse.Namespace) -> int:
 
 
 def _differing_parameters(runs: Sequence[RunSummary]) -> dict[str, list[Any]]:
-    """By name, the values that the runs have of each parameter in which they differ."""
+    """Return the parameters in which the runs differ: name -> its value in each run."""
     each = [parameters.to_dict(run.settings.parameters) for run in runs]
     values = {
         f"{section}.{name}": [one[section][name] for one in each]
@@ -335,7 +335,7 @@ def _differing_parameters(runs: Sequence[RunSummary]) -> dict[str, list[Any]]:
 
 
 def _rows(runs: Sequence[RunSummary]) -> tuple[list[str], list[list[str]]]:
-    """Titles and cells of the table; only marks that a run has reached are columns."""
+    """Return titles and cells of the table; a time of `MARKS` has a column if some run has reached it."""
     marks = [(name, at) for name, at in MARKS if any(summary.history.elapsed_s >= at for summary in runs)]
     heads = ["run", "engine", "seed", "workers", "best", "after", "time", "clues", *(name for name, _ in marks)]
     rows = []
@@ -372,7 +372,7 @@ def _comparison_page(runs: Sequence[RunSummary]) -> str:
 
 
 def _run_facts(summary: RunSummary) -> dict[str, Any]:
-    """The object of a run in the JSON output."""
+    """Return the object of a run in the JSON output."""
     puzzle, history = summary.puzzle, summary.history
     facts: dict[str, Any] = {"run_dir": str(summary.path), "instance": puzzle.name, "instance_sha256": puzzle.sha256}
     facts |= {"set_sha256": set_sha256(puzzle), "max_score": puzzle.max_score, "elapsed_s": history.elapsed_s}

@@ -1,4 +1,4 @@
-"""`lns solve`, `resume` and `polish`: a search that leaves a run directory, and how it ends; `lns estimate`."""
+"""`lns solve`, `resume` and `polish`: searches that leave a run directory, and what ends them; `lns estimate`."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 log = logging.getLogger("lns")
 
 LONGEST_S = 600.0  # a command of --on-best that takes longer is killed
-LAST_S = 10.0  # at the end of the search: how long to wait for the command of the last best
-SOON_S = 0.4  # the same after a signal; then the command is ended, for which as long is waited
+LAST_S = 10.0  # most seconds to wait, at the end of the search, for the command of the last best
+SOON_S = 0.4  # the same after a signal; then the command gets SIGTERM and as long again to end
 
 RUN_DIR = opt.value("--run-dir", "DIR", opt.nonempty_path, "new directory for the results (default runs/NAME-DATE)")
 STEPS = opt.value(
     "--steps", "N", opt.positive_number, "stop each island after N steps, a measure that does not depend on time"
 )
-_ENDING = (  # what every search with a run directory has
+_ENDING = (  # options of every search with a run directory
     opt.value("--stop-after-no-gain", "S", opt.duration, "stop when the best score has not risen for S seconds of "
               "search, or like 30m, 6h"),
     opt.value("--on-best --notify", "COMMAND", None, "run this shell command at each new best board; the search does "
@@ -202,7 +202,7 @@ def estimate(args: argparse.Namespace) -> int:
 
 
 def _rates(result: Estimate) -> Iterator[str]:
-    """The rates, and how they were combined."""
+    """Yield lines with the rates of an estimate, and how they were combined."""
     from lns.rates import min_distance
 
     yield result.headline
@@ -223,7 +223,7 @@ def _rates(result: Estimate) -> Iterator[str]:
 
 
 def _number(value: float) -> str:
-    """``value`` with two significant digits."""
+    """Return ``value`` as text, with two significant digits."""
     return f"{value:.2g}" if value < 100 or value >= 1e6 else f"{float(f'{value:.2g}'):,.0f}"
 
 
@@ -231,15 +231,15 @@ def _number(value: float) -> str:
 
 
 class SearchEnd(contextlib.ExitStack, StopRule):
-    """The rule that ends a search of the command line after a signal, and the settings that every search has.
+    """Stop rule that ends a search after a signal; `settings` returns the arguments common to all searches.
 
-    A context manager: signals end the search in order, and the log goes to stderr. A signal that comes before the
-    search began leaves at once; a second one ends the program.
+    Inside its context a signal stops and saves the search, and the log goes to stderr. A signal before the search
+    begins ends the program at once, and so does a second signal.
     """
 
     def __init__(self, args: argparse.Namespace) -> None:
         super().__init__()
-        self.number = 0  # the signal; 0 before it came
+        self.number = 0  # number of the first signal; 0 before any
         self._args, self._searching = args, False
         self._notifier: Notifier | None = None
 
@@ -255,23 +255,23 @@ class SearchEnd(contextlib.ExitStack, StopRule):
         return signal.Signals(self.number).name if self.number else None
 
     def handle(self, number: int, frame: object) -> None:
-        """The handler of the signal."""
+        """Handle a signal: note the first one; end the program at once at the second, or if no search has begun."""
         if self.number:
-            os._exit(128 + number)  # files are only ever replaced, so the last checkpoint is whole; workers end too
+            os._exit(128 + number)  # files are replaced as a whole, so the last checkpoint is intact; workers end too
         self.number = number
-        if not self._searching:  # some imports swallow this; the search then ends as soon as it begins
+        if not self._searching:  # if an import swallows this exception, the search ends as soon as it begins
             raise SystemExit(128 + number)
         how = "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
-        # below the live line, in which a terminal shows ^C
+        # on a new line, as a terminal shows ^C in the live line
         out.print_error(f"{chr(10) * sys.stderr.isatty()}lns: {how}: saving; once more ends at once")
 
     def run_dir(self, puzzle: Puzzle) -> Path:
-        """The directory of --run-dir, or a new one, which is removed if no run begins."""
+        """Return the directory of --run-dir, or a new directory, which is removed if no run begins."""
         given: Path | None = self._args.run_dir
         return self.enter_context(new_run_directory(puzzle)) if given is None else given
 
     def settings(self, run_dir: Path) -> dict[str, Any]:
-        """What every search takes by the options of `_ENDING`, and the number of workers."""
+        """Return the arguments of a search that `_ENDING` sets, and its run directory and workers."""
         args, executor = self._args, None
         rule: StopRule = self
         if args.cluster is not None:
@@ -288,19 +288,19 @@ class SearchEnd(contextlib.ExitStack, StopRule):
 
 
 class Notifier:
-    """Runs a shell command for each new best, one at a time. A context manager.
+    """Context manager that runs a shell command for each new best board, one command at a time.
 
-    `poll` begins the next command once the one before has ended, and passes over all bests but the newest. The search
-    neither waits for a command nor fails with it. After ``interrupted()`` the end waits for a moment only.
+    Once a command has ended, `poll` begins the next, for the newest best board only. The search neither waits for a
+    command nor fails with it. At its end it waits `LAST_S` for the last command, or `SOON_S` if ``interrupted()``.
     """
 
     def __init__(self, command: str, run_dir: Path, interrupted: Callable[[], bool] = lambda: False) -> None:
         self._command, self._directory, self._interrupted = command, run_dir.resolve(), interrupted
         self._next: FoundBoard | None = None
-        self._running: tuple[subprocess.Popen[bytes], IO[bytes], float] | None = None  # what it prints; when it began
+        self._running: tuple[subprocess.Popen[bytes], IO[bytes], float] | None = None  # process, output, start time
 
     def __call__(self, found: FoundBoard) -> None:
-        """Let the next `poll` tell a command about a new best; returns at once."""
+        """Keep a new best board for the command that the next `poll` begins; return at once."""
         self._next = found
 
     def __enter__(self) -> Notifier:
@@ -319,7 +319,7 @@ class Notifier:
             log.warning("the command of --on-best still runs after %.3g s; it is left alone", time.monotonic() - began)
 
     def poll(self) -> bool:
-        """End a command that takes too long, say how one failed, and begin the next; whether one runs."""
+        """Kill a command that takes too long, log a failed one, begin the next; return whether a command runs."""
         if self._running is not None:
             process, output, began = self._running
             if (status := process.poll()) is None:
@@ -364,7 +364,7 @@ class Notifier:
 
 
 def print_result(result: Result, number: int, args: argparse.Namespace) -> int:
-    """Print the result, with ``--stats`` also what each part of the engine did; the exit status.
+    """Print the result, with ``--stats`` also what each part of the engine did; return the exit status.
 
     ``number``: the signal that ended the search, or 0.
     """
@@ -389,7 +389,7 @@ def print_result(result: Result, number: int, args: argparse.Namespace) -> int:
 
 
 def _print_summary(result: Result, stats: dict[str, Any] | None, *, with_url: bool) -> None:
-    """The score and what it means, where the run is saved, and the commands that come next."""
+    """Print the score and what it means, where the run is saved, and commands to continue with."""
     if stats is not None:
         out.print_wrapped(f"work        {result.elapsed_s:.1f} s, {result.statistics.summary(result.elapsed_s)}")
         out.print_text(_table(result, stats))
@@ -416,14 +416,14 @@ def _print_summary(result: Result, stats: dict[str, Any] | None, *, with_url: bo
         out.print_text(f"see it      {out.command_name()} show {directory}")
     if not result.solved and result.score < pairing(result.puzzle).best_possible:
         time = "" if result.history.remaining_s >= 1 else " --time 1h"
-        # a run keeps its target, so that its resumption would end at once
+        # a run keeps its target, so that resuming it would end at once
         again = f"solve {shlex.quote(f'{result.run_dir}/{INSTANCE}')} --start {directory}"
         out.print_text(f"go on       {out.command_name()} {again if reached else f'resume {directory}{time}'}")
     sys.stdout.flush()
 
 
 def _statistics(result: Result) -> dict[str, Any]:
-    """Figures by part and by island, over all sessions of the run, for the JSON output."""
+    """Return statistics by engine part and by island, over all sessions of the run, for the JSON output."""
     statistics = result.statistics
     named = "share boards bests edges edges_per_1e9 boards_per_1e9 new_boards found_later failures"
     rows = []
@@ -440,7 +440,7 @@ def _statistics(result: Result) -> dict[str, Any]:
 
 
 def _table(result: Result, stats: dict[str, Any]) -> str:
-    """The parts of the search, and the other figures of `_statistics`, as text."""
+    """Return the parts of the search, and the other figures of `_statistics`, as text."""
     with table_width(out.terminal_width()):
         lines = [aligned(part_table(result.history, result.statistics))]
     tails = stats["tails"]

@@ -62,7 +62,7 @@ def _announce(address: str) -> None:
 
 
 def _password(host: str) -> str:
-    """The password for a server that others can reach, after a word on what that means."""
+    """Return the password for a server that others can reach, after a warning of what they can do."""
     out.print_error(
         f"lns: on {host} everybody who can reach this machine can open the page. With the password they can read the "
         "runs below this directory and start searches on this machine. The connection is not encrypted: whoever "
@@ -108,7 +108,7 @@ def trace(args: argparse.Namespace) -> int:
 
 
 def _board_steps(args: argparse.Namespace) -> tuple[dict[str, Any], str, Iterable[str]]:
-    """The steps of a search for a board: as JSON, as a page where one is asked for, and in words."""
+    """Return the steps of a search for a board as JSON, as a page ("" without --output), and as lines of text."""
     from lns.cli.exact import read_puzzle_and_start
     from lns.exact.trace import trace
     from lns.web.wire import page, trace_to_json
@@ -131,7 +131,7 @@ def _in_words(puzzle: Puzzle, step: Step | Painting) -> str:
 
 
 def _grid_steps(args: argparse.Namespace) -> tuple[dict[str, Any], str, Iterable[str]]:
-    """The same of a search that fills a grid of polyominoes."""
+    """Return the steps of a search that fills a grid of polyominoes, in the forms of `_board_steps`."""
     from lns.exact.polyominoes.grid import load
     from lns.exact.polyominoes.levels import levels
     from lns.exact.trace import MAX_STEPS

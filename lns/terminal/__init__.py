@@ -1,1 +1,1 @@
-"""Toolkit of the command line: option types, output, signals, progress, the log. It knows no command."""
+"""Tools shared by the commands: options and their types, input, output, signals, progress, the log."""

@@ -1,4 +1,4 @@
-"""How the commands read puzzles and boards, and check where they are to write one."""
+"""Functions by which commands read puzzles and boards, and check the file for a board in advance."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from lns.terminal.output import print_error
 
 
 def read_puzzle(args: argparse.Namespace, source: str) -> tuple[Puzzle, tuple[str, ...]]:
-    """The puzzle of INSTANCE as the options say, for a search, and notes; a board gives its pieces and held clues.
+    """Read the puzzle of INSTANCE for a search, as the options say; return the puzzle and notes.
 
-    Raises InputError as `lns.instances.formats.read_puzzle` does.
+    A board gives its pieces and official clues. Raises InputError as `lns.instances.formats.read_puzzle` does.
     """
     document = formats.read_puzzle(source, args.puzzle_format, args.clues or formats.HELD)
     assert document.puzzle is not None
@@ -28,7 +28,7 @@ def read_puzzle(args: argparse.Namespace, source: str) -> tuple[Puzzle, tuple[st
 
 
 def read_puzzles(args: argparse.Namespace, sources: Sequence[str], *, quiet: bool = False) -> list[Puzzle]:
-    """The puzzles of several INSTANCEs, as the options say; notes, each with its source, go to stderr."""
+    """Read the puzzles of several INSTANCEs as the options say; print notes to stderr unless ``quiet``."""
     puzzles = []
     for source in sources:
         puzzle, notes = read_puzzle(args, source)
@@ -39,7 +39,7 @@ def read_puzzles(args: argparse.Namespace, sources: Sequence[str], *, quiet: boo
 
 
 def check_start_options(args: argparse.Namespace) -> None:
-    """Raise InputError for an option of the start board without --start."""
+    """Raise InputError for options of the start board without --start."""
     for option in ("start_format", "start_number"):
         if args.start is None and getattr(args, option) is not None:
             raise InputError(
@@ -48,7 +48,7 @@ def check_start_options(args: argparse.Namespace) -> None:
 
 
 def puzzle_of_board(args: argparse.Namespace) -> tuple[Puzzle | None, tuple[str, ...]]:
-    """The puzzle of --puzzle, None without it, and notes. Raises InputError for options without it."""
+    """Return the puzzle of --puzzle, if given, and notes. Raises InputError for --puzzle-format or --clues alone."""
     if args.puzzle is not None:
         document = formats.read_puzzle(args.puzzle, args.puzzle_format, args.clues)
         return document.puzzle, tuple(f"puzzle: {note}" for note in document.notes)
@@ -59,9 +59,9 @@ def puzzle_of_board(args: argparse.Namespace) -> tuple[Puzzle | None, tuple[str,
 
 
 def read_board(args: argparse.Namespace, *, searched: bool = False) -> tuple[Puzzle, Board, Document, list[str]]:
-    """Puzzle and board of BOARD as the options say, how it was read, and all notes. Raises InputError.
+    """Read BOARD as the options say; return its puzzle, the board, the document that was read, and all notes.
 
-    If the board is ``searched``, the puzzle that comes with it has the clues of --clues, by default those it holds.
+    If a search follows (``searched``), the board's own puzzle gets the clues of --clues, by default those it holds.
     """
     if searched and args.puzzle is None and args.puzzle_format is None:
         document = formats.read_board(board_source(args.board), None, args.format, args.number)
@@ -75,7 +75,7 @@ def read_board(args: argparse.Namespace, *, searched: bool = False) -> tuple[Puz
 
 
 def print_notes(notes: Iterable[str]) -> None:
-    """Print what was noticed while reading, on stderr."""
+    """Print to stderr the notes on how a source was read."""
     for note in notes:
         print_error(f"lns: {note}")
 

@@ -1,4 +1,4 @@
-"""A command as a table of its options; the types of options, and the options that several commands have."""
+"""Commands as tables of options; types of options, and options that several commands share."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def duration(text: str) -> float:
 
 
 def whole_number(text: str) -> int:
-    """Option type: an integer from 0, of at most 18 digits, or like 2e8 or 1.5e9."""
+    """Option type: an integer from 0 with at most 18 digits; 2e8 or 1.5e9 are accepted too."""
     if re.fullmatch(r"[0-9]{1,18}((\.[0-9]{1,18})?e[0-9]{1,2})?", text):
         number = Decimal(text)
         if number == int(number) < 10**18:
@@ -58,7 +58,7 @@ def positive_number(text: str) -> int:
 
 
 def megabytes(text: str) -> int:
-    """Option type: a limit of memory in megabytes, as bytes; the system counts them in signed numbers of 64 bits."""
+    """Option type: a memory limit in megabytes, returned in bytes, at most what a signed 64-bit number holds."""
     return min(positive_number(text) * 10**6, 9 * 10**18)
 
 
@@ -71,7 +71,7 @@ def size(text: str) -> tuple[int, int]:
 
 
 def span(text: str) -> tuple[int, int]:
-    """Option type: first and last number of a range: 3-5, or 3:6 without the 6, or 3; of rows also r3-5."""
+    """Option type: first and last number of a range such as 3-5, 3:6 (6 is left out), 3, or for rows r3-5."""
     match = re.fullmatch(r"r?([0-9]{1,5})(?:([:-])([0-9]{1,5}))?", text)
     if not match:
         raise argparse.ArgumentTypeError(f"'{text}' is no range; expected one like 3-5, both included, or one number")
@@ -79,16 +79,16 @@ def span(text: str) -> tuple[int, int]:
 
 
 def nonempty_path(text: str) -> Path:
-    """Option type: a path; the empty one, which would be the current directory, is refused."""
+    """Option type: a path; an empty path, which would be the current directory, is refused."""
     if not text:
         raise argparse.ArgumentTypeError("the name is empty")
     return Path(text)
 
 
 def check_files(force: bool, *paths: str | os.PathLike[str] | None) -> None:
-    """Raise InputError if one of the files exists, unless ``force``, cannot be written, or two are the same.
+    """Raise InputError if an output file exists (unless ``force``), cannot be written, or is named twice.
 
-    Called before the work; None is accepted.
+    Commands call this before they begin to work. A path may be None.
     """
     given = [path for path in paths if path is not None]
     for number, path in enumerate(given):
@@ -104,14 +104,14 @@ def check_files(force: bool, *paths: str | os.PathLike[str] | None) -> None:
 
 
 def check_folder(path: str | os.PathLike[str] | None) -> None:
-    """Raise InputError if no file can be created in the directory of ``path``; None is accepted, a link followed."""
+    """Raise InputError if no file can be created in the directory of ``path``, links followed; ``path`` may be None."""
     if path is None:
         return
     folder = behind_links(path).parent
     if not folder.is_dir():
         raise InputError("there is no such directory", folder)
     try:
-        TemporaryFile(dir=folder).close()  # permissions do not show it: root has them all, even in /proc
+        TemporaryFile(dir=folder).close()  # permissions do not tell: root has all of them, even in /proc
     except OSError as error:
         raise InputError(f"no file can be made in this directory: {error.strerror}", folder) from None
 
@@ -121,43 +121,43 @@ class Option:
     """One option or argument of a command."""
 
     names: tuple[str, ...]  # such as ("-o", "--output"), or the one name of an argument
-    settings: dict[str, Any]  # what `argparse.ArgumentParser.add_argument` takes besides
+    settings: dict[str, Any]  # further arguments of `argparse.ArgumentParser.add_argument`
     group: str = ""  # title under which the help shows it; "" for the common list
     rare: bool = False  # whether only ``--help-all`` shows it
 
     def but(self, help: str | None = None, **settings: Any) -> Option:
-        """The same option with another help or other settings."""
+        """Return a copy of the option with another help or other settings."""
         return replace(self, settings=self.settings | settings | ({} if help is None else {"help": help}))
 
 
 def value(names: str, metavar: str, type: Callable[[str], Any] | None, help: str, **more: Any) -> Option:
-    """An option with a value, or an argument, whose name has no dash; ``type`` None keeps the text."""
+    """Make an option with a value, or an argument if the name has no dash; ``type`` None keeps the text."""
     return Option(tuple(names.split()), {"metavar": metavar, "type": type, "help": help, **more})
 
 
 def choice(names: str, choices: Sequence[str], help: str, **more: Any) -> Option:
-    """An option with one of several values, the first of which is its default."""
+    """Make an option with one of several values, the first of which is its default."""
     return Option(tuple(names.split()), {"choices": choices, "default": choices[0], "help": help, **more})
 
 
 def flag(names: str, help: str) -> Option:
-    """An option without a value."""
+    """Make an option without a value."""
     return Option(tuple(names.split()), {"action": "store_true", "help": help})
 
 
 def grouped(title: str, *options: Option) -> tuple[Option, ...]:
-    """These options under a title in the help."""
+    """Return copies of the options that the help shows under a title."""
     return tuple(replace(each, group=title) for each in options)
 
 
 def rare(*options: Option) -> tuple[Option, ...]:
-    """These options in ``--help-all`` only."""
+    """Return copies of the options that only ``--help-all`` shows."""
     return tuple(replace(each, rare=True) for each in options)
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command: what it does, and its help."""
+    """A command: its function, its options and its help."""
 
     function: Callable[[argparse.Namespace], int]  # runs it, with the parsed arguments; returns the exit status
     options: Sequence[Option]  # in the order of the help
@@ -176,7 +176,7 @@ class Command:
         parser.epilog = self.epilog
 
     def run(self, args: argparse.Namespace) -> int:
-        """Run the command; the exit status. SIGTERM and SIGHUP end it as Ctrl-C does."""
+        """Run the command and return its exit status. SIGTERM and SIGHUP end it as Ctrl-C does."""
         try:
             with signal_handler(interrupt_on_signal):
                 return self.function(args)
@@ -186,7 +186,7 @@ class Command:
 
 
 def command(*options: Option, epilog: str = "") -> Callable[[Callable[[argparse.Namespace], int]], Command]:
-    """Decorator that makes a `Command` of its function."""
+    """Return a decorator that makes a `Command` of a function."""
     return lambda function: Command(function, options, epilog)
 
 
@@ -226,7 +226,7 @@ PUZZLE_OPTIONS = (
 
 
 def board_options(board: str = "BOARD", prefix: str = "") -> tuple[Option, ...]:
-    """The options of a board: its format, and which of several boards in one file is meant."""
+    """Return the options of a board: its format, and its number if a source holds several boards."""
     return (
         value(f"--{prefix}format", "F", None, f"format of {board}, such as url:jef or cells:base0,ccw (default: "
               "recognised by its content)"),

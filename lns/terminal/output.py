@@ -1,4 +1,4 @@
-"""Exit statuses, and what a command prints: JSON on stdout, messages on stderr."""
+"""Exit statuses, and functions that print answers on stdout and messages on stderr."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
     from lns.instances.board import Board
     from lns.instances.puzzle import Puzzle
 
-DONE, ANSWER_IS_NO, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130  # 128 + the signal's number for other signals
+DONE, ANSWER_IS_NO, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130  # for other signals 128 + their number
 FAULT = 70  # an error that is a fault of the program (EX_SOFTWARE in sysexits.h)
-OUTPUT_CLOSED = 141  # 128 + SIGPIPE: whoever read stdout closed it before the whole answer was written
+OUTPUT_CLOSED = 141  # 128 + SIGPIPE: stdout was closed before the whole answer was written
 NO_URL = "- (a viewer URL has no letter for some of the colours)"
 
 
 def print_text(*values: object, sep: str = " ", end: str = "\n", flush: bool = False) -> None:
-    """`print` for text that may hold names and paths of a stranger: control characters are escaped, line ends stay."""
+    """Print text that may hold untrusted names and paths: control characters are escaped, line ends stay."""
     print(*(escape_controls(str(value)) for value in values), sep=sep, end=end, flush=flush)
 
 
 def print_wrapped(text: str, *, indent: int = 0) -> None:
-    """`print_text` for a sentence: on a terminal, lines end between words, the rest of one indented."""
+    """Print text as `print_text` does; on a terminal wrap long lines, the continuations indented."""
     print_text(wrapped(text, sys.stdout, indent=indent))
 
 
 def terminal_width() -> int | None:
-    """Columns of the terminal that stdout is; None if it is none. Tables are printed under `table_width` of it."""
+    """Return the columns of the terminal, for `table_width`; None if stdout is no terminal."""
     return _columns() if sys.stdout.isatty() else None
 
 
@@ -46,7 +46,7 @@ def _columns() -> int:
 
 
 def wrapped(text: str, stream: TextIO, *, indent: int = 0) -> str:
-    """``text``, its long lines ended between words where ``stream`` is a terminal; the rest of a line is indented."""
+    """Return ``text``; if ``stream`` is a terminal, with long lines wrapped and the continuations indented."""
     if not stream.isatty():
         return text
     wrapper = textwrap.TextWrapper(
@@ -56,7 +56,7 @@ def wrapped(text: str, stream: TextIO, *, indent: int = 0) -> str:
 
 
 def command_name() -> str:
-    """How to call this program in a shell: "lns", or as it was started where a shell does not find that."""
+    """Return how to call this program in a shell: "lns", or as it was started if a shell does not find "lns"."""
     started = Path(sys.argv[0])
     as_module = started.parts[-2:] == ("lns", "__main__.py")
     if shutil.which("lns") or not (as_module or started.name == "lns"):
@@ -73,7 +73,7 @@ def print_error(line: str) -> None:
 
 
 def print_failures(errors: Iterable[Exception]) -> int:
-    """Print what could not be read; the exit status: done if there is nothing of the kind, else bad input."""
+    """Print each error on stderr; return the exit status, `DONE` without errors, else `BAD_INPUT`."""
     status = DONE
     for error in errors:
         print_error(f"lns: {printable(str(error), 2000)}")
@@ -82,14 +82,14 @@ def print_failures(errors: Iterable[Exception]) -> int:
 
 
 def picked(thing: object, *names: str) -> dict[str, Any]:
-    """These attributes of a thing, for JSON; a text may name several."""
+    """Return the named attributes of an object as a dict; a text may name several, separated by spaces."""
     return {name: getattr(thing, name) for name in " ".join(names).split()}
 
 
 def print_answer(args: Namespace, facts: dict[str, Any], lines: Iterable[object]) -> None:
     """Print the answer of a command: its ``facts`` as JSON with ``--json``, else its lines.
 
-    Lines that take work may come from a generator, which is not begun with ``--json``.
+    ``lines`` may be a generator if they take work to make; with ``--json`` it is not started.
     """
     if args.json:
         print_json(facts)
@@ -99,7 +99,7 @@ def print_answer(args: Namespace, facts: dict[str, Any], lines: Iterable[object]
 
 
 def board_lines(puzzle: Puzzle, board: Board) -> list[str]:
-    """Lines with the viewer URL of a board, or its placements if it has too many colours for a URL."""
+    """Return lines with the viewer URL of a board, or its placements if it has too many colours for a URL."""
     from lns.instances.formats import url_if_any
 
     if url := url_if_any(puzzle, board):
@@ -108,7 +108,7 @@ def board_lines(puzzle: Puzzle, board: Board) -> list[str]:
 
 
 def status_of(status: SolveStatus) -> int:
-    """The exit status of an exact search."""
+    """Return the exit status of an exact search."""
     from lns.exact.outcome import SolveStatus
 
     return {SolveStatus.INTERRUPTED: INTERRUPTED, SolveStatus.INFEASIBLE: ANSWER_IS_NO}.get(status, DONE)
@@ -121,5 +121,5 @@ def print_json(value: dict[str, Any]) -> None:
 
 
 def discard(stream: TextIO) -> None:
-    """Send the rest of ``stream`` to the null device; else Python flushes it again at its end and exits with 120."""
+    """Send further output of ``stream`` to the null device; else Python fails to flush it at exit, with status 120."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

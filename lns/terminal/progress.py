@@ -1,4 +1,4 @@
-"""The progress of a long command on stderr, and its log."""
+"""Display of the progress and the log of a long command on stderr."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from lns.terminal.output import wrapped
 
 log = logging.getLogger("lns")
 
-WAIT_S = 10.0  # without a terminal: seconds until the first line about what is waited for
+WAIT_S = 10.0  # without a terminal: seconds until an activity is first logged
 
 
 class LiveLine:
     """One line of progress on stderr: redrawn in place on a terminal, else logged at growing intervals.
 
-    Until the first call of `show`, and after each call of `begin`, the line says what is waited for and how long
-    already, or how many kernels were compiled meanwhile. A terminal that was closed is no error: the work goes on.
+    Until the first call of `show`, and after each call of `begin`, the line names the current activity, its duration
+    and the number of kernels compiled in that time. A terminal that was closed is no error: the work goes on.
 
-    ``seconds``: time limit of the command; ``kernels``: about how many a first run compiles, 0 if that is unknown;
-    ``in_notebook``: with the bar of a notebook.
+    ``seconds``: time limit of the command; ``kernels``: about how many kernels a first run compiles, 0 if unknown;
+    ``in_notebook``: whether to show the bar of a notebook.
     """
 
     def __init__(self, seconds: float | None, *, quiet: bool, kernels: int = 0, in_notebook: bool = False) -> None:
@@ -35,7 +35,7 @@ class LiveLine:
         self._ended = threading.Event()
         self._closing = contextlib.ExitStack()
         self._bar: Any = None
-        self._next = 15.0  # seconds; when the next line may be logged
+        self._next = 15.0  # elapsed seconds at which the next line may be logged
         self.begin("starting")
 
     def __enter__(self) -> LiveLine:
@@ -67,14 +67,14 @@ class LiveLine:
             self._began, self._next_wait = time.monotonic(), WAIT_S
 
     def _tell_waiting(self) -> None:
-        """Thread that says what is waited for, and how many kernels were compiled meanwhile."""
+        """Show the current activity and the kernels compiled since it began; runs in a thread of its own."""
         if self._ended.wait(1.0):
             return
         from lns.exact.kernels.cache import saved_kernels
 
         before, began = saved_kernels(), self._began
         while not self._ended.wait(1.0):
-            if began != self._began:  # another activity
+            if began != self._began:  # another activity has begun
                 before, began = saved_kernels(), self._began
             compiled = saved_kernels() - before if self._activity is not None else 0
             with self._lock:
@@ -92,7 +92,7 @@ class LiveLine:
                     log.info("%s", line)
 
     def show(self, line: str, elapsed: float, *, now: bool = False) -> None:
-        """Show ``line`` with the time left; without a terminal only if the interval is over or ``now`` is set.
+        """Show ``line`` with the time left; without a terminal log it if the interval is over or ``now`` is set.
 
         ``elapsed``: seconds since the command began.
         """
@@ -108,14 +108,14 @@ class LiveLine:
                 log.info("%8.1f s  %s", elapsed, line)
 
     def _draw(self, line: str) -> None:
-        """Redraw the bar; under the lock of this object, as tqdm keeps its own locked where the terminal is gone."""
+        """Redraw the bar. Callers hold this object's lock, as tqdm leaves its own locked once the terminal is gone."""
         with contextlib.suppress(OSError):
             self._bar.set_description_str(line, refresh=False)
             self._bar.refresh(nolock=True)
 
 
 class _ScreenLog(logging.StreamHandler[Any]):
-    """The log on stderr. A terminal that was closed is no error."""
+    """Handler that writes the log to stderr and ignores a closed terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
         return wrapped(super().format(record), sys.stderr)
@@ -126,7 +126,7 @@ class _ScreenLog(logging.StreamHandler[Any]):
 
 
 def screen_log(*, quiet: bool) -> contextlib.AbstractContextManager[None]:
-    """Send the log of `lns` to stderr; warnings only if ``quiet``."""
+    """Return a context that sends the log of `lns` to stderr, only warnings if ``quiet``."""
     handler = _ScreenLog(sys.stderr)
     handler.setLevel(logging.WARNING if quiet else logging.INFO)
     handler.setFormatter(SafeFormatter("%(message)s"))
@@ -135,6 +135,6 @@ def screen_log(*, quiet: bool) -> contextlib.AbstractContextManager[None]:
 
 @contextlib.contextmanager
 def live_line(seconds: float | None, *, quiet: bool) -> Iterator[LiveLine]:
-    """A `LiveLine` with the log on stderr, for commands that keep no run directory."""
+    """Yield a `LiveLine`, with the log on stderr, for commands that keep no run directory."""
     with screen_log(quiet=quiet), LiveLine(seconds, quiet=quiet) as line:
         yield line

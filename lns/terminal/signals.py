@@ -18,7 +18,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def signal_handler(handler: Callable[[int, object], None]) -> Iterator[list[int]]:
     """Install ``handler`` for SIGINT, SIGTERM and SIGHUP; restore the previous handlers on exit.
 
-    Yields the numbers of the signals that came so far. A signal that the parent process ignores (as nohup does with
+    Yields the list of signal numbers received so far. A signal that the parent process ignores (as nohup does with
     SIGHUP) stays ignored. Python drops an exception that ``handler`` raises inside a callback from C, for example while
     numba compiles; the signal is then sent again until the exception gets through.
     """

@@ -1,4 +1,4 @@
-"""The commands of this package, found by `lns.cli.main`. Nothing else imports it."""
+"""The commands of `lns.tuning`, which `lns.cli.main` finds. No other module imports this package."""
 
 # command -> (module and name of its `Command`, its line in `lns --help`)
 COMMANDS = {

@@ -1,4 +1,4 @@
-"""`lns tune` and `lns benchmark`: the options, and what is printed while they run."""
+"""`lns tune` and `lns benchmark`: their options, and their output."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ def tune(args: argparse.Namespace) -> int:
 
     def on_progress(progress: StudyProgress) -> None:
         nonlocal phase
-        if progress.phase == "report":  # no part of the time limit
+        if progress.phase == "report":  # the report does not count towards the time limit
             line.begin(str(progress))
         else:
             line.show(str(progress), progress.elapsed_s, now=progress.phase != phase)
         phase = progress.phase
 
     def interrupt(number: int, frame: object) -> None:
-        """The first signal ends the session in order, the second one at once."""
+        """End the session in order at the first signal; exit at once at the second, or if no session has begun."""
         nonlocal ended_by
         if ended_by or not sessions:
             for session in sessions:
