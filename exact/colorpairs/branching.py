@@ -97,7 +97,7 @@ def propagate(t: Tables, s: State, w: Switches) -> tuple[int, int]:
 
 @inline_flat_kernel
 def expected_offer(t: Tables, s: State, pair: int) -> float:
-    """E(|Offer(pair)|): the sum over its pieces of P(piece -> pair) (5.1)."""
+    """Return E(|Offer(pair)|), the sum of P(piece -> pair) over the free pieces of the pair (5.1)."""
     total = 0.0
     for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
         piece = t.pair_piece[i]
@@ -108,7 +108,7 @@ def expected_offer(t: Tables, s: State, pair: int) -> float:
 
 @inline_flat_kernel
 def probability(t: Tables, s: State, piece: int, pair: int) -> float:
-    """P(piece -> pair): the probability that no other pair uses the piece, as if pairs were independent (5.1)."""
+    """Return P(piece -> pair): the probability that no other pair uses the piece, if pairs were independent (5.1)."""
     product = 1.0
     for j in range(t.piece_pair_count[piece]):
         other = t.piece_pairs[piece * SLOTS + j]

@@ -48,7 +48,7 @@ def last_conflict(s: State, words: int, level: int) -> int:
 
 @inline_flat_kernel
 def explains_level(s: State, level: int) -> bool:
-    """True if the explanation contains ``level``."""
+    """Whether the explanation contains ``level``."""
     return bool(s.explanation[level >> 6] & bit(level))
 
 

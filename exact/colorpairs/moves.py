@@ -35,7 +35,7 @@ def add_demand(t: Tables, s: State, cell: int, pair: int) -> int:
 
 @inline_flat_kernel
 def show_side(t: Tables, s: State, cell: int, side: int, colour: int, exact: bool) -> int:
-    """Set a known side of the empty ``cell``; return a contradicted pair (if ``exact``, at the first) or NO_CAUSE."""
+    """Set a known side of the empty ``cell``; return a contradicted pair or NO_CAUSE. ``exact``: stop at the first."""
     base = cell * 4
     s.side[base + side] = colour
     known = s.known_sides[cell] + 1

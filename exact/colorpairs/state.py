@@ -46,32 +46,32 @@ class Tables(NamedTuple):
     N: pieces, C: cells, P: pairs (pair 0 stands for pairs that no piece has), K: colours (0 = grey).
     """
 
-    colours: int  # K
-    pieces: int  # N
-    cells: int  # C
-    words: int  # 64-bit words of a set of cells
-    rim_pieces: int  # pieces with a grey side
+    colours: int  # K: number of colours, grey included
+    pieces: int  # N: number of pieces
+    cells: int  # C: number of cells
+    words: int  # W: number of 64-bit words of a set of cells
+    rim_pieces: int  # number of pieces with a grey side
     quad: I32  # (N*16,): colour by piece, rotation and side; UNUSABLE in a rotation in which no piece may be placed
     beyond: I32  # (N*16,): the colour that a neighbour must show to match; `quad` itself without mates
-    consecutive: I32  # (K*K,): the pair (k1, k2) of consecutive sides, clockwise
-    opposite: I32  # (K*K,): the pair (k1, k2) of opposite sides, symmetric
+    consecutive: I32  # (K*K,): the pair of two colours on consecutive sides, clockwise
+    opposite: I32  # (K*K,): the pair of two colours on opposite sides, in either order
     pair_first: I32  # (P,): first colour of a pair
     pair_second: I32  # (P,): second colour of a pair
     pair_span: I32  # (P,): 1 for consecutive, 2 for opposite sides
     piece_pairs: I32  # (N*6,): the pairs of a piece, each pair once
     piece_pair_count: I32  # (N,): number of pairs of a piece
-    pair_oriented: I32  # piece*4 + rotation with the pair's colours on sides 0 and `pair_span`, pair after pair
-    pair_oriented_start: I32  # (P+1,): where each pair begins; orientations that look equal occur once
+    pair_oriented: I32  # oriented pieces with the pair's colours on sides 0 and `pair_span`, equal rotations once
+    pair_oriented_start: I32  # (P+1,): where each pair begins in `pair_oriented`, and the end
     pair_piece: I32  # pieces of a pair, free (Offer) or placed (Unavailable, 3.1), each once, pair after pair
-    pair_piece_start: I32  # (P+1,)
+    pair_piece_start: I32  # (P+1,): where each pair begins in `pair_piece`, and the end
     colour_piece: I32  # the pieces that have a colour, colour after colour, then all pieces (for the colour K)
-    colour_piece_start: I32  # (K+2,)
-    colour_oriented: I32  # `colour_piece` as piece*4 + rotation, equal-looking rotations once
-    colour_oriented_start: I32  # (K+2,)
+    colour_piece_start: I32  # (K+2,): where each colour begins in `colour_piece`, and the end
+    colour_oriented: I32  # oriented pieces that have a colour, as in `colour_piece`, equal rotations once
+    colour_oriented_start: I32  # (K+2,): where each colour begins in `colour_oriented`, and the end
     neighbour: I32  # (C*4,): the cell at each side, -1 beyond the rim or for a hole
-    shown: I32  # (C*4,): colour that a side of a cell must have before the search: 0 by the rim; -1 = any
+    shown: I32  # (C*4,): colour that a side of a cell must have from the start: 0 at the rim, -1 = any
     previous_duplicate: I32  # (N,): the duplicate numbered before a piece, -1 = none
-    empty: int = 0  # cells without clue, of a whole board
+    empty: int = 0  # number of cells without a clue; 0 in a region
 
 
 def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[int]]:
@@ -232,7 +232,7 @@ class State(NamedTuple):
     Sets of cells or levels are bit vectors of W = `Tables.words` 64-bit words. C: cells, P: pairs, K: colours.
     """
 
-    counters: Annotated[npt.NDArray[np.int64], len(counter)]  # by `Counters`
+    counters: Annotated[npt.NDArray[np.int64], len(counter)]  # indexed by `counter`
     # the board
     grid: Annotated[I32, "C", -1]  # piece*4 + rotation on a cell, -1 = empty
     cell_of: Annotated[I32, "N", -1]  # cell of a piece, -1 = free
@@ -247,12 +247,12 @@ class State(NamedTuple):
     cell_pair_count: Annotated[I32, "C"]  # number of pairs that a cell demands
     # branching (5.1)
     surrounded: Annotated[U64, "W"]  # empty cells with two or more known sides
-    three_sided: Annotated[U64, "W"]  # empty cells with three or more; their number is counters[counter.THREE_SIDED]
+    three_sided: Annotated[U64, "W"]  # empty cells with three or more known sides; THREE_SIDED counts them
     surrounded_neighbours: Annotated[I32, "C"]  # number of neighbours of a cell in `surrounded`
     # preemption (4.1)
     preempted_by: Annotated[I32, "N"]  # the pair that preempts a piece, 0 = none
     nb_preempted: Annotated[I32, "P"]  # number of pieces of Offer(pair) that other pairs preempt
-    preempted: Annotated[I32, "N"]  # stack of preempted pieces; its height is counters[counter.PREEMPTED]
+    preempted: Annotated[I32, "N"]  # stack of preempted pieces; its height is the counter PREEMPTED
     preempted_height: Annotated[I32, "C+1"]  # by level, the height of `preempted` before the level
     preemption_reason: Annotated[U64, "P*W"]  # explanation of the preemption by a pair, as a set of levels
     # single colours (3.2, 4.2)
@@ -263,8 +263,8 @@ class State(NamedTuple):
     # frames of the search, by level
     frame_cell: Annotated[I32, "C+1", -1]  # the cell chosen
     frame_pair: Annotated[I32, "C+1"]  # the pair whose pieces were listed, or -1 - colour for a single colour
-    frame_next: Annotated[I32, "C+1"]  # index of the next value to try
-    frame_end: Annotated[I32, "C+1"]  # end of the level's values
+    frame_next: Annotated[I32, "C+1"]  # index in `values` of the next value to try
+    frame_end: Annotated[I32, "C+1"]  # where the level's values end in `values`
     values: Annotated[I32, "values"]  # piece*4 + rotation to try, level after level
     value_probability: Annotated[npt.NDArray[np.float64], "values"]  # the probability of each value
     conflict: Annotated[U64, "(C+1)*W"]  # conflict sets: levels that explain the failures so far
@@ -287,7 +287,7 @@ def empty_state(tables: Tables, options: Options, *, any_pair: bool = True, seed
         offer[tables.pair_span == 2] += 1 << 20  # more pieces than cells, so that the pair causes no deduction
     longest = int(np.diff(tables.pair_oriented_start).max(initial=4))
     extra = 0
-    if not any_pair:  # values of single colours, and of all pieces at the start of each part of the board
+    if not any_pair:  # room for the values of single colours, and for all pieces at the start of each part
         longest = max(longest, int(np.diff(tables.colour_oriented_start)[:-1].max(initial=0)))
         begins = (tables.neighbour.reshape(-1, 4)[:, [UP, LEFT]] < 0).all(axis=1)  # each part of the board has one
         extra = 4 * tables.pieces * int(begins.sum())

@@ -29,19 +29,19 @@ Longs = npt.NDArray[np.int64]
 
 class Problem(NamedTuple):
     """An exact cover problem. A *node* of the matrix is an item of an option. Items from ``kinds`` on are kinds of
-    equal pieces, of which an option has one as its last item.
+    equal pieces; the last item of an option may be the kind of its piece.
 
     O: options, M: nodes, I: items, E: cells to be filled, K: kinds.
     """
 
-    begin: Ints  # (O+1,): first node of each option, and the end
+    begin: Ints  # (O+1,): first node of each option, and the end of the last
     item: Ints  # (M,): item of a node
     option: Ints  # (M,): option of a node
     start: Ints  # (I+1,): where the list of an item begins in `listed` and in `CoverState.member`
     listed: Ints  # (M,): nodes, item after item
     colour: Ints  # (M,): colour of a node, 0 = none
     images: Ints  # (O,): solutions that an option stands for by symmetry; () = one each
-    beside: Ints  # (E, 4): the cells next to each cell, -1 = none; the cells are the first items
+    beside: Ints  # (E, 4): the cell on each side of a cell, -1 = none; cells are the first items
     pieces: Ints  # (K,): number of cells of a piece of each kind
     kinds: int  # the first item that is a kind
     zones: bool = False  # reject options that leave a zone of cells which no pieces can fill
@@ -67,12 +67,12 @@ class CoverState(NamedTuple):
     """The state of a paused search; a level is the number of choices made before it. L: levels."""
 
     size: Ints  # (I,): number of options left for an item
-    member: Ints  # (M,): nodes, item after item
+    member: Ints  # (M,): nodes, item after item; removed nodes lie behind the rest of their item
     place: Ints  # (M,): index of a node in `member`
-    active: Ints  # (I,): items; the first `active_count[0]` are not covered
+    active: Ints  # (I,): items; the first `active_count[0]` are active: not covered yet
     active_at: Ints  # (I,): index of an item in `active`
-    active_count: Ints  # (1,)
-    need: Ints  # (I,): how often an item must still be covered; 0 for a secondary one, which takes one colour
+    active_count: Ints  # (1,): number of active items
+    need: Ints  # (I,): how often an item must still be covered; 0 for a secondary item, which takes one colour
     sizes: Annotated[Ints, ("L", "I")]  # by level, `size` before the choice
     actives: Annotated[Ints, "L"]  # by level, `active_count` before the choice
     chosen: Annotated[Ints, "L", NOTHING]  # by level, the option chosen or tried last, or NOTHING
@@ -315,7 +315,7 @@ def advance(state, problem, budget, stop_at_first):  # type: ignore[no-untyped-d
             continue
         option = state.tries[state.next_try[level]]
         state.next_try[level] += 1
-        for item in range(len(state.size)):  # C8
+        for item in range(len(state.size)):  # C8: restore the sizes
             state.size[item] = state.sizes[level, item]
         state.active_count[0] = state.actives[level]
         counters[NODES] += 1

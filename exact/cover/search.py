@@ -49,11 +49,11 @@ class CoverModel:
     puzzle: Puzzle
     primary: int  # items 0 to ``primary`` - 1 must be covered exactly once; the others take one colour
     items: int  # number of all items
-    begin: IntArray  # int32 (options + 1,): first node of each option, and the end
+    begin: IntArray  # int32 (options + 1,): first node of each option, and the end of the last
     item: IntArray  # int32 (nodes,): the item of each node, option after option
-    colour: IntArray  # int32 (nodes,): its colour, 0 = none
+    colour: IntArray  # int32 (nodes,): the colour of each node, 0 = none
     cell: IntArray  # int32 (options,): the cell of each option
-    oriented: IntArray  # int32 (options,): the oriented piece (piece*4 + rotation) that it places there
+    oriented: IntArray  # int32 (options,): the oriented piece (piece*4 + rotation) of each option
     copies: IntArray  # int32 (kinds,): how often the piece of each of the last items may be placed; () without copies
 
     @property
@@ -131,7 +131,7 @@ def build(puzzle: Puzzle, code: str, *, all_four: bool = False, most: int = MAX_
 
 
 _FIRST = (RIGHT, DOWN)
-"""A piece covers the items of its colour at an edge on these sides, and their complement at an edge on the others."""
+"""On these sides, a piece covers the edge's items of its colour; on other sides, it covers the edge's other items."""
 
 
 def _codes(puzzle: Puzzle, code: str) -> tuple[IntArray, npt.NDArray[np.bool_]]:

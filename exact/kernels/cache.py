@@ -31,7 +31,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvid
 from lns.exact.file_lock import try_lock, unlock
 
 _numba_config: Any = config  # numba makes its options at run time, so a type checker does not know them
-_MAX_WAIT_S, _POLL_S = 300.0, 0.05  # while another process compiles the same kernel
+_MAX_WAIT_S, _POLL_S = 300.0, 0.05  # longest wait for a process that compiles the same kernel, and pause
 ROOT = Path(__file__).absolute().parents[__name__.count(".")]  # the folder that holds lns; links are not followed
 _IS_INSTALLED = ROOT.name in ("site-packages", "dist-packages")  # then ROOT holds other projects too
 _DECORATORS = "lns.exact.kernels.jit"  # the module of the decorators that make a function a kernel
@@ -283,7 +283,7 @@ def _source(module: str) -> _Source:
 
 
 def _defines(statement: ast.stmt) -> frozenset[str]:
-    """Return the names a top-level statement may change: of a function, class or target of an assignment, else all."""
+    """Return the names a top-level statement may define: function, class, targets of an assignment, else all names."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return frozenset({statement.name})
     names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]

@@ -61,7 +61,7 @@ def inline_kernel(function: _Kernel) -> _Kernel:
     """Decorator: like `kernel`, for a small function that LLVM inlines into every caller.
 
     It has no cache of its own: its machine code is part of that of its callers. The wrapper for calls from Python is
-    left out, as it takes long to compile for NamedTuples of many arrays. A call from Python compiles it after all.
+    left out, as it takes long to compile for NamedTuples of many arrays; a Python call compiles the function again.
     """
     return _inlined(function, {})
 

@@ -22,7 +22,7 @@ from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.exact.region.state import MAX_OPEN_JOINTS, CostTables, Ints, RegionPlan, RegionState
 
 UNIT = 16  # units of cost of one mismatch
-INFINITE = 30_000  # units; more than any region costs
+INFINITE = 30_000  # units; more than a refill of any region costs
 MAX_ENTRIES = 72_000_000  # entries of all tables together: 144 MB, of which only pages written to take memory
 _ONE = np.uint64(1)
 
@@ -55,7 +55,7 @@ def _number_colours(plan: RegionPlan, pieces: Ints) -> tuple[Ints, Ints]:
 def plan_tables(plan: RegionPlan, tables: CostTables, limit: int) -> int:
     """Determine the open joints and the size of the table of every depth, for the order of ``plan``.
 
-    Returns roughly the number of steps that `fill_tables` will take; 0 if a table would have more than ``limit``
+    Return roughly the number of steps that `fill_tables` will take; 0 if a table would have more than ``limit``
     entries, or all tables more than MAX_ENTRIES, or a depth more than MAX_OPEN_JOINTS open joints.
     """
     n, steps, after = len(plan.cells), 0, 1
@@ -69,7 +69,7 @@ def plan_tables(plan: RegionPlan, tables: CostTables, limit: int) -> int:
         if len(earlier) + len(carried) > MAX_OPEN_JOINTS:
             return 0
         strides, size, combos = {}, 1, 1
-        for joint in earlier:  # open before this depth
+        for joint in earlier:  # open before the cell of this depth is filled
             strides[joint] = size
             size *= int(tables.radix[joint])
         row_size = size

@@ -36,13 +36,13 @@ from lns.exact.region.scheme import SearchScheme
 from lns.exact.region.state import NO_BIT, RegionState, Spending
 
 # numpy integers, so that kernels are not compiled anew for each constant
-NO_LIMIT: Any = np.int64(0)  # what limits the mismatches of a cell: nothing, the stage or the region
-STAGE: Any = np.int64(1)
-REGION: Any = np.int64(2)
+NO_LIMIT: Any = np.int64(0)  # no cap limits the mismatches of a cell
+STAGE: Any = np.int64(1)  # the cap of the stage limits them
+REGION: Any = np.int64(2)  # the cap of the region limits them
 NO_CELL: Any = np.int64(-1)
 NO_MISMATCH: Any = np.int64(0)
 ONE_MISMATCH: Any = np.int64(1)
-_NOW: Any = np.int64(1 << 30)  # instead of a row: all known sides count
+_NOW: Any = np.int64(1 << 30)  # a row after all others: all known sides count
 _NO_PIECE, _SEVERAL = -1, -2
 _NO_BITS = np.uint64(0)
 _ALL_TURNS = np.uint64(15)
@@ -62,7 +62,7 @@ def known_colours(s: State, cell: int) -> int:
 
 @inline_flat_kernel
 def count_mismatches(t: Tables, s: State, p: Spending, cell: int, word: int, row: int) -> Any:
-    """Return ones, twos, fours: in binary, mismatches of 64 oriented pieces with sides known at depth ``row`` - 1."""
+    """Return mismatches of 64 oriented pieces with sides known at depth ``row`` - 1, in binary: ones, twos, fours."""
     ones = twos = fours = _NO_BITS
     for side in range(4):
         colour = s.side[cell * 4 + side]
@@ -81,7 +81,7 @@ def count_mismatches(t: Tables, s: State, p: Spending, cell: int, word: int, row
 
 @inline_flat_kernel
 def with_level(pool: Any, ones: Any, twos: Any, fours: Any, level: int) -> Any:
-    """The members of a set whose number of mismatches is ``level``."""
+    """Return the members of a set whose number of mismatches is ``level``."""
     pool &= ones if level & 1 else ~ones
     pool &= twos if level & 2 else ~twos
     return pool & (fours if level & 4 else ~fours)
@@ -96,7 +96,7 @@ def candidates(t: Tables, s: State, p: Spending, cell: int, level: int, word: in
 
 @inline_flat_kernel
 def least_level(t: Tables, s: State, p: Spending, cell: int, level: int, known: int) -> tuple[int, int]:
-    """Return the least mismatches in [``level``, ``known``) of a free piece and its bit; else (``known``, NO_BIT)."""
+    """Return the least mismatches of a free piece, from ``level`` to ``known``, and its bit; NO_BIT for ``known``."""
     least, witness = known, NO_BIT
     for word in range(len(p.free)):
         pool = p.free[word] & p.fit[cell * len(p.free) + word]
@@ -126,13 +126,13 @@ def is_member(t: Tables, p: Spending, stage: int, cell: int) -> bool:
 
 @inline_flat_kernel
 def turns_of(piece: Any) -> Any:
-    """The bits of all rotations of a piece, as a mask of their word ``piece >> 4``."""
+    """Return the bits of all rotations of a piece, as a mask of their word ``piece >> 4``."""
     return _ALL_TURNS << np.uint64((piece & 15) * 4)
 
 
 @inline_flat_kernel
 def has_twin(t: Tables, piece: int) -> bool:
-    """Whether the next piece is a duplicate of ``piece``, which is free only once ``piece`` is placed."""
+    """Whether the next piece is a duplicate of ``piece``; such a piece is free only while ``piece`` is placed."""
     return piece + 1 < t.pieces and t.previous_duplicate[piece + 1] >= 0
 
 
@@ -143,10 +143,9 @@ def has_twin(t: Tables, piece: int) -> bool:
 def count_pairs(t: Tables, s: State, p: Spending, depth: int, skipped: int) -> tuple[int, int]:
     """Count each open cell but ``skipped`` by one pair; return the sums of deficits in the stage and in the region.
 
-    The deficit of a pair is the number of cells that it counts beyond its free pieces: so many of them have a mismatch.
-    A cell is counted by the demanded pair with the least Offer - Demand, and only if a free piece may match all its
-    known sides; the other cells have their least mismatches. So the deficits of all pairs and the least mismatches of
-    all cells add up to a lower bound.
+    The deficit of a pair is the number of cells that it counts beyond its free pieces: as many cells have a mismatch. A
+    cell is counted by the demanded pair with the least Offer - Demand, and only if a free piece may match all its known
+    sides. So the deficits of all pairs and the least mismatches of all cells add up to a lower bound.
     """
     for cell in range(t.cells):
         p.pair_count[p.own_pair[cell]] = 0
@@ -172,7 +171,7 @@ def count_pairs(t: Tables, s: State, p: Spending, depth: int, skipped: int) -> t
 
 @inline_flat_kernel
 def _counted(t: Tables, p: Spending, depth: int, limit: int, cell: int) -> int:
-    """Return how many cells of the stage or region (``limit``) the pair of ``cell`` counts; 0 if not ``cell``."""
+    """Return how many cells in ``limit`` (stage or region) the pair of ``cell`` counts; 0 if it is not counted."""
     pair = p.own_pair[cell]
     if pair == 0 or limit != STAGE:
         return int(p.pair_count[pair]) if pair else 0
@@ -226,7 +225,8 @@ def explain_limit(
 ) -> None:
     """Explain why the stage or the region (``limit``) exceeds its cap if ``cell`` has ``mismatches`` mismatches.
 
-    NO_CELL: they add to the least ones of all open cells. NO_LIMIT: only explain why no free piece has fewer there.
+    With NO_CELL, ``mismatches`` are in addition to the least mismatches of all open cells. With NO_LIMIT, explain only
+    why no free piece has fewer mismatches on ``cell``.
     """
     if limit == NO_LIMIT:
         _explain_pieces(t, s, p, cell, mismatches, _NOW)
@@ -338,9 +338,9 @@ def preempt(t: Tables, s: State, p: Spending, state: RegionState, depth: int, li
 
 @inline_flat_kernel
 def only_piece(t: Tables, s: State, p: Spending, cell: int, level: int, explained: bool) -> int:
-    """Return the one free piece with ``level`` mismatches on a cell that is not needed elsewhere.
+    """Return the only free piece with ``level`` mismatches on a cell, apart from pieces needed elsewhere.
 
-    _NO_PIECE or _SEVERAL if it is not one. ``explained``: add the recorded reasons why pieces are needed elsewhere.
+    _NO_PIECE: there is none; _SEVERAL: more than one. ``explained``: add the reasons why pieces are needed elsewhere.
     """
     only = _NO_PIECE
     for word in range(len(p.free)):

@@ -1,18 +1,18 @@
 """ColorPairs for regions: a tree search over flat arrays for a refill with at most r mismatches.
 
-State, moves, pairs and explanations are those of ColorPairs (`lns.exact.colorpairs`), which allows no mismatch. What r
-mismatches add:
+State, moves, pairs and explanations are those of ColorPairs (`lns.exact.colorpairs`), which allows no mismatch. To
+allow mismatches, the search adds:
 
 - Stages of a search scheme (`lns.exact.region.scheme`) limit where mismatches are spent. The cells of a stage are
   decided in a dynamic order (`_choose`).
 - Bound: the sum of the mismatches spent, the least mismatches of a free piece on each open cell, and Demand - Offer of
-  pairs over the cells where these are 0, each counted once (`lns.exact.region.dynamic_explain.count_pairs`).
+  pairs over the cells that may have no mismatch, each counted once (`lns.exact.region.dynamic_explain.count_pairs`).
 - Preemption and instantiation where a stage or the region has no mismatch left.
 
 A set of decisions explains a dead end (`lns.exact.region.dynamic_explain`): one of them must change. The search jumps
 back to the last of them and adds the others to the explanation of the value that failed there. On the way it stops at a
-depth where another task of a stage is pending. An empty explanation proves that there is no refill (P.
-Prosser, "Hybrid algorithms for the constraint satisfaction problem", Computational Intelligence 9, 1993).
+depth where another task of a stage is pending. An empty explanation proves that there is no refill (P. Prosser,
+"Hybrid algorithms for the constraint satisfaction problem", Computational Intelligence 9, 1993).
 """
 
 from __future__ import annotations
@@ -360,7 +360,7 @@ def place_piece(
 
 @inline_flat_kernel
 def _toggle_piece(t: Tables, p: Spending, piece: int) -> None:
-    """Take a piece from the free pieces or return it; its next duplicate is free only while it is placed."""
+    """Take a piece from the free pieces, which frees its next duplicate, or undo both."""
     p.free[piece >> 4] ^= reasons.turns_of(piece)
     if reasons.has_twin(t, piece):
         p.free[(piece + 1) >> 4] ^= reasons.turns_of(piece + 1)

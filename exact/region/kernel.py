@@ -29,7 +29,7 @@ _ONE = np.uint64(1)
 
 @flat_kernel
 def start_search(plan: RegionPlan, state: RegionState, scheme: SearchScheme, r_max: int) -> None:
-    """Start a search for at most ``r_max`` mismatches by the stages of ``scheme``, or by its `limit` if set."""
+    """Start a search for at most ``r_max`` mismatches by the stages of ``scheme``, or by its limits if it has any."""
     counters = state.counters
     for word in range(len(state.free)):
         state.free[word] = state.free_before[word]
@@ -54,7 +54,7 @@ def start_search(plan: RegionPlan, state: RegionState, scheme: SearchScheme, r_m
 
 @flat_kernel
 def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, node_budget: int) -> None:
-    """Search on until a refill is found (the next call seeks a better one), none is left or the nodes are spent."""
+    """Search on until a refill is found (the next call seeks a better one), all is searched or the nodes are spent."""
     counters = state.counters
     if counters[counter.EXHAUSTED]:
         return
@@ -141,7 +141,7 @@ def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, no
 
 @inline_flat_kernel
 def _next_candidates(plan: RegionPlan, state: RegionState, depth: Any, slot: Any, words: Any, allowed: int) -> Any:
-    """Return the next word of candidates of a depth that is not empty, by increasing level; NO_BITS if none is left."""
+    """Return the next non-empty word of candidates of a depth, by increasing level; NO_BITS if none is left."""
     word, level = state.word[depth] + 1, state.level[depth]
     most = min(min(allowed, state.cap[depth]) - state.spent[depth], plan.known[slot])
     if state.counters[counter.PRICED]:
@@ -161,7 +161,7 @@ def _next_candidates(plan: RegionPlan, state: RegionState, depth: Any, slot: Any
 
 @inline_flat_kernel
 def _start_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: Any) -> bool:
-    """Start filling the stage of the next pending task of a depth. Returns False if no task is pending there."""
+    """Start filling the stage of the next pending task of a depth. Return False if no task is pending there."""
     while True:
         outcome, stage = next_stage(plan, state, scheme, depth)
         if outcome == STARTED:
@@ -206,7 +206,7 @@ def _lookahead_fails(
 
 @inline_flat_kernel
 def _start_depth(state: RegionState, depth: Any) -> None:
-    """Reset the candidates of a depth."""
+    """Start the candidates of a depth anew."""
     state.level[depth] = 0
     state.word[depth] = -1
     state.bits[depth] = NO_BITS
@@ -216,7 +216,7 @@ def _start_depth(state: RegionState, depth: Any) -> None:
 
 @inline_flat_kernel
 def _toggle_piece(plan: RegionPlan, state: RegionState, pattern: Any, bit: Any, words: Any) -> None:
-    """Take a piece from the free pieces or return it; the next identical piece is free only while it is placed."""
+    """Take a piece from the free pieces, which frees the next identical piece, or undo both."""
     kind = np.uint64(plan.kind_of[pattern])
     turns = plan.rotations[kind]
     state.free[kind * words + (bit >> np.uint64(6))] ^= rotation_bits(np.int64(bit), turns)
@@ -237,7 +237,7 @@ def _remove_piece(plan: RegionPlan, state: RegionState, depth: Any, words: Any) 
 
 @inline_flat_kernel
 def _change_balances(plan: RegionPlan, state: RegionState, slot: Any, at: Any, level: int, sign: int) -> bool:
-    """Update balances for a piece placed (sign -1, also its joints) or removed (1); return if the bound may change."""
+    """Update balances for a piece placed (sign -1, also joints) or removed (1); return whether the bound may change."""
     changed = level > 0
     first_open = np.uint64(plan.known[slot])
     if changed:
@@ -276,7 +276,7 @@ def begin_stages(state: RegionState, depth: Any, task: Any) -> None:
 def next_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: Any) -> tuple[int, int]:
     """Take the next pending task of a depth; return its outcome and its stage.
 
-    While the scheme splits its stage for the mismatches that it has left, the task is replaced by the first of two.
+    While the scheme splits the stage for the mismatches left, the first task of the split takes the task's place.
     STARTED: the stage is to be filled, with the cap and the next task that are set for the depth. OVERSPENT: more is
     spent than the task allows. SEARCHED: an earlier task has searched these pieces already. NO_TASK: none was pending.
     """
@@ -303,7 +303,7 @@ def next_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth
             state.next_task[depth] = following
             return STARTED, stage
         rest = allowed - 1 - share
-        if share >= 0 and rest >= 0:  # the task that fills part B first, with the rest, waits
+        if share >= 0 and rest >= 0:  # the tasks that fill part B first wait
             check = add_task(state, stage, share, following, 1)
             second = add_task(state, scheme.parts[stage, 3], most, check, 0)
             state.pending[counters[counter.PENDING]] = add_task(state, scheme.parts[stage, 2], spent + rest, second, 0)

@@ -1,4 +1,4 @@
-"""How a region is searched."""
+"""Options of the region search."""
 
 from __future__ import annotations
 

@@ -36,8 +36,8 @@ from lns.instances.verify import Verification, verify
 
 MAX_REGION = 256
 _ROTATIONS = [[((pattern << turn) | (pattern >> (4 - turn))) & 15 for turn in range(4)] for pattern in range(16)]
-_KIND = np.array([min(rotated) for rotated in _ROTATIONS], dtype=np.int64)  # by pattern; bit s: side s is grey
-_TURNS = np.array([rotated.count(rotated[0]) for rotated in _ROTATIONS], dtype=np.int64)  # rotations that keep it
+_KIND = np.array([min(rotated) for rotated in _ROTATIONS], dtype=np.int64)  # kind by pattern; bit s: side s is grey
+_TURNS = np.array([rotated.count(rotated[0]) for rotated in _ROTATIONS], dtype=np.int64)  # rotations keeping a pattern
 _SIDES = np.array([3, 0, 1, 2])  # the order in which joints are listed: left, up, right, down
 _NO_CLUES = np.zeros(0, dtype=np.int32)
 
@@ -153,7 +153,7 @@ class _Tables:
         self.identical = np.where(count > 1, named, -1)[number].astype(np.int64)
         self.is_clue = np.zeros(puzzle.cells, dtype=np.uint8)
         self.is_clue[[clue.piece for clue in puzzle.fixed]] = 1
-        # (n, 4), -1 = none; an outer side without a given colour has a joint number that no inner edge has
+        # (n, 4), -1 = none; an outer side without a given colour has a number of its own
         self.neighbour, self.joint = np.full((2, puzzle.cells, 4), -1, dtype=np.int64)
         for cell in range(puzzle.cells):
             row, column = divmod(cell, puzzle.width)
@@ -209,7 +209,7 @@ def plan_region(puzzle: Puzzle, free: list[int], *, filled: npt.NDArray[np.bool_
 
 @lru_cache(maxsize=64)
 def _colour_classes(puzzle: Puzzle, joints: frozenset[tuple[int, int, int]]) -> Ints:
-    """Return each colour's class; colours share one if a joint (pattern, side, pattern beyond) could have either."""
+    """Return each colour's class; two share a class if a joint (pattern, side, pattern beyond) could have either."""
     tables = _tables(puzzle)
     label = np.arange(len(puzzle.mate))
     for pattern, side, beyond in joints:

@@ -38,7 +38,7 @@ class Reports(NamedTuple):
 
 
 class Budget:
-    """A budget of nodes and of seconds, None = no limit; ``work``: the nodes so far, weighted by `NODE_COST`."""
+    """A budget of nodes and of seconds, None = no limit; ``work``: the nodes so far, times their `NODE_COST`."""
 
     def __init__(self, nodes: int | None, seconds: float | None) -> None:
         self.limit = _NEVER if nodes is None else nodes
@@ -90,7 +90,7 @@ class RegionSearch:
                 self.searches.append({"scheme": Search, "dynamic": DynamicSearch}[way](region, options))
         prices = options.prices if "scheme" in ways else False
         self.delays_prices = prices is None  # sets prices only once that is worth its time
-        self.price_delay = (  # nodes
+        self.price_delay = (  # nodes searched before prices are considered
             _PRICE_CHECK if prices is None else 0 if prices is True else _NEVER if prices is False else prices
         )
         self.priced: LagrangianSearch | None = None
@@ -171,9 +171,9 @@ class RegionSearch:
                 cost = search.cost
 
     def _race(self, racing: list[Search], r: int) -> tuple[Search, int]:
-        """Run searches at level ``r`` in growing turns until one ends or time is over; return it and its status."""
-        used = dict.fromkeys(racing, 0)  # nodes
-        goal = min(_FIRST_TURN, self.longest_turn)  # node equivalents of each search
+        """Run searches at level ``r`` in growing turns until one ends or time is over; return it with its status."""
+        used = dict.fromkeys(racing, 0)  # nodes that each search has taken
+        goal = min(_FIRST_TURN, self.longest_turn)  # node equivalents that each search may take so far
         while True:
             for search in racing:
                 joins = isinstance(search, DynamicSearch) and len(racing) > 1
@@ -235,7 +235,7 @@ class RegionSearch:
         return status
 
     def _run(self, search: Search, limit: int) -> tuple[int, int]:
-        """Continue a search by ``limit`` nodes at most, or until prices are set; returns its status and the nodes."""
+        """Continue a search by ``limit`` nodes at most, or until prices are set; return its status and the nodes."""
         started, priced = self.budget.nodes, self.priced
         end = started + max(0, limit)
         while True:

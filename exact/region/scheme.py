@@ -47,13 +47,13 @@ _AT_ONCE = np.zeros(1, dtype=np.int64)
 class SearchScheme(NamedTuple):
     """A search scheme of a region of n cells. Stage 0 is the region. A *slot* is a cell of a stage filled directly."""
 
-    cells: Ints  # int64 (slots,): number of the cell
+    cells: Ints  # int64 (slots,): number of the slot's cell
     first_slot: Ints  # int64 (stages,): where the slots of a stage begin, -1 if it is never filled directly
-    members: Ints  # int64 (n,): the cells, those of each block together
+    members: Ints  # int64 (n,): the cells, block after block
     first_member: Ints  # int64 (stages,): where the cells of the block begin in `members`
     length: Ints  # int64 (stages,): number of these cells
     parts: Ints  # int64 (stages, 4): stages A, B after A, B, A after B; -1 = not split
-    share: Ints  # int64 (stages, most + 1): by mismatches allowed: a, -1 = only B first, or DIRECT
+    share: Ints  # int64 (stages, most + 1): by mismatches allowed: a (-1 = only B first) or DIRECT
     filled: Flags  # uint8 (stages, n): 1 for the cells filled before the stage
     limit: Ints  # int64 (slots,): mismatches allowed once a slot is filled, if more than the stage's cap
 
@@ -214,13 +214,13 @@ def _expected_nodes(nodes: Floats, refills: Floats, first: int, second: int, own
 class EstimateModel(NamedTuple):
     """What the estimates for a region of n cells depend on."""
 
-    rows: Ints  # int64 (n,): row, by number of the cell
-    columns: Ints  # int64 (n,): column
-    around: Ints  # int64 (n, 4): as in `RegionPlan`
+    rows: Ints  # int64 (n,): row of each cell
+    columns: Ints  # int64 (n,): column of each cell
+    around: Ints  # int64 (n, 4): neighbours of each cell, as in `RegionPlan`
     match: Floats  # float64 (n, 4): probability that the joint on a side matches
     kinds: Ints  # int64 (n,): kind of the piece that the cell needs
-    turns: Ints  # int64 (kinds,): rotations of a piece of this kind that fit
-    pieces: Ints  # int64 (kinds,): free pieces
+    turns: Ints  # int64 (kinds,): number of rotations of a piece of this kind that fit
+    pieces: Ints  # int64 (kinds,): number of free pieces of this kind
 
 
 def estimate_model(plan: RegionPlan, width: int, spare: int) -> EstimateModel:

@@ -4,10 +4,9 @@
 say) form a cycle, and each block gets a share of r. Every mismatch of a refill is charged to one block. If a refill has
 at most r mismatches, then from *some* block on, going round the cycle, no prefix of blocks has more mismatches than its
 shares allow (the cycle lemma: A. Dvoretzky and T. Motzkin, "A problem of arrangements", Duke Mathematical Journal 14,
-1947). So the region is searched once from each block, with the spend curve "after these
-blocks, at most the sum of their shares". Each search allows most mismatches only when much of the region is filled and
-few candidates are left. A block without a share need not be a start: without it, the prefix sums of the other blocks
-stay within their shares.
+1947). So the region is searched once from each block, with the spend curve "after these blocks, at most the sum of
+their shares". Each search allows most mismatches only when much of the region is filled and few candidates are left. A
+block without a share need not be a start: without it, the prefix sums of the other blocks stay within their shares.
 
 With *Lagrangian prices* and cost-to-go bounds (`lns.exact.region.cost_to_go`), the region is searched from both ends
 towards a cut. Let V and W be the least units that the parts before and after the cut cost (pieces reusable, colours at
@@ -55,7 +54,7 @@ class Search:
     """Searches of one region for refills with at most r mismatches, in parts that run one after the other.
 
     By default there is one part, in the fixed orders of a search scheme; with ``curves``, a part for each spend curve.
-    ``state``: may be shared with other searches of the region of which only one runs at a time.
+    ``state``: a state that searches of the region share if only one of them runs at a time.
     """
 
     NODE_COST = 1  # nodes in a fixed order that take as long as a node of this search
@@ -79,7 +78,7 @@ class Search:
         self.known, self.cost = r, nodes * self.NODE_COST * (1.0 if ended else _UNFINISHED)
 
     def log_cost(self, r: int) -> float:
-        """Logarithm of the expected node equivalents of a search for at most ``r`` mismatches."""
+        """Return the logarithm of the expected node equivalents of a search for at most ``r`` mismatches."""
         return math.log(max(1.0, self.cost)) + (0.0 if self.known is None else _GROWTH * (r - self.known))
 
     def start(self, r: int) -> None:
@@ -199,7 +198,7 @@ class _End(NamedTuple):
         return [int(joint) for joint in tables.open_joint[depth, : tables.open_count[depth]]]
 
     def table_at_cut(self) -> npt.NDArray[np.int16]:
-        """The table at the cut as a view with an axis for each joint, the last joint first."""
+        """Return the table at the cut as a view with an axis for each joint, the last joint first."""
         tables = self.state.tables
         shape = [int(tables.radix[joint]) for joint in self.open_joints(self.cut)][::-1]
         begin = int(tables.cost_start[self.cut])
@@ -224,7 +223,7 @@ class LagrangianSearch(Search):
         self.steps = max(steps) if min(steps) > 0 else 0
         self.ends = self._cut_ends()
         self.parts = len(self.ends)
-        self.price_sum = 0  # units, of all free pieces
+        self.price_sum = 0  # sum of the prices of all free pieces, in units
         self.bound = -1
         self.tables: list[npt.NDArray[np.int16]] = []
 
@@ -310,9 +309,9 @@ class LagrangianSearch(Search):
 class SpendCurve(NamedTuple):
     """One start of a cycle of blocks: the order of its n cells, and the shares of mismatches after each block."""
 
-    order: Ints  # int64 (n,): numbers of the cells
+    order: Ints  # int64 (n,): numbers of the cells, block after block
     lengths: Ints  # int64 (blocks,): number of cells of each block
-    shares: Ints  # int64 (blocks,): sum of the shares of the blocks so far
+    shares: Ints  # int64 (blocks,): sum of the shares up to each block
 
     @classmethod
     def from_start(cls, blocks: list[Ints], shares: Ints, start: int) -> SpendCurve:

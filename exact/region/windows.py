@@ -34,7 +34,7 @@ def rows(puzzle: Puzzle, first: int, end: int) -> list[int]:
 
 
 def window(puzzle: Puzzle, height: int, width: int, row: int, column: int) -> list[int]:
-    """The cells of a rectangle, by its shape and its upper left cell. It must lie on the board; this is not checked."""
+    """The cells of a rectangle, by its shape and its upper left cell. That it lies on the board is not checked."""
     return [(row + i) * puzzle.width + column + j for i in range(height) for j in range(width)]
 
 
@@ -46,7 +46,7 @@ def around_mismatches(puzzle: Puzzle, board: Board) -> list[int]:
 
 
 def with_neighbours(puzzle: Puzzle, cells: Iterable[int]) -> set[int]:
-    """The set of some cells and their neighbours on the board."""
+    """Return the set of some cells and their neighbours on the board."""
     return {near for cell in cells for near in (cell, *(other for _, other in puzzle.neighbours(cell)))}
 
 
@@ -57,7 +57,7 @@ def choose_donors(puzzle: Puzzle, board: Board, cells: list[int], count: int) ->
     """
     region = set(cells)
     colours = board.colours(puzzle)
-    mismatched = np.zeros(puzzle.colours + 1)  # by colour
+    mismatched = np.zeros(puzzle.colours + 1)  # number of mismatched sides that a colour would match
     for first, second in verify(puzzle, board).mismatches:
         if first in region or second in region:
             side, facing = (DOWN, UP) if second == first + puzzle.width else (RIGHT, LEFT)
