@@ -333,7 +333,7 @@ class ColorPairs(CountedSearch):
         self.options = Options() if options is None else options
         if min(puzzle.width, puzzle.height) < 2 or puzzle.rules:  # the rim is not a closed ring of pieces
             self.options = replace(self.options, cycles=False)
-        if not puzzle.framed or puzzle.mates:  # 2 h(N) assumes equal sides that are joined in pairs
+        if not puzzle.framed or puzzle.mates:  # the bound assumes that each side joins a side of its own colour
             self.options = replace(self.options, shared_edges=False)
         self.classes = merge_duplicates(puzzle)
         self._tables, self._class_of_piece = build_tables(self.classes, self.options)

@@ -37,8 +37,8 @@ from lns.exact.region.state import NO_BIT, RegionState, Spending
 
 # numpy integers, so that kernels are not compiled anew for each constant
 NO_LIMIT: Any = np.int64(0)  # no cap limits the mismatches of a cell
-STAGE: Any = np.int64(1)  # the cap of the stage limits them
-REGION: Any = np.int64(2)  # the cap of the region limits them
+STAGE: Any = np.int64(1)  # the cap of the stage limits the mismatches of a cell
+REGION: Any = np.int64(2)  # the cap of the region limits the mismatches of a cell
 NO_CELL: Any = np.int64(-1)
 NO_MISMATCH: Any = np.int64(0)
 ONE_MISMATCH: Any = np.int64(1)
