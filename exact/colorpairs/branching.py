@@ -19,7 +19,7 @@ _MIN_OFFER, _MIN_EXPECTED_OFFER, _MIN_EXPECTED_GAP, _MIN_EXPECTED_RATIO, _, _ROW
 
 @inline_flat_kernel
 def available(s: State, w: Switches, pair: int) -> int:
-    """Pieces available to a pair: |Offer| - nbPreempted, or |Offer| while a cell has three known sides (4.1)."""
+    """Count pieces available to a pair: |Offer| - nbPreempted, or |Offer| while a cell has three known sides (4.1)."""
     if w.preemption and s.counters[counter.THREE_SIDED] == 0:
         return int(s.offer[pair] - s.nb_preempted[pair])
     return int(s.offer[pair])
@@ -27,7 +27,7 @@ def available(s: State, w: Switches, pair: int) -> int:
 
 @inline_flat_kernel
 def preempt(t: Tables, s: State, w: Switches, pair: int) -> bool:
-    """Preempt all pieces of Offer(pair), which Demand(pair) needs; True if another demanded pair loses one (4.1)."""
+    """Preempt Offer(pair), as Demand(pair) needs it all; return True if another demanded pair loses a piece (4.1)."""
     other_loses = False
     is_first = True
     for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
@@ -71,8 +71,8 @@ def undo_preemptions(t: Tables, s: State, height: int) -> None:
 def propagate(t: Tables, s: State, w: Switches) -> tuple[int, int]:
     """Apply contradiction, instantiation and preemption until nothing changes (3.1, 4.1).
 
-    Returns (contradicted pair or NO_CAUSE, cell with a single piece or NO_CELL). Called while no cell has three known
-    sides, so every surrounded cell demands one pair.
+    Return (contradicted pair or NO_CAUSE, cell with a single piece or NO_CELL). Call it only while no cell has three
+    known sides, so that every surrounded cell demands one pair.
     """
     changed = True
     while changed:
@@ -97,7 +97,7 @@ def propagate(t: Tables, s: State, w: Switches) -> tuple[int, int]:
 
 @inline_flat_kernel
 def expected_offer(t: Tables, s: State, pair: int) -> float:
-    """E(|Offer(pair)|): the sum over its pieces of P(piece -> pair) (5.1)."""
+    """Return E(|Offer(pair)|), the sum of P(piece -> pair) over the free pieces of the pair (5.1)."""
     total = 0.0
     for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
         piece = t.pair_piece[i]
@@ -108,7 +108,7 @@ def expected_offer(t: Tables, s: State, pair: int) -> float:
 
 @inline_flat_kernel
 def probability(t: Tables, s: State, piece: int, pair: int) -> float:
-    """P(piece -> pair): the probability that no other pair uses the piece, as if pairs were independent (5.1)."""
+    """Return P(piece -> pair): the probability that no other pair uses the piece, if pairs were independent (5.1)."""
     product = 1.0
     for j in range(t.piece_pair_count[piece]):
         other = t.piece_pairs[piece * SLOTS + j]
@@ -120,7 +120,7 @@ def probability(t: Tables, s: State, piece: int, pair: int) -> float:
 
 @inline_flat_kernel
 def urgency(t: Tables, s: State, w: Switches, pair: int) -> float:
-    """The criterion to be minimised over the demanded pairs (5.1)."""
+    """Return the criterion of the heuristic, to be minimised over the demanded pairs (5.1)."""
     if w.heuristic == _MIN_OFFER:
         return float(available(s, w, pair))
     expected = expected_offer(t, s, pair)
@@ -135,7 +135,7 @@ def urgency(t: Tables, s: State, w: Switches, pair: int) -> float:
 
 @inline_flat_kernel
 def smallest_offer_pair(s: State, w: Switches, cell: int) -> int:
-    """The pair with the fewest available pieces among those that ``cell`` demands."""
+    """Return the pair with the fewest available pieces among the pairs that ``cell`` demands."""
     best, fewest = 0, _BIG
     for i in range(s.cell_pair_count[cell]):
         pair = s.cell_pairs[cell * SLOTS + i]
@@ -147,10 +147,10 @@ def smallest_offer_pair(s: State, w: Switches, cell: int) -> int:
 
 @inline_flat_kernel
 def best_cell(t: Tables, s: State, w: Switches, cells: U64, by: int) -> int:
-    """The first one of ``cells`` with the least score; NO_CELL if none has one (5.1).
+    """Return the first of ``cells`` with the least score; NO_CELL if no cell has a score (5.1).
 
-    BY_MOTIF_1_2: a cell with four known sides, else with three; then by the fewest pieces. BY_MOTIF_3_4: `motif_score`.
-    BY_URGENCY: the `urgency` of the pair that it demands; all are equal with ROW_MAJOR.
+    BY_MOTIF_1_2: four known sides before three, then the fewest pieces. BY_MOTIF_3_4: `motif_score`. BY_URGENCY: the
+    `urgency` of the pair that a cell demands, or the same score for all cells with ROW_MAJOR.
     """
     best, least = NO_CELL, float(_BIG)
     for word in range(t.words):
@@ -172,7 +172,7 @@ def best_cell(t: Tables, s: State, w: Switches, cells: U64, by: int) -> int:
 
 @inline_flat_kernel
 def motif_score(t: Tables, s: State, w: Switches, cell: int) -> int:
-    """The pieces available to a cell of motif 3, which come first, or of motif 4; _BIG for other cells (5.1).
+    """Score a cell by its available pieces: cells of motif 3 before those of motif 4, _BIG for others (5.1).
 
     Motif 3 is a cell with two known sides and a surrounded neighbour; motif 4 is a surrounded neighbour of a cell with
     one known side and two surrounded neighbours.
@@ -188,7 +188,7 @@ def motif_score(t: Tables, s: State, w: Switches, cell: int) -> int:
 
 @inline_flat_kernel
 def random_cell_of(t: Tables, s: State, pair: int) -> int:
-    """A random cell of Demand(pair), drawn with splitmix64."""
+    """Return a random cell of Demand(pair), drawn with splitmix64."""
     s.random[0] += np.uint64(0x9E3779B97F4A7C15)
     mixed = s.random[0]
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -207,7 +207,7 @@ def random_cell_of(t: Tables, s: State, pair: int) -> int:
 
 @inline_flat_kernel
 def is_next_free(t: Tables, s: State, piece: int) -> bool:
-    """Whether a piece is free and the duplicate numbered before it is not."""
+    """Whether a piece is free and the duplicate numbered before it, if any, is placed."""
     if s.cell_of[piece] >= 0:
         return False
     before = t.previous_duplicate[piece]
@@ -216,7 +216,7 @@ def is_next_free(t: Tables, s: State, piece: int) -> bool:
 
 @inline_flat_kernel
 def list_values(t: Tables, s: State, w: Switches, cell: int, pair: int, start: int) -> int:
-    """Write the oriented pieces to try on ``cell`` to ``s.values`` from ``start``; returns their end.
+    """Write the oriented pieces to try on ``cell`` to ``s.values`` from ``start``; return where they end.
 
     They match all known sides. Of duplicate pieces only the first free one is listed. Pieces that another pair preempts
     are left out while no cell has three known sides.
@@ -239,7 +239,7 @@ def list_values(t: Tables, s: State, w: Switches, cell: int, pair: int, start: i
 
 @inline_flat_kernel
 def exceeds_offer(t: Tables, s: State, pair: int, piece: int, own: int) -> bool:
-    """True if |Demand| > |Offer| with one more cell for ``pair``, after ``piece`` on a cell that demands ``own``."""
+    """Whether one more cell for ``pair`` makes |Demand| > |Offer| once ``piece`` fills a cell that demands ``own``."""
     spare = s.offer[pair] - s.demand[pair]
     if pair == own:
         spare += 1
@@ -253,7 +253,7 @@ def exceeds_offer(t: Tables, s: State, pair: int, piece: int, own: int) -> bool:
 
 @inline_flat_kernel
 def passes_quick_check(t: Tables, s: State, cell: int, oriented: int, own: int) -> bool:
-    """False if ``oriented`` on ``cell``, which demands ``own``, contradicts one pair of it or a neighbour."""
+    """Return False if ``oriented`` on ``cell``, demanding ``own``, contradicts a pair of the piece or a neighbour."""
     piece = oriented >> 2
     for i in range(t.piece_pair_count[piece]):
         pair = t.piece_pairs[piece * SLOTS + i]
@@ -294,7 +294,7 @@ def sort_values(t: Tables, s: State, pair: int, start: int, end: int) -> None:
 
 @inline_flat_kernel
 def cell_demanding_colour(t: Tables, s: State, colour: int) -> int:
-    """The first empty cell with a known side of ``colour``."""
+    """Return the first empty cell with a known side of ``colour``."""
     for cell in range(t.cells):
         if s.grid[cell] < 0:
             for side in range(4):
@@ -305,10 +305,10 @@ def cell_demanding_colour(t: Tables, s: State, colour: int) -> int:
 
 @inline_flat_kernel
 def cell_without_pair(t: Tables, s: State) -> tuple[int, int]:
-    """An empty cell and a colour that it demands, for when no cell has two known sides, as on a board without frame.
+    """Return an empty cell and a colour that it demands, if no cell has two known sides, as on a board without frame.
 
-    It is the cell whose colour the fewest free pieces have. If no empty cell has a known side either, it is the first
-    one, with the colour K.
+    The cell and colour are chosen for the fewest free pieces with the colour. If no empty cell has a known side, they
+    are the first empty cell and the colour K, which stands for any colour.
     """
     best, best_colour, fewest = NO_CELL, t.colours, _BIG
     for cell in range(t.cells):
@@ -330,7 +330,7 @@ def cell_without_pair(t: Tables, s: State) -> tuple[int, int]:
 
 @inline_flat_kernel
 def list_colour_values(t: Tables, s: State, cell: int, colour: int, start: int) -> int:
-    """Write what fits ``cell`` and has ``colour`` (K: any colour) to ``s.values``, first duplicates only; their end."""
+    """Write pieces with ``colour`` (K: any) that fit ``cell`` to ``s.values``, as in `list_values`; return the end."""
     end = start
     for i in range(t.colour_oriented_start[colour], t.colour_oriented_start[colour + 1]):
         oriented = t.colour_oriented[i]

@@ -1,7 +1,7 @@
 """Explanations: the levels whose placements suffice for a contradiction (Benoist & Bourreau 2008, 5.2).
 
-The functions add levels to ``s.explanation``, a bit vector. Rim and clues have no level, because they are not choices.
-A *conflict set* has the explanations of all values that failed at a level.
+The functions add levels to ``s.explanation``, a bit vector. Rim and clues are never added, as they are not choices.
+A *conflict set* is the union of the explanations of all values that failed at a level.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ NO_BITS = np.uint64(0)
 
 @inline_flat_kernel
 def clear(t: Tables, sets: U64, row: int) -> None:
-    """Empty one of the ``sets``."""
+    """Empty the set ``row`` of ``sets``."""
     for word in range(t.words):
         sets[row * t.words + word] = NO_BITS
 
 
 @inline_flat_kernel
 def add(t: Tables, sets: U64, row: int, others: U64, other: int) -> None:
-    """Add the members of one of ``others`` to one of the ``sets``."""
+    """Add the set ``other`` of ``others`` to the set ``row`` of ``sets``."""
     for word in range(t.words):
         sets[row * t.words + word] |= others[other * t.words + word]
 
@@ -38,7 +38,7 @@ def add_to_conflict(t: Tables, s: State, level: int) -> None:
 
 @inline_flat_kernel
 def last_conflict(s: State, words: int, level: int) -> int:
-    """The last level in the conflict set of ``level``, -1 = none."""
+    """Return the last level in the conflict set of ``level``, -1 = none."""
     for back in range(words):
         word = words - 1 - back
         if s.conflict[level * words + word]:
@@ -48,13 +48,13 @@ def last_conflict(s: State, words: int, level: int) -> int:
 
 @inline_flat_kernel
 def explains_level(s: State, level: int) -> bool:
-    """True if the explanation contains ``level``."""
+    """Whether the explanation contains ``level``."""
     return bool(s.explanation[level >> 6] & bit(level))
 
 
 @inline_flat_kernel
 def add_placement(s: State, cell: int) -> None:
-    """Add the placement on ``cell``."""
+    """Add the level of the placement on ``cell``, unless it is a clue."""
     level = s.level[cell]
     if level >= 0:
         s.explanation[level >> 6] |= bit(level)
@@ -62,7 +62,7 @@ def add_placement(s: State, cell: int) -> None:
 
 @inline_flat_kernel
 def add_piece(s: State, piece: int) -> None:
-    """Add the placement of ``piece``, if it is placed."""
+    """Add the level of the placement of ``piece``, if it is placed."""
     cell = s.cell_of[piece]
     if cell >= 0:
         add_placement(s, cell)
@@ -70,7 +70,7 @@ def add_piece(s: State, piece: int) -> None:
 
 @inline_flat_kernel
 def add_neighbour(t: Tables, s: State, cell: int, side: int) -> None:
-    """Add the neighbour of ``cell`` at ``side`` (nothing for the rim)."""
+    """Add the placement on the neighbour of ``cell`` at ``side``; nothing at the rim."""
     neighbour = t.neighbour[cell * 4 + (side & 3)]
     if neighbour >= 0:
         add_placement(s, neighbour)
@@ -78,9 +78,9 @@ def add_neighbour(t: Tables, s: State, cell: int, side: int) -> None:
 
 @inline_flat_kernel
 def add_demanding_neighbours(t: Tables, s: State, cell: int, first: int, second: int, span: int) -> bool:
-    """Add the two neighbours because of which ``cell`` demands a pair; False if its known sides are not of that pair.
+    """Add the two neighbours that make ``cell`` demand a pair; return False if its known sides are not of that pair.
 
-    The known sides of a filled cell are those from before it was filled, so the neighbours there are older.
+    The known sides of a filled cell were known before it was filled, so the neighbours there are older.
     """
     for side in range(4):
         if s.side[cell * 4 + side] == first and s.side[cell * 4 + ((side + span) & 3)] == second:
@@ -92,7 +92,7 @@ def add_demanding_neighbours(t: Tables, s: State, cell: int, first: int, second:
 
 @inline_flat_kernel
 def explain_missing_pair(t: Tables, s: State) -> None:
-    """Explain a cell that demands a pair that no piece of the puzzle has, by its two neighbours."""
+    """Explain a cell that demands a pair which no piece of the puzzle has, by the two neighbours that make it do so."""
     for word in range(t.words):
         cells = s.demand_set[word]
         if cells:
@@ -114,8 +114,8 @@ def explain_pair(t: Tables, s: State, pair: int, with_preempted: bool) -> None:
 
     Each piece of Unavailable(pair) is explained by its placement or, if its cell demanded the pair, by the two older
     neighbours of that cell. ``with_preempted``: pieces preempted by other pairs were not counted. Then their recorded
-    reasons are added, and the older neighbours are not used, because a cell that demanded this pair may be one that
-    the other pair needs.
+    reasons are added, and the older neighbours are not used, because the other pair may need a cell that demanded
+    this pair.
     """
     first, second, span = t.pair_first[pair], t.pair_second[pair], t.pair_span[pair]
     for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
@@ -145,7 +145,7 @@ def add_preemption_reason(t: Tables, s: State, piece: int, pair: int) -> None:
 
 @inline_flat_kernel
 def explain_values(t: Tables, s: State, cell: int, pair: int, with_preempted: bool) -> None:
-    """Explain why ``cell`` has no other values: its neighbours, and the cells of the other matching pieces of ``pair``.
+    """Explain why ``cell`` has no other values, by its neighbours and placements of other pieces of ``pair`` that fit.
 
     If ``pair`` < 0, the values were those of the single colour ``-1 - pair``, or for colour K all pieces.
     """
@@ -171,7 +171,7 @@ def explain_values(t: Tables, s: State, cell: int, pair: int, with_preempted: bo
 
 @inline_flat_kernel
 def demand_side(t: Tables, s: State, cell: int, pair: int) -> int:
-    """The side of ``cell`` that shows the first colour of the demanded ``pair``."""
+    """Return the side of ``cell`` that must show the first colour of the demanded ``pair``."""
     for side in range(3):
         after = s.side[cell * 4 + ((side + t.pair_span[pair]) & 3)]
         if s.side[cell * 4 + side] == t.pair_first[pair] and after == t.pair_second[pair]:
@@ -181,7 +181,7 @@ def demand_side(t: Tables, s: State, cell: int, pair: int) -> int:
 
 @inline_flat_kernel
 def fits(t: Tables, s: State, cell: int, oriented: int) -> bool:
-    """True if an oriented piece matches the known sides of ``cell`` and shows no grey on the others."""
+    """Whether an oriented piece matches the known sides of ``cell`` and shows no grey on the others."""
     for side in range(4):
         wanted = s.side[cell * 4 + side]
         shown = t.quad[oriented * 4 + side]
@@ -192,7 +192,7 @@ def fits(t: Tables, s: State, cell: int, oriented: int) -> bool:
 
 @inline_flat_kernel
 def explain_cause(t: Tables, s: State, cause: int, with_preempted: bool) -> None:
-    """Set ``s.explanation`` to the levels that suffice for ``cause``, a pair or one of the CAUSE constants + colour."""
+    """Set ``s.explanation`` to the levels that suffice for ``cause``: a pair or one of the CAUSE constants + colour."""
     clear(t, s.explanation, 0)
     if cause == 0:
         explain_missing_pair(t, s)

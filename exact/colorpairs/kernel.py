@@ -3,9 +3,9 @@
 ``counters[FRAME_OPEN]`` says whether the frame of the current depth is open, so that the loop can pause after any node.
 
 Shaving (Benoist & Bourreau 2008, 5.1) tries the values of the surrounded cells at a node, and undoes each trial. The
-paper's tries every value of every cell with two or more known sides, and each trial applies all filters to their
-fixpoint. Quick shaving is weaker: it tries the cells where at most one value passes a test of single pairs, while no
-cell has three known sides, and its trial is the placement alone.
+paper's shaving tries every value of every cell with two or more known sides, and each trial applies all filters to
+their fixpoint. Quick shaving is weaker: only while no cell has three known sides, it tries the cells where at most one
+value passes a test of single pairs, and a trial is only the placement.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PLACED, SOLUTION, REFUTED, FAILED = range(4)
 
 @flat_kernel
 def prepare(t: Tables, s: State, clue_cells: I32, clue_values: I32, exact: bool) -> bool:
-    """Set the sides known from outside and place the clues; False if that is a contradiction, and ``exact``."""
+    """Set the sides known from outside and place the clues; False if a clue (or, if ``exact``, a side) contradicts."""
     for cell in range(t.cells):
         for side in range(4):
             colour = t.shown[cell * 4 + side]
@@ -50,7 +50,7 @@ def prepare(t: Tables, s: State, clue_cells: I32, clue_values: I32, exact: bool)
 
 @inline_flat_kernel
 def open_frame(t: Tables, s: State, w: Switches, depth: int, with_shaving: bool | None) -> bool:
-    """Choose the cell of this depth and list its values; False on a contradiction, explained in ``s.explanation``."""
+    """Choose the cell of a depth and list its values; False on a contradiction, which ``s.explanation`` explains."""
     start = s.frame_end[depth - 1] if depth else 0
     explain.clear(t, s.conflict, depth)
     s.preempted_height[depth] = s.counters[counter.PREEMPTED]
@@ -72,7 +72,7 @@ def open_frame(t: Tables, s: State, w: Switches, depth: int, with_shaving: bool 
             shown = t.beyond[last * 4 + side]
             if colour < 0 and shown and s.colour_demand[shown] == 1 and s.colour_offer[shown] == 1:
                 cell, colour = branching.cell_demanding_colour(t, s, shown), shown
-    if with_shaving is not None:  # noqa: SIM102 (alone, numba leaves the branch out of the machine code for None)
+    if with_shaving is not None:  # noqa: SIM102 (with a test of its own, numba drops the branch for None)
         if cell == NO_CELL and (w.shaving or not three_sided):
             shaved, end, dead = shave(t, s, w, depth, start)
             if dead:
@@ -106,10 +106,10 @@ def open_frame(t: Tables, s: State, w: Switches, depth: int, with_shaving: bool 
 
 @flat_kernel
 def search(t: Tables, s: State, w: Switches, budget: int, stop_at_first: bool, with_shaving: bool | None) -> None:
-    """Go on for ``budget`` nodes, or to the end of the tree, or to the next solution if ``stop_at_first``.
+    """Search ``budget`` nodes more, or to the end of the tree, or to the next solution if ``stop_at_first``.
 
     A node is a placement tried: a piece that matches all known sides of the chosen cell.
-    ``with_shaving``: None without any shaving, so that its code is compiled only for those who use it.
+    ``with_shaving``: None without any shaving, so that its machine code is left out.
     """
     depth = s.counters[counter.DEPTH]
     frame_open = s.counters[counter.FRAME_OPEN] != 0
@@ -158,9 +158,10 @@ def search(t: Tables, s: State, w: Switches, budget: int, stop_at_first: bool, w
 
 @inline_flat_kernel
 def try_value(t: Tables, s: State, w: Switches, depth: int) -> int:
-    """Place the next value of the frame of ``depth``; returns what came of it. Only what is PLACED stays on the board.
+    """Place the next value of the frame of ``depth``; return PLACED, SOLUTION, REFUTED or FAILED.
 
-    The explanation is added to the conflict set. FAILED: it holds without this placement, so it refutes the frame.
+    Only after PLACED the piece stays on the board. The explanation of a contradiction is added to the conflict set; if
+    the explanation does not need this placement, it refutes the whole frame (FAILED).
     """
     s.counters[counter.NODES] += 1
     cell, value = s.frame_cell[depth], s.values[s.frame_next[depth]]
@@ -197,12 +198,11 @@ def try_value(t: Tables, s: State, w: Switches, depth: int) -> int:
 
 @inline_flat_kernel
 def next_forced(t: Tables, s: State, w: Switches, frame: int, start: int) -> tuple[int, int]:
-    """The next deduction on the board, and the contradicted pair if it is a contradiction.
+    """Return the next deduction on the board, and the contradicted pair if it is CONTRADICTED.
 
-    FORCED: the cell recorded in ``frame`` has one value, ``s.values[start]``. WITHOUT_VALUE: it has none. While no cell
-    has three known sides, the filters are those of `propagate`. Otherwise preemption is not sound (4.1); then the
-    values of each cell with three or more known sides are listed, and of each other cell whose pair has one piece and
-    one cell.
+    FORCED: the cell recorded in ``frame`` has one value, ``s.values[start]``. WITHOUT_VALUE: that cell has no value.
+    While no cell has three known sides, the filters are those of `propagate`. Otherwise preemption is not sound (4.1):
+    then values are listed for cells with three or more known sides, and where a pair has one piece and one cell.
     """
     three_sided = s.counters[counter.THREE_SIDED] > 0
     single = NO_CELL
@@ -234,11 +234,11 @@ def next_forced(t: Tables, s: State, w: Switches, frame: int, start: int) -> tup
 
 @inline_flat_kernel
 def is_refuted(t: Tables, s: State, w: Switches, cell: int, oriented: int, depth: int, start: int) -> bool:
-    """True if ``oriented`` on ``cell`` is refuted: by all filters, or in quick shaving by the placement alone.
+    """Whether ``oriented`` on ``cell`` is refuted: by all filters, or in quick shaving by the placement alone.
 
-    The value is placed at level ``depth`` and what follows from it at the levels above, whose frames are free. The
-    reason is in ``s.explanation``, in levels up to ``depth``; the board is afterwards as before. ``start``: free space
-    in ``s.values``.
+    The value is placed at level ``depth``, and forced values at deeper levels, whose frames are unused. All are removed
+    again. The reason is in ``s.explanation``, as levels up to ``depth``. ``start``: where free space in ``s.values``
+    begins.
     """
     s.counters[counter.SHAVING_TESTS] += 1
     s.frame_cell[depth] = cell
@@ -283,9 +283,9 @@ def is_refuted(t: Tables, s: State, w: Switches, cell: int, oriented: int, depth
 def shave(t: Tables, s: State, w: Switches, depth: int, start: int) -> tuple[int, int, bool]:
     """Try each value of each surrounded cell.
 
-    Called while no cell has three known sides, or with ``w.shaving``, the paper's, which needs no such condition.
+    Called while no cell has three known sides, or at any time for the paper's shaving (``w.shaving``).
 
-    Returns (a cell with at most one value left or NO_CELL, the end of its values, True if the node is contradicted
+    Return (a cell with at most one value left or NO_CELL, the end of its values, True if the node is contradicted
     whatever the cell holds). In the last case the reason is in ``s.explanation``. The reasons against the other values
     of the returned cell are added to the conflict of the frame. A cell is left as soon as two of its values pass.
     """
@@ -333,13 +333,13 @@ class ColorPairs(CountedSearch):
         self.options = Options() if options is None else options
         if min(puzzle.width, puzzle.height) < 2 or puzzle.rules:  # the rim is not a closed ring of pieces
             self.options = replace(self.options, cycles=False)
-        if not puzzle.framed or puzzle.mates:  # sides on the rim are joined to nothing, or sides to those of a mate
+        if not puzzle.framed or puzzle.mates:  # the bound assumes that each side joins a side of its own colour
             self.options = replace(self.options, shared_edges=False)
         self.classes = merge_duplicates(puzzle)
         self._tables, self._class_of_piece = build_tables(self.classes, self.options)
         self._state = empty_state(self._tables, self.options, any_pair=puzzle.framed, seed=seed)
         wanted = self._tables.shown.reshape(-1, 4)
-        for colour in {*wanted[wanted > GREY].tolist()}:  # the rim demands it
+        for colour in {*wanted[wanted > GREY].tolist()}:  # the rim demands this colour
             self._state.colour_demand[colour] = (wanted == colour).any(axis=1).sum()
         self.counters = self._state.counters
         self._switches = Switches.of(self.options)
@@ -375,7 +375,7 @@ class ColorPairs(CountedSearch):
         return {name: float(self.counters[getattr(counter, name.upper())]) for name in names}
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
-        """Go on for ``budget`` nodes, or to the end, or to the next solution when ``stop_at_first``."""
+        """Search ``budget`` nodes more, or to the end, or to the next solution if ``stop_at_first``."""
         if not self.exhausted:
             shaving = True if self.options.shaving or self.options.quick_shaving else None
             search(self._tables, self._state, self._switches, budget, stop_at_first, shaving)

@@ -1,7 +1,7 @@
-"""Assign and unassign, and deductions from single colours (Benoist & Bourreau 2008; the numbers are its sections).
+"""Moves (assign, unassign) and deductions from single colours (Benoist & Bourreau 2008; numbers are its sections).
 
 Offer and Demand of pairs (3.1, 3.2) and of single colours (3.2, 4.2) are maintained in constant time. Only the last
-placement is ever undone, so the pairs that it added are the last ones in the list of each cell.
+placement is ever undone, so the pairs that it added are the last pairs in the list of each cell.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CAUSE_CYCLE = 3 << 20
 
 @inline_flat_kernel
 def add_demand(t: Tables, s: State, cell: int, pair: int) -> int:
-    """Add ``cell`` to Demand(pair); returns the pair if it now has more cells than pieces, else NO_CAUSE."""
+    """Add ``cell`` to Demand(pair); return the pair if it now has more cells than pieces, else NO_CAUSE."""
     count = s.cell_pair_count[cell]
     for i in range(count):
         if s.cell_pairs[cell * SLOTS + i] == pair:
@@ -35,7 +35,7 @@ def add_demand(t: Tables, s: State, cell: int, pair: int) -> int:
 
 @inline_flat_kernel
 def show_side(t: Tables, s: State, cell: int, side: int, colour: int, exact: bool) -> int:
-    """Set a known side of the empty ``cell``; a contradicted pair (``exact``: the first, then stop) or NO_CAUSE."""
+    """Set a known side of the empty ``cell``; return a contradicted pair or NO_CAUSE. ``exact``: stop at the first."""
     base = cell * 4
     s.side[base + side] = colour
     known = s.known_sides[cell] + 1
@@ -72,7 +72,7 @@ def change_known_sets(t: Tables, s: State, cell: int, two: bool, three: bool, ch
 
 @inline_flat_kernel
 def hide_side(t: Tables, s: State, cell: int, side: int, pairs_before: int) -> None:
-    """Undo `show_side`; ``cell`` had ``pairs_before`` pairs before it."""
+    """Undo `show_side`, before which ``cell`` had ``pairs_before`` pairs."""
     word, mask = cell >> 6, bit(cell)
     for i in range(pairs_before, s.cell_pair_count[cell]):
         pair = s.cell_pairs[cell * SLOTS + i]
@@ -100,10 +100,10 @@ def update_empty_sets(t: Tables, s: State, cell: int, change: int) -> None:
 def assign(
     t: Tables, s: State, cell: int, oriented: int, level: int, frame: int, colours: bool, exact: bool
 ) -> tuple[int, int]:
-    """Place ``oriented`` on ``cell`` at ``level``; returns (contradicted pair or NO_CAUSE, number of sides shown).
+    """Place ``oriented`` on ``cell`` at ``level``; return (contradicted pair or NO_CAUSE, number of sides shown).
 
-    ``exact``: no mismatch may be spent, so it stops at the first contradiction. Callers pass a constant, for which the
-    compiler makes its own machine code. `unassign` undoes exactly what was done; ``frame`` is where it is recorded.
+    ``exact``: no mismatch may be spent, so no side is shown after a contradiction. Callers pass a constant, for which
+    the compiler makes separate machine code. ``frame``: where the changes are recorded for `unassign`.
     """
     piece = oriented >> 2
     s.grid[cell] = oriented
@@ -134,7 +134,7 @@ def assign(
 
 @inline_flat_kernel
 def unassign(t: Tables, s: State, cell: int, shown: int, frame: int, colours: bool) -> None:
-    """Undo the last `assign`, of which ``shown`` sides had been shown."""
+    """Undo the last `assign`, which had shown ``shown`` sides."""
     oriented = s.grid[cell]
     piece = oriented >> 2
     while shown > 0:
@@ -157,7 +157,7 @@ def unassign(t: Tables, s: State, cell: int, shown: int, frame: int, colours: bo
 
 @inline_flat_kernel
 def is_first_occurrence(values: I32, start: int, index: int) -> bool:
-    """True if ``values[start + index]`` does not occur between ``start`` and it."""
+    """Whether ``values[start + index]`` does not occur in ``values[start : start + index]``."""
     is_first = True
     for i in range(index):
         is_first &= values[start + i] != values[start + index]
@@ -166,7 +166,7 @@ def is_first_occurrence(values: I32, start: int, index: int) -> bool:
 
 @inline_flat_kernel
 def count_colours(t: Tables, s: State, cell: int, oriented: int, change: int) -> None:
-    """Update the counts of single colours (3.2, 4.2) before a piece shows its sides (change -1) or after (+1)."""
+    """Update the counts of single colours (3.2, 4.2) before a piece shows its sides (-1) or after it hid them (1)."""
     piece = oriented >> 2
     for direction in range(4):
         colour = s.side[cell * 4 + direction]
@@ -195,7 +195,7 @@ def count_colours(t: Tables, s: State, cell: int, oriented: int, change: int) ->
 
 @inline_flat_kernel
 def colour_cause(t: Tables, s: State, w: Switches, oriented: int) -> int:
-    """The cause of a contradiction in the colours of the piece just placed, or NO_CAUSE."""
+    """Return the cause of a contradiction in the colours of the piece just placed, or NO_CAUSE."""
     for side in range(4):
         colour = t.quad[oriented * 4 + side]
         if colour == 0:
@@ -217,7 +217,7 @@ def colour_cause(t: Tables, s: State, w: Switches, oriented: int) -> int:
 
 @inline_flat_kernel
 def place(t: Tables, s: State, w: Switches, cell: int, oriented: int, level: int) -> tuple[int, int]:
-    """`assign` in the frame of its level, then the bounds on single colours, if switched on; (cause, sides shown)."""
+    """Assign in the frame of the level, then apply the chosen bounds on single colours; return (cause, sides shown)."""
     cause, shown = assign(t, s, cell, oriented, level, level, w.colours, True)
     if cause < 0 and w.colours:
         cause = colour_cause(t, s, w, oriented)
@@ -226,10 +226,10 @@ def place(t: Tables, s: State, w: Switches, cell: int, oriented: int, level: int
 
 @inline_flat_kernel
 def chain_colours(t: Tables, s: State, colour: int) -> int:
-    """Length of the chain of free rim pieces from ``colour`` if it closes before the rim is full, else 0 (4.2).
+    """Return the length of the chain of free rim pieces from ``colour``; 0 unless it closes before a full rim (4.2).
 
-    Two free rim pieces are linked if the last two half-edges of a colour are theirs, along the rim, and no cell demands
-    the colour. The colours of the chain are written to ``s.chain``.
+    Two free rim pieces are linked if they have the last two half-edges of a colour, both along the rim, and no cell
+    demands the colour. The colours of the chain are written to ``s.chain``.
     """
     start, length, piece = -1, 0, -1
     while colour and s.half_edges[colour] == 2 and s.demanded_edges[colour] == 0:
@@ -263,7 +263,7 @@ def chain_colours(t: Tables, s: State, colour: int) -> int:
 
 @inline_flat_kernel
 def rim_exit(t: Tables, piece: int, colour: int) -> int:
-    """The colour along the rim opposite the side along the rim with ``colour``; -1 if it is elsewhere, or twice."""
+    """Return the colour along the rim of a piece beside ``colour``; -1 unless ``colour`` occurs once, along the rim."""
     along, other = -1, 0
     for side in range(4):
         shown = t.quad[piece * 16 + side]

@@ -30,7 +30,7 @@ class ColorPairsHeuristic(IntEnum):
 
     @classmethod
     def of(cls, label: str) -> ColorPairsHeuristic:
-        """The heuristic with that `label`. Raises InputError if there is none."""
+        """Return the heuristic with a `label`. Raises InputError if there is none."""
         labels = {heuristic.label: heuristic for heuristic in cls}
         if label not in labels:
             raise InputError(unknown("heuristic", label, labels))
@@ -52,7 +52,7 @@ class ColorPairsOptions:
         Cells of the motifs 3 and 4 come before the heuristic (5.1). Motifs 1 and 2, cells with three or four known
         sides, always come first, because preemption requires it.
     instantiation : bool
-        A pair with one piece and one cell is placed at once (3.1).
+        If a pair has one piece and one cell, the piece is placed there at once (3.1).
     opposite : bool
         Pairs of opposite sides are used too (3.2).
     preemption : bool
@@ -62,7 +62,7 @@ class ColorPairsOptions:
     shaving : bool
         Try every value of every surrounded cell at each node, with all filters (5.1).
     quick_shaving : bool
-        Not in the paper: try only cells where at most one value passes a test of single pairs, by its placement alone.
+        Not in the paper: try only cells where at most one value passes a test of single pairs, without further filters.
     values : bool
         Try the most probable pieces first (5.1).
     single_colours : bool

@@ -1,7 +1,7 @@
 """The constant tables of a ColorPairs search, and the state of a paused one, as flat arrays.
 
-A search fills a whole board (`build_tables`) or a region of one (`lns.exact.region.plan.make_dynamic_state`); the
-tables then hold only the freed pieces, and the sides that laid pieces show to the cells of the region.
+A search fills a whole board (`build_tables`) or a region (`lns.exact.region.plan.make_dynamic_state`). The tables of a
+region hold only the freed pieces and cells, and the colours that the pieces around the region show to them.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ Counters = namedtuple(
     "SHAVING_TESTS DEEPEST BEST ALLOWED SPARE RUNNING BALANCE PRICED UNITS TASKS PENDING",
 )
 counter = Counters(*range(len(Counters._fields)))
-"""Indices in the counters of a search, first those of `lns.exact.driver`. From BEST on they are those of regions:
-mismatches of the refill found or -1; mismatches that one may have; free pieces left over; what the dynamic search does
-next; whether balance and prices are used; units that a refill may cost; tasks made; height of the stack of tasks."""
+"""Indices in the counters of a search, first those of `lns.exact.driver`. For regions: BEST mismatches of the refill
+found, -1 = none; ALLOWED mismatches; SPARE pieces left over; RUNNING: next action of the dynamic search; BALANCE and
+PRICED: use these bounds; UNITS that a refill may cost; TASKS made; PENDING: height of the stack of tasks."""
 
 
 class Tables(NamedTuple):
@@ -46,36 +46,36 @@ class Tables(NamedTuple):
     N: pieces, C: cells, P: pairs (pair 0 stands for pairs that no piece has), K: colours (0 = grey).
     """
 
-    colours: int  # K
-    pieces: int  # N
-    cells: int  # C
-    words: int  # 64-bit words of a set of cells
-    rim_pieces: int  # pieces with a grey side
+    colours: int  # K: number of colours, grey included
+    pieces: int  # N: number of pieces
+    cells: int  # C: number of cells
+    words: int  # W: number of 64-bit words of a set of cells
+    rim_pieces: int  # number of pieces with a grey side
     quad: I32  # (N*16,): colour by piece, rotation and side; UNUSABLE in a rotation in which no piece may be placed
-    beyond: I32  # (N*16,): the colour that matches it, which a neighbour must have; `quad` itself without mates
-    consecutive: I32  # (K*K,): the pair (k1, k2) of consecutive sides, clockwise
-    opposite: I32  # (K*K,): the pair (k1, k2) of opposite sides, symmetric
+    beyond: I32  # (N*16,): the colour that a neighbour must show to match; `quad` itself without mates
+    consecutive: I32  # (K*K,): the pair of two colours on consecutive sides, clockwise
+    opposite: I32  # (K*K,): the pair of two colours on opposite sides, in either order
     pair_first: I32  # (P,): first colour of a pair
     pair_second: I32  # (P,): second colour of a pair
     pair_span: I32  # (P,): 1 for consecutive, 2 for opposite sides
-    piece_pairs: I32  # (N*6,): the pairs of a piece, each once
-    piece_pair_count: I32  # (N,): how many
-    pair_oriented: I32  # piece*4 + rotation with the pair's colours on sides 0 and `pair_span`, pair after pair
-    pair_oriented_start: I32  # (P+1,): where each pair begins; orientations that look equal occur once
-    pair_piece: I32  # the pieces of a pair, each once: Offer and Unavailable together (3.1), pair after pair
-    pair_piece_start: I32  # (P+1,)
+    piece_pairs: I32  # (N*6,): the pairs of a piece, each pair once
+    piece_pair_count: I32  # (N,): number of pairs of a piece
+    pair_oriented: I32  # oriented pieces with the pair's colours on sides 0 and `pair_span`, equal rotations once
+    pair_oriented_start: I32  # (P+1,): where each pair begins in `pair_oriented`, and the end
+    pair_piece: I32  # pieces of a pair, free (Offer) or placed (Unavailable, 3.1), each once, pair after pair
+    pair_piece_start: I32  # (P+1,): where each pair begins in `pair_piece`, and the end
     colour_piece: I32  # the pieces that have a colour, colour after colour, then all pieces (for the colour K)
-    colour_piece_start: I32  # (K+2,)
-    colour_oriented: I32  # the same as piece*4 + rotation; orientations that look equal occur once
-    colour_oriented_start: I32  # (K+2,)
+    colour_piece_start: I32  # (K+2,): where each colour begins in `colour_piece`, and the end
+    colour_oriented: I32  # oriented pieces that have a colour, as in `colour_piece`, equal rotations once
+    colour_oriented_start: I32  # (K+2,): where each colour begins in `colour_oriented`, and the end
     neighbour: I32  # (C*4,): the cell at each side, -1 beyond the rim or for a hole
-    shown: I32  # (C*4,): colour that a side of a cell must have before the search: 0 by the rim; -1 = any
+    shown: I32  # (C*4,): colour that a side of a cell must have from the start: 0 at the rim, -1 = any
     previous_duplicate: I32  # (N,): the duplicate numbered before a piece, -1 = none
-    empty: int = 0  # cells without clue, of a whole board
+    empty: int = 0  # number of cells without a clue; 0 in a region
 
 
 def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[int]]:
-    """The tables, and the piece class of each piece. Raises InputError for more than `MAX_COLOURS` colours."""
+    """Return the tables, and the piece class of each piece. Raises InputError for more than `MAX_COLOURS` colours."""
     puzzle = classes.puzzle
     looks = classes.quads, puzzle.mate[classes.quads], np.full((1, 4), puzzle.rim)
     quads, mates, rim = (colours_by_axis(look, puzzle.turns, puzzle.colours) for look in looks)
@@ -115,17 +115,17 @@ def make_tables(
     opposite: bool,
     mates: Colours | None = None,
 ) -> Tables:
-    """The tables of any set of pieces and cells.
+    """Make the tables of any set of pieces and cells.
 
     ``quads``: (N, 4), the colours of the pieces unturned, numbered 0 to ``colours`` - 1; ``mates``: the colours that
-    match them, if others; ``classes``: equal for duplicates, which are consecutive; ``neighbour``, ``shown``: as in
-    `Tables`; ``turns``: whether pieces may be turned; ``opposite``: as `Options.opposite`. A piece has its pairs on all
-    sides, also if it may not be turned: a cell demands a pair by the colours of its sides, wherever they are.
+    match them, if different; ``classes``: equal for duplicates, which are consecutive; ``neighbour``, ``shown``: as in
+    `Tables`; ``turns``: whether pieces may be turned; ``opposite``: as `Options.opposite`. All pairs of a piece count
+    even if it may not be turned, because a cell demands a pair whichever of its sides have the colours.
     """
     pieces = len(quads)
     rotations = (np.arange(4) - np.arange(4)[:, None]) & 3
     turned = quads.reshape(-1, 4)[:, rotations]  # by piece, rotation, side
-    looks = (turned != turned[:, :1]).any(axis=2) | ~np.array(turns)  # rotations that look like no smaller one
+    looks = (turned != turned[:, :1]).any(axis=2) | ~np.array(turns)  # rotations unlike all smaller ones
     looks[:, 0], looks[:, 3] = True, looks[:, 3] & looks[:, 2]
     first, second = np.repeat(turned[:, :, :1], 2, axis=2), turned[:, :, 1:3]
     listed = looks[:, :, None] & np.stack((np.ones_like(looks), turned[:, :, 0] <= turned[:, :, 2]), axis=2)
@@ -144,7 +144,7 @@ def make_tables(
     count = np.bincount(piece[own], minlength=pieces)
     piece_pairs = np.zeros((pieces, SLOTS), dtype=np.int32)
     piece_pairs[piece[own], np.arange(len(own)) - (np.cumsum(count) - count)[piece[own]]] = pair[own]
-    if not opposite:  # no deduction from opposite colours that no piece has either
+    if not opposite:  # opposite colours that no piece has are no contradiction
         pair_colours = np.vstack((pair_colours, (0, 0, 2)))
         by_colours[1][by_colours[1] == 0] = pairs
         pairs += 1
@@ -153,7 +153,7 @@ def make_tables(
     has[colours] = True
 
     def starts(lists: Colours) -> I32:
-        """Where each list begins, with the end."""
+        """Return where each list begins, and the end of the last."""
         return np.concatenate(([0], np.cumsum(lists))).astype(np.int32)
 
     quad = turned.astype(np.int32)
@@ -192,9 +192,9 @@ def make_tables(
 
 
 def colours_by_axis(quads: Colours, turns: bool, most: int) -> Colours:
-    """Quads in which left and right sides have other colours than upper and lower ones, if pieces may not be turned.
+    """If pieces may not be turned, give their left and right sides other colours than their upper and lower sides.
 
-    Such sides never touch, so that pairs then say more. ``most``: the largest colour, which is added; grey stays grey.
+    The two kinds of sides never touch, so pairs exclude more. ``most``: largest colour, which is added to all but grey.
     """
     on_axis = np.array([False, True, False, True]) & ~np.array(turns) & (quads != GREY)
     split: Colours = quads + (on_axis * most).astype(quads.dtype)
@@ -215,7 +215,7 @@ class Switches(NamedTuple):
     shared_edges: bool
     cycles: bool
     random_cell: bool
-    pairs: bool = True  # in regions: bound by Demand - Offer
+    pairs: bool = True  # in regions: use the bound by Demand - Offer
     colours: bool = False  # whether single colours are counted
 
     @classmethod
@@ -232,42 +232,42 @@ class State(NamedTuple):
     Sets of cells or levels are bit vectors of W = `Tables.words` 64-bit words. C: cells, P: pairs, K: colours.
     """
 
-    counters: Annotated[npt.NDArray[np.int64], len(counter)]  # by `Counters`
+    counters: Annotated[npt.NDArray[np.int64], len(counter)]  # indexed by `counter`
     # the board
     grid: Annotated[I32, "C", -1]  # piece*4 + rotation on a cell, -1 = empty
     cell_of: Annotated[I32, "N", -1]  # cell of a piece, -1 = free
     level: Annotated[I32, "C", -1]  # level of the placement on a cell
     side: Annotated[I32, "C*4", UNKNOWN]  # colour that a side of a cell must have, by its neighbour or the rim
-    known_sides: Annotated[I32, "C"]  # how many sides of a cell are known
+    known_sides: Annotated[I32, "C"]  # number of known sides of a cell
     # ColorPairs (3.1, 3.2)
     offer: I32  # (P,): |Offer(pair)|
     demand: Annotated[I32, "P"]  # |Demand(pair)|
     demand_set: Annotated[U64, "P*W"]  # Demand(pair) as a set of cells
     cell_pairs: Annotated[I32, "C*6"]  # the pairs that a cell demands
-    cell_pair_count: Annotated[I32, "C"]  # how many
+    cell_pair_count: Annotated[I32, "C"]  # number of pairs that a cell demands
     # branching (5.1)
     surrounded: Annotated[U64, "W"]  # empty cells with two or more known sides
-    three_sided: Annotated[U64, "W"]  # empty cells with three or more; their number is counters[counter.THREE_SIDED]
-    surrounded_neighbours: Annotated[I32, "C"]  # neighbours of a cell in `surrounded`
+    three_sided: Annotated[U64, "W"]  # empty cells with three or more known sides; THREE_SIDED counts them
+    surrounded_neighbours: Annotated[I32, "C"]  # number of neighbours of a cell in `surrounded`
     # preemption (4.1)
     preempted_by: Annotated[I32, "N"]  # the pair that preempts a piece, 0 = none
-    nb_preempted: Annotated[I32, "P"]  # pieces of Offer(pair) that other pairs preempt
-    preempted: Annotated[I32, "N"]  # stack of preempted pieces; its height is counters[counter.PREEMPTED]
-    preempted_height: Annotated[I32, "C+1"]  # by level, the height of that stack before the preemptions of the level
+    nb_preempted: Annotated[I32, "P"]  # number of pieces of Offer(pair) that other pairs preempt
+    preempted: Annotated[I32, "N"]  # stack of preempted pieces; its height is the counter PREEMPTED
+    preempted_height: Annotated[I32, "C+1"]  # by level, the height of `preempted` before the level
     preemption_reason: Annotated[U64, "P*W"]  # explanation of the preemption by a pair, as a set of levels
     # single colours (3.2, 4.2)
-    half_edges: I32  # (K,): sides of free pieces with a colour
-    demanded_edges: Annotated[I32, "K"]  # known sides of empty cells with a colour
-    colour_offer: I32  # (K,): free pieces with a colour
-    colour_demand: Annotated[I32, "K"]  # empty cells with a known side of a colour
+    half_edges: I32  # (K,): number of sides of free pieces with a colour
+    demanded_edges: Annotated[I32, "K"]  # number of known sides of empty cells with a colour
+    colour_offer: I32  # (K,): number of free pieces with a colour
+    colour_demand: Annotated[I32, "K"]  # number of empty cells with a known side of a colour
     # frames of the search, by level
     frame_cell: Annotated[I32, "C+1", -1]  # the cell chosen
-    frame_pair: Annotated[I32, "C+1"]  # the pair whose pieces were listed; -1 - colour where it was a single colour
-    frame_next: Annotated[I32, "C+1"]  # index of the next value to try
-    frame_end: Annotated[I32, "C+1"]  # end of the level's values
+    frame_pair: Annotated[I32, "C+1"]  # the pair whose pieces were listed, or -1 - colour for a single colour
+    frame_next: Annotated[I32, "C+1"]  # index in `values` of the next value to try
+    frame_end: Annotated[I32, "C+1"]  # where the level's values end in `values`
     values: Annotated[I32, "values"]  # piece*4 + rotation to try, level after level
     value_probability: Annotated[npt.NDArray[np.float64], "values"]  # the probability of each value
-    conflict: Annotated[U64, "(C+1)*W"]  # levels that explain the failures so far
+    conflict: Annotated[U64, "(C+1)*W"]  # conflict sets: levels that explain the failures so far
     pairs_before: Annotated[I32, "(C+1)*4"]  # `cell_pair_count` of the neighbour at each side before the placement
     # other
     explanation: Annotated[U64, "W"]  # levels that explain the last contradiction
@@ -277,17 +277,17 @@ class State(NamedTuple):
 
 
 def empty_state(tables: Tables, options: Options, *, any_pair: bool = True, seed: int = 0) -> State:
-    """The state of the empty board, before `lns.exact.colorpairs.kernel.prepare` places the rim and the clues.
+    """Make the state of the empty board, before `lns.exact.colorpairs.kernel.prepare` places the rim and the clues.
 
     ``any_pair``: at every node some cell demands a pair, because the board has a frame. ``seed``: for random choices.
     """
     cells, pairs, words, colours = tables.cells, len(tables.pair_first), tables.words, tables.colours
     offer = np.diff(tables.pair_piece_start).astype(np.int32)
     if not options.opposite:
-        offer[tables.pair_span == 2] += 1 << 20  # more pieces than cells, so the pair causes no deduction
+        offer[tables.pair_span == 2] += 1 << 20  # more pieces than cells, so that the pair causes no deduction
     longest = int(np.diff(tables.pair_oriented_start).max(initial=4))
     extra = 0
-    if not any_pair:  # values of single colours, and of all pieces at the start of each part of the board
+    if not any_pair:  # room for the values of single colours, and for all pieces at the start of each part
         longest = max(longest, int(np.diff(tables.colour_oriented_start)[:-1].max(initial=0)))
         begins = (tables.neighbour.reshape(-1, 4)[:, [UP, LEFT]] < 0).all(axis=1)  # each part of the board has one
         extra = 4 * tables.pieces * int(begins.sum())

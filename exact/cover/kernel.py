@@ -1,9 +1,9 @@
 """Knuth's dancing cells: exact cover with colours and copies on sparse sets, as a paused search that counts nodes.
 
 The search is that of xcover's ``dancing_cells.py``, which counts no nodes; C2 to C9 are the steps of Knuth's Algorithm
-C. The options of an item are ``member[start[i]:start[i]+size[i]]``. Removing one swaps it behind the end, so restoring
-the sizes undoes all removals. The item of a kind of equal pieces stays until its last copy is placed. The test of empty
-zones is that of Perrin & Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III.
+C. The options of item i are ``member[start[i]:start[i]+size[i]]``. Removing an option swaps it behind the end, so
+restoring the sizes undoes all removals. The item of a kind of equal pieces stays active until the last of these pieces
+is placed. The test of empty zones is that of Perrin & Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LEVEL, DESCENDING, PRUNED, BRANCHES, DEEPEST, COUNTERS = range(3, 9)
 NOTHING = -1
 SOLVED, STUCK = -1, -2
 OPTIONAL = 1 << 20
-"""Taken from `CoverState.need` of a kind of which pieces may be left over, so that it is never due."""
+"""Subtracted from `CoverState.need` of a kind whose pieces may be left over, so that it need not be covered."""
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
@@ -29,27 +29,27 @@ Longs = npt.NDArray[np.int64]
 
 class Problem(NamedTuple):
     """An exact cover problem. A *node* of the matrix is an item of an option. Items from ``kinds`` on are kinds of
-    equal pieces, of which an option has one as its last item.
+    equal pieces; the last item of an option may be the kind of its piece.
 
     O: options, M: nodes, I: items, E: cells to be filled, K: kinds.
     """
 
-    begin: Ints  # (O+1,): first node of each option, and the end
+    begin: Ints  # (O+1,): first node of each option, and the end of the last
     item: Ints  # (M,): item of a node
     option: Ints  # (M,): option of a node
     start: Ints  # (I+1,): where the list of an item begins in `listed` and in `CoverState.member`
     listed: Ints  # (M,): nodes, item after item
     colour: Ints  # (M,): colour of a node, 0 = none
-    images: Ints  # (O,): solutions that an option stands for by symmetry; () = one
-    beside: Ints  # (E, 4): the cells next to each cell, -1 = none; the cells are the first items
-    pieces: Ints  # (K,): cells of a piece of each kind
+    images: Ints  # (O,): solutions that an option stands for by symmetry; () = one each
+    beside: Ints  # (E, 4): the cell on each side of a cell, -1 = none; cells are the first items
+    pieces: Ints  # (K,): number of cells of a piece of each kind
     kinds: int  # the first item that is a kind
     zones: bool = False  # reject options that leave a zone of cells which no pieces can fill
     dead_ends: bool = True  # reject options that leave an item which cannot be covered
 
 
 def make_problem(begin: Ints, item: Ints, items: int, **fields: Any) -> Problem:
-    """A problem of ``items`` items; the fields that are not given are those of plain exact cover."""
+    """Make a problem of ``items`` items; fields that are not given are set for plain exact cover."""
     none = np.zeros(0, dtype=np.int32)
     plain: dict[str, Any] = {"colour": np.zeros_like(item), "images": none, "pieces": none, "kinds": items}
     plain["beside"] = none.reshape(0, 4)
@@ -64,32 +64,32 @@ def make_problem(begin: Ints, item: Ints, items: int, **fields: Any) -> Problem:
 
 
 class CoverState(NamedTuple):
-    """The state of a paused search; a level is a number of choices. L: levels."""
+    """The state of a paused search; a level is the number of choices made before it. L: levels."""
 
-    size: Ints  # (I,): options left for an item
-    member: Ints  # (M,): nodes, item after item
-    place: Ints  # (M,): where a node is in `member`
-    active: Ints  # (I,): items; the first `active_count[0]` are not covered
-    active_at: Ints  # (I,): where an item is in `active`
-    active_count: Ints  # (1,)
-    need: Ints  # (I,): how often an item must still be covered; 0 for a secondary one, which takes one colour
+    size: Ints  # (I,): number of options left for an item
+    member: Ints  # (M,): nodes, item after item; removed nodes lie behind the rest of their item
+    place: Ints  # (M,): index of a node in `member`
+    active: Ints  # (I,): items; the first `active_count[0]` are active: not covered yet
+    active_at: Ints  # (I,): index of an item in `active`
+    active_count: Ints  # (1,): number of active items
+    need: Ints  # (I,): how often an item must still be covered; 0 for a secondary item, which takes one colour
     sizes: Annotated[Ints, ("L", "I")]  # by level, `size` before the choice
     actives: Annotated[Ints, "L"]  # by level, `active_count` before the choice
     chosen: Annotated[Ints, "L", NOTHING]  # by level, the option chosen or tried last, or NOTHING
     next_try: Annotated[Ints, "L"]  # by level, index in `tries` of the next option
-    end_try: Annotated[Ints, "L"]  # by level, end of its options in `tries`
+    end_try: Annotated[Ints, "L"]  # by level, where the options of the level end in `tries`
     tries: Annotated[Ints, "L * options of an item"]  # options to try, level after level
-    rank: Ints  # (O,): options of an item are tried in this order; () = as they are listed
+    rank: Ints  # (O,): options of an item are tried by increasing rank; () = as listed
     per_level: Annotated[Longs, "L"]  # nodes of the search tree by level
     first: Annotated[Ints, "L-1"]  # the options of the first solution
     seen: Annotated[npt.NDArray[np.bool_], "E"]  # workspace of `zones_fit`
     waiting: Annotated[Ints, "E"]  # workspace of `zones_fit`
     sums: Annotated[npt.NDArray[np.bool_], "E+1"]  # workspace of `zones_fit`
-    counters: Annotated[Longs, COUNTERS]  # see the names above
+    counters: Annotated[Longs, COUNTERS]  # by the names above and those of `lns.exact.driver`
 
 
 def new_state(problem: Problem, choices: int, need: Ints, *, rank: Ints | None = None, root: int = 0) -> CoverState:
-    """The state with nothing chosen; ``choices``: most options of a solution.
+    """Make the state with nothing chosen; ``choices``: most options of a solution.
 
     ``root`` is 1 if the root counts as a node, as in Jolivet 2008, else 0.
     """
@@ -114,7 +114,7 @@ def new_state(problem: Problem, choices: int, need: Ints, *, rank: Ints | None =
 
 
 def last_choice(state: CoverState) -> tuple[int, int, bool]:
-    """Level and option of the choice tried last, and whether it stays: the search goes on below it."""
+    """Return level and option of the choice tried last, and whether the search goes on below it."""
     level = int(state.counters[LEVEL])
     stays = state.chosen[level] == NOTHING
     at = level - 1 if stays else level
@@ -133,7 +133,7 @@ def deactivate(state, item):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def remove_node(state, problem, node, item):  # type: ignore[no-untyped-def]
-    """Swap a node behind the end of the list of its item; False if it is behind it already."""
+    """Swap a node behind the end of its item's list; return False if it is there already."""
     end = problem.start[item] + state.size[item] - 1
     at = state.place[node]
     if at > end:
@@ -147,7 +147,7 @@ def remove_node(state, problem, node, item):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def remove_option(state, problem, option):  # type: ignore[no-untyped-def]
-    """Remove an option from the lists of all active items; False if one of them cannot be covered any more."""
+    """Remove an option from the lists of its active items; return False if one of them cannot be covered any more."""
     feasible = True
     for node in range(problem.begin[option], problem.begin[option + 1]):
         i = problem.item[node]
@@ -158,7 +158,7 @@ def remove_option(state, problem, option):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def commit(state, problem, option):  # type: ignore[no-untyped-def]
-    """C6, C7: cover the items of an option; False if another item cannot be covered any more."""
+    """C6, C7: cover the items of an option; return False if another item cannot be covered any more."""
     feasible = True
     for node in range(problem.begin[option], problem.begin[option + 1]):
         i, own_colour = problem.item[node], problem.colour[node]
@@ -178,11 +178,11 @@ def commit(state, problem, option):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def choose(state, problem):  # type: ignore[no-untyped-def]
-    """C2: the first active item with the fewest options; SOLVED if all are covered, STUCK if none can be chosen.
+    """C2: return the first active item with the fewest options; SOLVED if all are covered, STUCK if none is eligible.
 
-    Kinds with more than one piece left are not chosen: exactly one option of a solution must cover the item, so that
-    every solution is found once, whichever way equal pieces are swapped. Without ``dead_ends`` items that have no
-    option are passed over, as in the report.
+    An item is eligible if exactly one more option must cover it, so not a kind with several pieces left. Every solution
+    is therefore found once, not once for each exchange of equal pieces. Without ``dead_ends``, items without an
+    option are passed over, as in the report of Perrin & Beaujard.
     """
     best, fewest, is_open = -1, np.int32(2147483647), False
     for at in range(state.active_count[0]):
@@ -238,7 +238,7 @@ def zones_fit(state, problem):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def list_tries(state, problem, item, level):  # type: ignore[no-untyped-def]
-    """Write the options of an item to ``tries``, ordered by rank, and save the lists before the choice."""
+    """Write the options of an item to ``tries``, ordered by rank, and save the sizes of all lists before the choice."""
     begin = state.end_try[level - 1] if level > 0 else 0
     end = begin
     for place in range(problem.start[item], problem.start[item] + state.size[item]):
@@ -257,7 +257,7 @@ def list_tries(state, problem, item, level):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def count_solution(state, problem, level):  # type: ignore[no-untyped-def]
-    """Count the options chosen below ``level``, and keep the first solution."""
+    """Count the solution of the options chosen at the levels before ``level``, and keep the first solution."""
     stands_for = 1
     for earlier in range(level):
         if len(problem.images):
@@ -277,7 +277,7 @@ def backtrack(state, level):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def change_need(state, problem, option, change):  # type: ignore[no-untyped-def]
-    """Take the piece of an option, or put it back."""
+    """Change the number of pieces left of the kind of an option: -1 if one is placed, 1 if it is taken back."""
     last = problem.item[problem.begin[option + 1] - 1]
     if last >= problem.kinds:
         state.need[last] += change
@@ -287,8 +287,8 @@ def change_need(state, problem, option, change):  # type: ignore[no-untyped-def]
 def advance(state, problem, budget, stop_at_first):  # type: ignore[no-untyped-def]
     """Go on for ``budget`` nodes, or to the end, or to the next solution if ``stop_at_first``.
 
-    A node is an option that is tried, a branch is one below which the search goes on (and the root).
-    ``counters[PRUNED]`` counts those that only the test of zones rejects.
+    A node is an option that is tried; a branch is the root or a node below which the search goes on.
+    ``counters[PRUNED]`` counts the nodes that only the test of zones rejects.
     """
     counters = state.counters
     spent = 0
@@ -315,7 +315,7 @@ def advance(state, problem, budget, stop_at_first):  # type: ignore[no-untyped-d
             continue
         option = state.tries[state.next_try[level]]
         state.next_try[level] += 1
-        for item in range(len(state.size)):  # C8
+        for item in range(len(state.size)):  # C8: restore the sizes
             state.size[item] = state.sizes[level, item]
         state.active_count[0] = state.actives[level]
         counters[NODES] += 1

@@ -2,11 +2,11 @@
 
 Every option covers its piece and its cell. An inner edge is written in one of three codes (``k`` colours):
 
-- ``unary``: k items an edge; for colour j the upper or left piece covers item j, the other piece all others;
-- ``binary``: about log2 k items; one piece covers those of the bits of j, the other their complement;
-- ``colours``: one secondary item an edge, which takes j as its colour (Knuth's exact cover with colours, XCC).
+- ``unary``: k items per edge; for colour j the upper or left piece covers item j, the other piece all others;
+- ``binary``: about log2 k items; one piece covers the items of the 1-bits of j, the other piece all others;
+- ``colours``: one secondary item per edge, which takes j as its colour (Knuth's exact cover with colours, XCC).
 
-It is searched by the kernel of this project (`dlx`, `dlx:binary`, `xcc:counted`) or by the library xcover (`xcc`).
+The search is that of this project's kernel (`dlx`, `dlx:binary`, `xcc:counted`) or of the library xcover (`xcc`).
 """
 
 from __future__ import annotations
@@ -43,38 +43,38 @@ MAX_NODES_XCOVER = 4_000_000
 class CoverModel:
     """An exact cover problem. Items are numbered: pieces, cells, edges; a *node* is an item of an option.
 
-    Of pieces that have copies those of which any number may lie on the board have no item; the others come last.
+    If pieces have copies, a piece that may be placed any number of times has no item; the other pieces come last.
     """
 
     puzzle: Puzzle
     primary: int  # items 0 to ``primary`` - 1 must be covered exactly once; the others take one colour
     items: int  # number of all items
-    begin: IntArray  # int32 (options + 1,): first node of each option, and the end
+    begin: IntArray  # int32 (options + 1,): first node of each option, and the end of the last
     item: IntArray  # int32 (nodes,): the item of each node, option after option
-    colour: IntArray  # int32 (nodes,): its colour, 0 = none
+    colour: IntArray  # int32 (nodes,): the colour of each node, 0 = none
     cell: IntArray  # int32 (options,): the cell of each option
-    oriented: IntArray  # int32 (options,): the oriented piece (piece*4 + rotation) that it places there
+    oriented: IntArray  # int32 (options,): the oriented piece (piece*4 + rotation) of each option
     copies: IntArray  # int32 (kinds,): how often the piece of each of the last items may be placed; () without copies
 
     @property
     def need(self) -> IntArray:
-        """How often each item must be covered, see `lns.exact.cover.kernel.CoverState`."""
+        """The number of times each item must be covered, see `lns.exact.cover.kernel.CoverState`."""
         need = (np.arange(self.items) < self.primary).astype(np.int32)
         need[self.items - len(self.copies) :] = self.copies - kernel.OPTIONAL
         return need
 
     def board(self, options: npt.NDArray[np.int32] | list[int]) -> Board:
-        """The board of a set of options."""
+        """Return the board that a set of options fills."""
         return Board.empty(self.puzzle).with_pieces(self.cell[options], self.oriented[options])
 
 
 def _rows(
     puzzle: Puzzle, covered: npt.NDArray[np.bool_], *, all_four: bool = False, most: int
 ) -> list[tuple[IntArray, npt.NDArray[np.intp]]]:
-    """The placements of each cell, and its sides with an inner edge. Raises InputError for more nodes than ``most``."""
+    """List the placements of each cell and its sides on inner edges. Raises InputError for more nodes than ``most``."""
     lengths = covered.sum(axis=2)
     fixed = {clue.cell for clue in puzzle.fixed}
-    known: dict[object, IntArray] = {}  # allowed placements by what they depend on
+    known: dict[object, IntArray] = {}  # allowed placements by required sides and clue cell
     cells, nodes = list[tuple[IntArray, npt.NDArray[np.intp]]](), 0
     for cell in range(puzzle.cells):
         check_time()
@@ -93,10 +93,10 @@ def _rows(
 
 
 def build(puzzle: Puzzle, code: str, *, all_four: bool = False, most: int = MAX_NODES) -> CoverModel:
-    """The exact cover problem of a puzzle, in one of the `CODES`.
+    """Build the exact cover problem of a puzzle, in one of the `CODES`.
 
     ``all_four`` includes the rotations of symmetric pieces that look equal. Raises InputError if the matrix has more
-    nodes than ``most``; that is known before it is made.
+    nodes than ``most``, before the matrix is made.
     """
     numbers, covered = _codes(puzzle, code)
     per_edge, cells = covered.shape[2], _rows(puzzle, covered, all_four=all_four, most=most)
@@ -131,11 +131,11 @@ def build(puzzle: Puzzle, code: str, *, all_four: bool = False, most: int = MAX_
 
 
 _FIRST = (RIGHT, DOWN)
-"""The piece with the edge on this side covers the items of the colour, the piece beyond it the complement."""
+"""On these sides, a piece covers the edge's items of its colour; on other sides, it covers the edge's other items."""
 
 
 def _codes(puzzle: Puzzle, code: str) -> tuple[IntArray, npt.NDArray[np.bool_]]:
-    """By colour of the puzzle the colour of an item, and by side and colour which items of an edge a piece covers."""
+    """Return the item colour of each puzzle colour, and which items of an edge a piece covers, by side and colour."""
     palette = np.setdiff1d(puzzle.oriented, GREY)
     numbers = np.arange(len(palette))[:, None]
     bits = np.arange({"unary": len(palette), "binary": max(0, len(palette) - 1).bit_length(), "colours": 1}[code])
@@ -157,7 +157,7 @@ class PausedCover(CountedSearch):
 
     @property
     def explored(self) -> float:
-        levels = int(self.counters[kernel.LEVEL] + 1 - self.counters[kernel.DESCENDING])  # without one not entered yet
+        levels = int(self.counters[kernel.LEVEL] + 1 - self.counters[kernel.DESCENDING])  # levels that are entered
         following, end = self.state.next_try[:levels].tolist(), self.state.end_try[:levels].tolist()
         begin = [0, *end]
         return explored_share((following[at] - begin[at] - 1, end[at] - begin[at]) for at in range(levels))
@@ -196,9 +196,9 @@ class Cover(PausedCover):
 
 
 def run_xcover(puzzle: Puzzle, request: Request) -> Outcome:
-    """The solver 'xcc': exact cover with colours by xcover, in a child process. It does not report its nodes.
+    """Run the solver 'xcc': exact cover with colours by xcover, in a child process, without a count of nodes.
 
-    It compiles itself at its first import, in some 10 s, and keeps the machine code. Raises InputError without xcover,
+    xcover compiles itself at its first import, in about 10 s, and keeps its code. Raises InputError without xcover,
     with a budget of nodes or if the matrix is too large, and ChildProcessError if the library crashes.
     """
     require("cover", "the solver xcc")
@@ -208,7 +208,7 @@ def run_xcover(puzzle: Puzzle, request: Request) -> Outcome:
 
 
 def library_covers(options: list[list[str]], primary: list[str], secondary: list[str]) -> Iterator[list[int]]:
-    """The exact covers that xcover finds, as numbers of options; an item of an option may be ``item:colour``."""
+    """Yield the exact covers that xcover finds, as lists of option numbers; a coloured item is ``item:colour``."""
     from xcover import covers
 
     if {item.split(":")[0] for option in options for item in option}.issuperset(primary):
@@ -217,7 +217,7 @@ def library_covers(options: list[list[str]], primary: list[str], secondary: list
 
 
 def cover_by_library(emit: Emit, puzzle: Puzzle, request: Request) -> None:
-    """The task of the child process: reports the size of the model, the first solution, progress, and the end."""
+    """Run xcover in the child process; report the size of the model, solutions, progress and the end."""
     reporter = Reporter(emit, puzzle, request, "xcover", duplicates_distinct=True)
     model = build(puzzle, "colours", most=MAX_NODES_XCOVER)
     nodes = [f"{item}:{colour}" if colour else str(item) for item, colour in zip(model.item, model.colour, strict=True)]

@@ -1,4 +1,4 @@
-"""Compiled code: decorators of kernels, the cache of their machine code, sets as bit vectors, and states of arrays."""
+"""Compiled code: decorators of kernels, the cache of their machine code, sets as bit vectors, allocation of states."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _Made = TypeVar("_Made")
 
 
 def allocate(kind: Callable[..., _Made], sizes: dict[str, int], **given: Any) -> _Made:
-    """A NamedTuple of arrays: those ``given``, and others for fields ``Annotated[array type, shape, fill]``.
+    """Make a NamedTuple of the arrays ``given`` and new ones for its fields ``Annotated[array type, shape, fill]``.
 
     A shape is a number, a name of ``sizes``, or a tuple of these; arrays without ``fill`` are filled with 0.
     """
@@ -25,7 +25,7 @@ def allocate(kind: Callable[..., _Made], sizes: dict[str, int], **given: Any) ->
 
 @cache
 def _fields(kind: Callable[..., Any]) -> dict[str, tuple[Any, tuple[int | str, ...], int]]:
-    """Data type, shape and fill of the fields that say them."""
+    """Return data type, shape and fill of the annotated fields, by name."""
     found = {}
     for name, hint in get_type_hints(kind, include_extras=True).items():
         if get_origin(hint) is Annotated:

@@ -5,7 +5,7 @@ leave stale machine code in use. Each kernel module gets a cache directory whose
 kernels and of all definitions that they mention, directly or indirectly: callees, the constants that numba freezes, the
 NamedTuples of their arguments. Names are followed through absolute imports, also those under TYPE_CHECKING; the linter
 bans relative ones. Other Python code and docstrings are not part of the hash: editing them recompiles only the kernels
-of the same file, which numba compares as a whole.
+of the same file, because numba checks the whole file for changes.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvid
 from lns.exact.file_lock import try_lock, unlock
 
 _numba_config: Any = config  # numba makes its options at run time, so a type checker does not know them
-_MAX_WAIT_S, _POLL_S = 300.0, 0.05  # while another process compiles the same kernel
-ROOT = Path(__file__).absolute().parents[__name__.count(".")]  # of the folder of lns; a link is not followed
-_IS_INSTALLED = ROOT.name in ("site-packages", "dist-packages")  # other projects lie beside it
+_MAX_WAIT_S, _POLL_S = 300.0, 0.05  # longest wait for a process that compiles the same kernel, and pause
+ROOT = Path(__file__).absolute().parents[__name__.count(".")]  # the folder that holds lns; links are not followed
+_IS_INSTALLED = ROOT.name in ("site-packages", "dist-packages")  # then ROOT holds other projects too
 _DECORATORS = "lns.exact.kernels.jit"  # the module of the decorators that make a function a kernel
 
 
 class _Locator(UserProvidedCacheLocator):
-    """Numba's own takes no directory that cannot be written."""
+    """A locator that, unlike numba's own, accepts a directory that cannot be written."""
 
     def ensure_cache_path(self) -> None:
         with suppress(OSError):
@@ -50,16 +50,16 @@ class _Serializer(CompileResultCacheImpl):
 
 
 class KernelCache(FunctionCache):
-    """Numba's cache, made robust, shared between processes, and read where it cannot be written.
+    """Numba's cache on disk, robust against damaged and read-only files, and shared between processes.
 
-    A file that cannot be read is compiled again; a file that cannot be written is left out. If several processes need
-    the same kernel, one holds a lock and compiles, and the others wait for its machine code: without that, each worker
-    of a first run would spend half a minute and some hundred megabytes on the same code. A process that has waited
-    `_MAX_WAIT_S` once, for example for a process that was stopped, does not wait again.
+    A kernel whose file cannot be read is compiled again; a file that cannot be written is left out. If several
+    processes need the same kernel, one holds a lock and compiles, and the others wait for its machine code: otherwise
+    each worker of a first run would spend half a minute and some hundred megabytes on the same code. A process that has
+    waited `_MAX_WAIT_S` once, for example for a process that was stopped, does not wait again.
     """
 
     _impl_class = _Serializer
-    may_wait = True  # of this process, for all kernels
+    may_wait = True  # whether this process may wait, for any kernel
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
@@ -67,12 +67,12 @@ class KernelCache(FunctionCache):
         self._lock: IO[bytes] | None = None  # the locked file while this process compiles
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The machine code for a signature from disk. None asks numba to compile it, possibly after a wait."""
+        """Return the machine code for a signature from disk, possibly after a wait; None makes numba compile it."""
         machine_code = self._load(sig, target_context)
         if machine_code is None:
             waited = self._acquire_lock()
             machine_code = self._load(sig, target_context)
-            if machine_code is not None or waited:  # what was waited for and cannot be saved, all compile at once
+            if machine_code is not None or waited:  # if the other process could not save it, all compile at once
                 self._release_lock()
         return machine_code
 
@@ -85,7 +85,7 @@ class KernelCache(FunctionCache):
             return None
 
     def unlocking_on_failure(self, compile_: Callable[..., Any]) -> Callable[..., Any]:
-        """``compile_`` that releases the lock if it raises; after a success `save_overload` releases it."""
+        """Wrap ``compile_`` to release the lock if it raises; after a success `save_overload` releases it."""
 
         def compiled(*args: Any) -> Any:
             try:
@@ -113,7 +113,7 @@ class KernelCache(FunctionCache):
             return False
 
     def _acquire_lock(self) -> bool:
-        """Lock this kernel, if there are locks. Returns whether another process had to be waited for."""
+        """Lock this kernel, if locks are available; return whether another process held the lock before."""
         if self._lock is not None or not KernelCache.may_wait:
             return False
         try:
@@ -139,10 +139,10 @@ class KernelCache(FunctionCache):
 
 @cache
 def cache_directory(module: str) -> Path | None:
-    """The directory with the machine code of a module's kernels, by its dotted name.
+    """Return the directory with the machine code of the kernels of a module, given by its dotted name.
 
-    It is named by `source_key`, in `cache_base`. If a place before that cannot be written and has machine code of an
-    earlier run, it is the directory there. None if there is neither.
+    It is named by `source_key` and lies in `cache_base`, or in a place listed before `cache_base` that cannot be
+    written but holds machine code of an earlier run. None if there is neither.
     """
     key, edited = source_key(module), Path(sys.modules[module].__file__ or "").stat().st_mtime
     with suppress(OSError):
@@ -151,13 +151,13 @@ def cache_directory(module: str) -> Path | None:
             if place == cache_base():
                 directory.mkdir(parents=True, exist_ok=True)
                 return directory
-            if any(index.stat().st_mtime >= edited for index in directory.rglob("*.nbi")):  # numba takes no older one
+            if any(index.stat().st_mtime >= edited for index in directory.rglob("*.nbi")):  # numba ignores older files
                 return directory
     return None
 
 
 def _of_checkout(place: Path) -> Path:
-    """The directory, which may not exist yet, of what this checkout compiles.
+    """Return the directory in ``place`` of the machine code of this checkout; it may not exist yet.
 
     Numba finds machine code by the path of its source, so two checkouts cannot share it.
     """
@@ -167,11 +167,11 @@ def _of_checkout(place: Path) -> Path:
 
 @cache
 def cache_base() -> Path | None:
-    """The directory of all new machine code, made if it does not exist.
+    """Return the directory of all new machine code, and make it if it does not exist.
 
     It is the first of ``$NUMBA_CACHE_DIR/lns``, ``$XDG_CACHE_HOME/lns`` (by default ``~/.cache/lns``) and a directory
-    of this user in ``$TMPDIR`` (by default ``/tmp``) that can be written. None if there is none, or if other users can
-    write the last: then every process compiles for itself what is not compiled yet.
+    of this user in ``$TMPDIR`` (by default ``/tmp``) that can be written; the last must not be writable for others.
+    None if there is no such directory: then every process compiles what is not on disk for itself.
     """
     for place in _places():
         with suppress(OSError):
@@ -183,10 +183,10 @@ def cache_base() -> Path | None:
 
 
 def _places() -> list[Path]:
-    """Where machine code may be, see `cache_base`; the directories need not exist."""
+    """Return where machine code may be, see `cache_base`; the directories need not exist."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 (Path.expanduser may raise)
     folders = [os.environ.get("NUMBA_CACHE_DIR", ""), home]
-    places = [Path(folder) / "lns" for folder in folders if folder and folder[0] != "~"]  # a user without a home
+    places = [Path(folder) / "lns" for folder in folders if folder and folder[0] != "~"]  # "~": no home directory
     shared = Path(os.environ.get("TMPDIR") or "/tmp") / f"lns-cache-{os.getuid()}"
     return [*places, shared] if not os.path.lexists(shared) or _is_private(shared) else places
 
@@ -200,7 +200,7 @@ def _is_private(directory: Path) -> bool:
 def is_compiled(module: str) -> bool:
     """Whether machine code of all kernels of a module, without those that are inlined, is on disk.
 
-    It is not on the first run after an install or an edit, also if that run was stopped before the end.
+    After an install or an edit it is not, until one run has compiled all of them.
     """
     kernels = (each for each in vars(import_module(module)).values() if getattr(each, "__module__", "") == module)
     caches = [each._cache for each in kernels if isinstance(getattr(each, "_cache", None), KernelCache)]
@@ -208,7 +208,7 @@ def is_compiled(module: str) -> bool:
 
 
 def saved_kernels() -> int:
-    """Number of kernels whose machine code is on disk, of all versions of this checkout.
+    """Return the number of kernels whose machine code is on disk, of all versions of this checkout.
 
     It grows while a process of this checkout compiles.
     """
@@ -222,7 +222,7 @@ def saved_kernels() -> int:
 
 @cache
 def source_key(module: str) -> str:
-    """16 hexadecimal digits that change whenever the machine code of a module, by its dotted name, may change."""
+    """Return 16 hexadecimal digits that change whenever the machine code of a module (dotted name) may change."""
     waiting = [(module, name) for name in kernels_of(module) or ()]
     visited: set[tuple[str, str]] = set()
     definitions: set[tuple[str, str]] = set()
@@ -247,9 +247,9 @@ def source_key(module: str) -> str:
 
 
 def kernels_of(module: str) -> list[str] | None:
-    """Names of the kernels of a module, by its dotted name; None if it is no module of this project.
+    """Return the names of the kernels of a module (dotted name); None if it is no module of this project.
 
-    They are the functions with a decorator of `lns.exact.kernels.jit`.
+    Kernels are the functions with a decorator of `lns.exact.kernels.jit`.
     """
     if _path_of(module) is None:
         return None
@@ -283,7 +283,7 @@ def _source(module: str) -> _Source:
 
 
 def _defines(statement: ast.stmt) -> frozenset[str]:
-    """The names that a top-level statement may define or change: all names in it, unless it is known to define few."""
+    """Return the names a top-level statement may define: function, class, targets of an assignment, else all names."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return frozenset({statement.name})
     names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
@@ -299,7 +299,7 @@ def _names(statement: ast.stmt) -> frozenset[str]:
 
 @cache
 def _text(statement: ast.stmt) -> str:
-    """A definition as text, without layout, comments and docstrings."""
+    """Return a definition as text, without layout, comments and docstrings."""
     for node in ast.walk(statement):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node, clean=False) is not None:
             del node.body[0]
@@ -308,7 +308,7 @@ def _text(statement: ast.stmt) -> str:
 
 @cache
 def _path_of(module: str) -> Path | None:
-    """The file of a module of this project; None for every other name."""
+    """Return the file of a module of this project; None for every other name."""
     parts = module.split(".")
     if _IS_INSTALLED and parts[0] != "lns":
         return None

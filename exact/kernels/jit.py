@@ -1,13 +1,12 @@
-"""How kernels are compiled with numba.
+"""Decorators that compile kernels with numba.
 
 A kernel is a function that one of the decorators here compiles: `kernel`, `inline_kernel`, `flat_kernel` or
-`inline_flat_kernel`. No other module of the project uses numba's own decorators. `lns.exact.kernels.cache` keeps the
-machine code.
+`inline_flat_kernel`. No other module of the project uses numba's own decorators, except ``cuda.jit`` for a GPU.
+`lns.exact.kernels.cache` keeps the machine code.
 
-When numba is upgraded: all decorators use private parts of numba, and pyproject.toml caps its version for
-that reason. Install the new version and run tests/support, which uses them. Compare the node counts of
-``python -m tests.trajectories`` and the speed of a search before and after. Only then raise the cap in
-pyproject.toml and relock requirements.lock.
+All decorators use private parts of numba, so pyproject.toml caps its version. To upgrade numba, install the new version
+and run tests/support, which uses the decorators. Compare the node counts of ``python -m tests.trajectories`` and the
+speed of a search before and after. Only then raise the cap in pyproject.toml and relock requirements.lock.
 """
 
 from __future__ import annotations
@@ -33,13 +32,13 @@ def kernel(function: _Kernel) -> _Kernel:
     The machine code releases the GIL, divides by numpy's rules (``error_model="numpy"``) and uses no fastmath. It is
     compiled at the first call with each combination of argument types, or loaded from the directory that
     `lns.exact.kernels.cache.cache_directory` gives. The function must be at the top level of its module, which must
-    import this decorator by name. With ``NUMBA_DISABLE_JIT=1`` it is returned as it is.
+    import this decorator by name. With ``NUMBA_DISABLE_JIT=1`` the function is returned as it is.
     """
     return _compile(function, {})
 
 
 def _compile(function: _Kernel, options: dict[str, bool]) -> _Kernel:
-    """`kernel` with further options of numba."""
+    """Apply `kernel` with further options of numba."""
     if numba_config.DISABLE_JIT:
         return function
     expected = kernels_of(function.__module__)
@@ -61,20 +60,20 @@ def _compile(function: _Kernel, options: dict[str, bool]) -> _Kernel:
 def inline_kernel(function: _Kernel) -> _Kernel:
     """Decorator: like `kernel`, for a small function that LLVM inlines into every caller.
 
-    It has no cache of its own: its machine code is part of that of its callers. What Python needs to call it is left
-    out, as it takes long to compile for NamedTuples of many arrays; a call from Python compiles the function again.
+    It has no cache of its own: its machine code is part of that of its callers. The wrapper for calls from Python is
+    left out, as it takes long to compile for NamedTuples of many arrays; a Python call compiles the function again.
     """
     return _inlined(function, {})
 
 
 def _inlined(function: _Kernel, options: dict[str, bool]) -> _Kernel:
-    """`inline_kernel` with further options of numba."""
+    """Apply `inline_kernel` with further options of numba."""
     if numba_config.DISABLE_JIT:
         return function
     inlined = _njit(**_OPTIONS, **options, forceinline=True, no_cpython_wrapper=True)(function)
     callable_from_python = _njit(**_OPTIONS, **options)(function)
 
-    def add_overload(result: Any) -> None:  # numba's own makes it callable from Python too
+    def add_overload(result: Any) -> None:  # numba's own method adds the wrapper for Python
         inlined.overloads[tuple(result.signature.args)] = result
 
     inlined.add_overload = add_overload
@@ -85,9 +84,9 @@ def _inlined(function: _Kernel, options: dict[str, bool]) -> _Kernel:
 def flat_kernel(function: _Kernel) -> _Kernel:
     """Decorator: like `kernel`, without numba's reference counting.
 
-    For functions that allocate no memory and return only scalars, and that call only such functions (``flat_kernel`` or
-    ``inline_flat_kernel``). Reference counting costs an atomic operation at each use of an array inside a NamedTuple; a
-    search over 30 such arrays was 40 times slower with it.
+    For functions that allocate no memory, return only scalars, and call only functions with the same properties
+    (``flat_kernel`` or ``inline_flat_kernel``). Reference counting costs an atomic operation at each use of an array in
+    a NamedTuple; a search over 30 such arrays was 40 times slower with it.
     """
     return _compile(function, {"_nrt": False})
 

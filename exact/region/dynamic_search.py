@@ -1,18 +1,18 @@
-"""ColorPairs for regions: a tree search for a refill with at most r mismatches; flat arrays.
+"""ColorPairs for regions: a tree search over flat arrays for a refill with at most r mismatches.
 
-State, moves, pairs and the record of explanations are those of ColorPairs (`lns.exact.colorpairs`); a region without
-mismatches is the case r = 0. What spending adds:
+State, moves, pairs and explanations are those of ColorPairs (`lns.exact.colorpairs`), which allows no mismatch. To
+allow mismatches, the search adds:
 
 - Stages of a search scheme (`lns.exact.region.scheme`) limit where mismatches are spent. The cells of a stage are
   decided in a dynamic order (`_choose`).
-- Bound: the spent mismatches, for every open cell the least mismatches of a free piece on its known sides, and Demand -
-  Offer of pairs over the other cells, each counted once (`lns.exact.region.dynamic_explain.count_pairs`).
+- Bound: the sum of the mismatches spent, the least mismatches of a free piece on each open cell, and Demand - Offer of
+  pairs over the cells that may have no mismatch, each counted once (`lns.exact.region.dynamic_explain.count_pairs`).
 - Preemption and instantiation where a stage or the region has no mismatch left.
 
-A dead end is explained by decisions (`lns.exact.region.dynamic_explain`), of which one must change. The search jumps
-back to the last of them, and the others are added to the explanation of the failed value there. It stops at a depth
-where another task of a stage is pending. An empty explanation proves that there is no refill (P. Prosser, "Hybrid
-algorithms for the constraint satisfaction problem", Computational Intelligence 9, 1993).
+A set of decisions explains a dead end (`lns.exact.region.dynamic_explain`): one of them must change. The search jumps
+back to the last of them and adds the others to the explanation of the value that failed there. On the way it stops at a
+depth where another task of a stage is pending. An empty explanation proves that there is no refill (P. Prosser,
+"Hybrid algorithms for the constraint satisfaction problem", Computational Intelligence 9, 1993).
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from lns.exact.region.kernel import NO_TASK, SEARCHED, STARTED, balance_bound, b
 from lns.exact.region.scheme import SearchScheme
 from lns.exact.region.state import OUTSIDE, RIM, VACANT, RegionPlan, RegionState, Spending
 
-DOM_DEG = -1  # instead of a `Heuristic`: fewest candidates, divided by the open neighbours
+DOM_DEG = -1  # instead of a `Heuristic`: fewest candidates, divided by open neighbours + 1
 _NO_BITS = np.uint64(0)
-_WEIGHT = 60 << 4  # divisible by 1 to 5 (open neighbours + 1), and by 2 for each of 4 mismatches
+_WEIGHT = 60 << 4  # divisible by 1 to 5 (open neighbours + 1), then by 2 once per mismatch, up to 4 times
 
 # what the search does next: start a task of a stage; bound a node; try a candidate; jump back
 _START, _BOUND, _TRY, _JUMP = range(4)
@@ -55,8 +55,8 @@ def search_dynamic(
 ) -> None:
     """Continue until a refill is found (BEST), the search is complete (EXHAUSTED) or NODES reach ``node_budget``.
 
-    ``preempts``: None without preemption and instantiation, whose machine code is then left out. The search begins
-    after `lns.exact.region.kernel.start_search` with RUNNING = 0.
+    ``preempts``: None without preemption and instantiation, whose machine code is then left out. Call
+    `lns.exact.region.kernel.start_search` first.
     """
     counters = state.counters
     depth = failed = counters[counter.DEPTH]
@@ -103,7 +103,7 @@ def search_dynamic(
 def _start_stage(
     t: Tables, s: State, p: Spending, plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: int
 ) -> bool:
-    """Start the next pending task of a depth; False if none is left. Explains the tasks that it drops."""
+    """Start the next pending task of a depth and explain the tasks dropped before it; return False if none is left."""
     while True:
         outcome, stage = next_stage(plan, state, scheme, depth)
         if outcome == STARTED:
@@ -120,7 +120,7 @@ def _start_stage(
 
 @inline_flat_kernel
 def _enter(t: Tables, s: State, p: Spending, state: RegionState, depth: int) -> int:
-    """Begin a new node; returns what to do next."""
+    """Begin a new node and return what to do next."""
     explain.clear(t, s.conflict, depth)
     state.pending_before[depth] = -1
     if state.spent[depth] + state.bound[depth] * state.counters[counter.BALANCE] > state.counters[counter.ALLOWED]:
@@ -146,7 +146,7 @@ def _enter(t: Tables, s: State, p: Spending, state: RegionState, depth: int) -> 
 def _jump(
     t: Tables, s: State, p: Spending, plan: RegionPlan, state: RegionState, w: Switches, failed: int
 ) -> tuple[int, int]:
-    """Undo decisions to the last one that explains the dead end, or to a pending task; (depth, what to do next)."""
+    """Undo decisions to the last one that explains the dead end, or to a pending task; return depth and next action."""
     depth = failed
     target = explain.last_conflict(s, t.words, failed) if w.backjumping else failed - 1
     while depth > target:
@@ -183,7 +183,7 @@ def _conflict_is_complete(t: Tables, s: State, depth: int) -> bool:
 
 @inline_flat_kernel
 def _next_candidate(t: Tables, s: State, p: Spending, state: RegionState, depth: int) -> int:
-    """The next oriented piece for the cell of a depth, by increasing mismatches; -1 = none within its maximal level."""
+    """Return the next oriented piece for the cell of a depth, by increasing mismatches; -1 beyond its maximal level."""
     words = len(p.free)
     bits = state.bits[depth]
     while bits == _NO_BITS:
@@ -203,7 +203,7 @@ def _next_candidate(t: Tables, s: State, p: Spending, state: RegionState, depth:
 def _bound_and_choose(
     t: Tables, s: State, p: Spending, state: RegionState, w: Switches, preempts: bool | None, depth: int
 ) -> bool:
-    """Bound the mismatches at a node and choose its cell. False if a cap is exceeded; the conflict set explains it."""
+    """Bound the mismatches at a node and choose its cell; return False at a dead end, with its conflict set."""
     limit, in_stage, in_region = _least_mismatches(t, s, p, state, depth)
     stage_slack = min(state.cap[depth], state.counters[counter.ALLOWED]) - in_stage
     region_slack = state.counters[counter.ALLOWED] - in_region
@@ -262,14 +262,14 @@ def _bound_and_choose(
 
 @inline_flat_kernel
 def _least_mismatches(t: Tables, s: State, p: Spending, state: RegionState, depth: int) -> tuple[int, int, int]:
-    """The spent mismatches and the least ones of the open cells: (cap exceeded or NO_LIMIT, in the stage, in all)."""
+    """Update ``min_level``; return (cap exceeded or NO_LIMIT, spent + least mismatches in the stage, in the region)."""
     row = depth + 1
     stage = p.stage[depth]
     in_stage = in_region = state.spent[depth]
     region_cap = state.counters[counter.ALLOWED]
     stage_cap = min(state.cap[depth], region_cap)
     for cell in range(t.cells):
-        level = p.min_level[depth, cell]  # it never decreases
+        level = p.min_level[depth, cell]  # least mismatches never decrease
         p.min_level[row, cell] = level
         p.witness[row, cell] = p.witness[depth, cell]
         if level and s.grid[cell] < 0:
@@ -303,11 +303,11 @@ def _least_mismatches(t: Tables, s: State, p: Spending, state: RegionState, dept
 
 @inline_flat_kernel
 def _choose(t: Tables, s: State, p: Spending, w: Switches, depth: int, slack: int) -> Any:
-    """The cell of the stage to be decided at ``depth``.
+    """Return the cell of the stage to be decided at ``depth``.
 
-    DOM_DEG: the least weighted number of candidates, of which those with one more mismatch than necessary count half,
-    with two more a quarter, and so on, divided by the number of open neighbours plus one (Bessiere & Regin 1996). A
-    `Heuristic`: the pair of least urgency (Benoist & Bourreau 2008, 5.1), then by candidates.
+    DOM_DEG: the cell with the least weighted number of candidates, divided by its open neighbours plus one (Bessiere &
+    Regin 1996). A candidate with one mismatch more than necessary counts half, with two more a quarter, and so on. A
+    `Heuristic`: the cell whose pair has the least urgency (Benoist & Bourreau 2008, 5.1); ties as in DOM_DEG.
     """
     best, fewest, urgent = NO_CELL, 1 << 60, 1e300
     for cell in range(t.cells):
@@ -360,7 +360,7 @@ def place_piece(
 
 @inline_flat_kernel
 def _toggle_piece(t: Tables, p: Spending, piece: int) -> None:
-    """Take a piece from the free ones or return it; its next duplicate is free while it is not."""
+    """Take a piece from the free pieces, which frees its next duplicate, or undo both."""
     p.free[piece >> 4] ^= reasons.turns_of(piece)
     if reasons.has_twin(t, piece):
         p.free[(piece + 1) >> 4] ^= reasons.turns_of(piece + 1)
@@ -368,7 +368,7 @@ def _toggle_piece(t: Tables, p: Spending, piece: int) -> None:
 
 @inline_flat_kernel
 def _change_balances(s: State, plan: RegionPlan, state: RegionState, cell: int, change: int) -> int:
-    """Change the balance for the piece of a cell, before it is placed (-1) or after (+1); returns vacant sides."""
+    """Update balances before a cell's piece is placed (-1) or after it is removed (+1); return the vacant sides."""
     vacant = 0
     for side in range(4):
         beyond = plan.around[cell, side]

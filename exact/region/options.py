@@ -1,4 +1,4 @@
-"""How a region is searched."""
+"""Options of the region search."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lns.instances.errors import InputError
 
 ORDERS = ("auto", "static", "dynamic")
 HALVED_FROM = (8, 14, 24, 36)
-"""Cells from which on a search scheme halves a region once, twice, ..., one within the other."""
+"""Least numbers of cells for which a search scheme halves a region once, halves the halves again, and so on."""
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class RegionOptions:
     balance : bool
         Use the bound by colour balance (`lns.exact.region.kernel`).
     curves : bool
-        Limit how many mismatches may be spent by each depth, by a search scheme (`lns.exact.region.scheme`) or spend
-        curves (`lns.exact.region.searches`).
+        Limit the mismatches that may be spent before each depth, with a search scheme (`lns.exact.region.scheme`) or
+        spend curves (`lns.exact.region.searches`).
     prices : bool, int or None
         Use the cost-to-go bound with Lagrangian prices (`lns.exact.region.searches`): from the start (True), never
-        (False), after so many nodes (int), or as soon as the search turns out to be long (None).
+        (False), after that number of nodes (int), or as soon as the search turns out to be long (None).
     backjumping : bool
         With the dynamic order: jump back to a decision that explains the dead end, not just to the last one.
     pairs : bool
@@ -42,17 +42,17 @@ class RegionOptions:
     heuristic : str
         With the dynamic order: which cell is decided, "dom-deg" or a name of `lns.exact.colorpairs.options.Heuristic`.
     dynamic_after : int
-        With the order "auto": node equivalents in the static order before the dynamic order is considered. No attempt
-        or turn is longer at first.
+        With the order "auto": node equivalents in the static order before the dynamic order is considered. The first
+        attempts and turns are no longer than that.
     compare_after : int
-        Nodes of a level of the proof from which on other searches repeat it, to find the fastest.
+        If a level of the proof took at least this many nodes, other searches repeat it, to find the fastest search.
     halved_from : tuple of int
-        Cells from which on a search scheme halves the region once, twice, ...
+        Least numbers of cells for which a search scheme halves the region once, halves the halves again, and so on.
 
     Raises
     ------
     InputError
-        If `order` or `heuristic` is none of its names.
+        If `order` or `heuristic` is not a known name.
     """
 
     order: str = "static"

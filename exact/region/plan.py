@@ -1,4 +1,4 @@
-"""The region that is searched, and its arrays (`lns.exact.region.state`): its plan, its orders, a search's state."""
+"""The region that is searched, and how the arrays of `lns.exact.region.state` are made: plan, orders and states."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ from lns.instances.verify import Verification, verify
 
 MAX_REGION = 256
 _ROTATIONS = [[((pattern << turn) | (pattern >> (4 - turn))) & 15 for turn in range(4)] for pattern in range(16)]
-_KIND = np.array([min(rotated) for rotated in _ROTATIONS], dtype=np.int64)  # of a pattern: bit s: side s is grey
-_TURNS = np.array([rotated.count(rotated[0]) for rotated in _ROTATIONS], dtype=np.int64)  # that leave it as it is
-_SIDES = np.array([3, 0, 1, 2])  # in the order in which joints are listed: left, up, right, down
+_KIND = np.array([min(rotated) for rotated in _ROTATIONS], dtype=np.int64)  # kind by pattern; bit s: side s is grey
+_TURNS = np.array([rotated.count(rotated[0]) for rotated in _ROTATIONS], dtype=np.int64)  # rotations keeping a pattern
+_SIDES = np.array([3, 0, 1, 2])  # the order in which joints are listed: left, up, right, down
 _NO_CLUES = np.zeros(0, dtype=np.int32)
 
 
 class Region:
-    """Cells of a board to be refilled, none with a clue alone, and what is around them.
+    """Cells of a board to be refilled, not only clue cells, and the pieces around them.
 
     Mismatches are counted on the ``joints`` of the region. The score of the whole board is ``base`` + ``joints`` -
     mismatches, where ``base`` counts the matches that do not touch the region. ``outside``: int32 (cells of the board,)
-    oriented pieces outside the region, -1 elsewhere; ``free``: bool (pieces,) which may be placed; ``start``: the board
-    with the clues of the region placed, and filled if it had some pieces there; ``mismatches``: those of ``start``, or
-    ``joints`` + 1 if it breaks a rule or the region is empty. Raises InputError as `resolve` does.
+    oriented pieces outside the region, -1 elsewhere; ``free``: bool (pieces,), whether a piece may be placed;
+    ``start``: the board with the region's clues, and with a partly filled region filled up; ``mismatches``: of
+    ``start``, or ``joints`` + 1 if it breaks a rule or its region is empty. Raises InputError as `resolve` does.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Region:
         legal = occupied.any() and not verification.violations
         self.start = start
         self.mismatches = self.base + self.joints - verification.score if legal else self.joints + 1
-        if puzzle.rim and not legal:  # kinds of pieces are enough to fill the region, but not the colour of a rim
+        if puzzle.rim and not legal:  # there are enough pieces of each kind, but perhaps not with the colour of the rim
             from scipy.optimize import linear_sum_assignment
 
             fits = np.array([puzzle.fits(cell).reshape(-1, 4).any(axis=1) & self.free for cell in free])
@@ -93,7 +93,7 @@ class Region:
 
 
 def checked_cells(puzzle: Puzzle, cells: Iterable[int]) -> list[int]:
-    """The cells as a list of int. Raises InputError if there is none, or one is off the board or named twice."""
+    """Return the cells as a list of int. Raises InputError for no cell, a cell off the board or a cell named twice."""
     chosen = [int(cell) for cell in cells]
     if not chosen:
         raise InputError("the region has no cell; expected 1 or more")
@@ -106,7 +106,7 @@ def checked_cells(puzzle: Puzzle, cells: Iterable[int]) -> list[int]:
 
 
 def with_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
-    """The board with the clues of the region placed; identical pieces exchange numbers so that none is there twice."""
+    """Return the board with the region's clues placed; identical pieces swap numbers so that none is placed twice."""
     clues = {clue.cell: clue.oriented for clue in puzzle.fixed if clue.cell in cells}
     return normalise_clue_pieces(puzzle, board, cells).with_pieces([*clues], [*clues.values()])
 
@@ -120,24 +120,24 @@ def verify_rest(puzzle: Puzzle, rest: Board) -> Verification:
 
 
 class _Tables:
-    """Arrays that depend on the puzzle alone; n cells and pieces."""
+    """Arrays that depend on the puzzle alone; n: its cells, as many as its pieces."""
 
     def __init__(self, puzzle: Puzzle) -> None:
         quads, mate, bits = puzzle.oriented.astype(np.int64), puzzle.mate, 1 << np.arange(4)
         self.quads = quads
         grey, on_rim = ((puzzle.turned == colour) @ bits for colour in (GREY, puzzle.rim))
         self.grey = grey  # the grey sides of each oriented piece, as bits
-        # (n, 4): earlier rotations of the piece with the same grey sides
+        # (n, 4): number of earlier rotations of the piece with the same grey sides
         self.earlier = np.tril(grey.reshape(-1, 4, 1) == grey.reshape(-1, 1, 4), -1).sum(axis=2)
         grey_sides = np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)])
         self.grey_at = grey_sides @ bits  # the sides of each cell that must be grey
         outer = ~grey_sides & [puzzle.rim_sides(cell) for cell in range(puzzle.cells)]
-        # (n, 4): the sides of each cell that must have the colour of a rim that is not grey
+        # (n, 4): outer sides without a given colour, and outer sides that must have a rim colour other than grey
         has_any_colour, self.rim_at = outer & (puzzle.rim == GREY), outer & (puzzle.rim != GREY)
         patterns, self.pattern_at = np.unique(self.grey_at | self.rim_at @ bits << 4, return_inverse=True)
         # as in `RegionPlan`, but for all patterns of the board
         self.fits = (grey == patterns[:, None] & 15) & (~on_rim & patterns[:, None] >> 4 == 0)
-        # (4n, 4): colours of the oriented pieces by axis, and of what matches them; (1, 4): those of the rim
+        # (4n, 4): colours of the oriented pieces by axis, and the colours that match them; (1, 4): colours of the rim
         looks = puzzle.turned, mate[puzzle.turned], np.full((1, 4), puzzle.rim)
         self.colours, self.mates, self.rim = (colours_by_axis(look, puzzle.turns, puzzle.colours) for look in looks)
         # the colours with a mate, if pieces may be turned
@@ -153,7 +153,7 @@ class _Tables:
         self.identical = np.where(count > 1, named, -1)[number].astype(np.int64)
         self.is_clue = np.zeros(puzzle.cells, dtype=np.uint8)
         self.is_clue[[clue.piece for clue in puzzle.fixed]] = 1
-        # (n, 4), -1 = none; a joint has a number that no inner edge has on a rim that may have any colour
+        # (n, 4), -1 = none; an outer side without a given colour has a number of its own
         self.neighbour, self.joint = np.full((2, puzzle.cells, 4), -1, dtype=np.int64)
         for cell in range(puzzle.cells):
             row, column = divmod(cell, puzzle.width)
@@ -169,9 +169,9 @@ _tables = lru_cache(maxsize=8)(_Tables)
 
 
 def plan_region(puzzle: Puzzle, free: list[int], *, filled: npt.NDArray[np.bool_]) -> RegionPlan:
-    """Plan the region of the cells ``free``, without an order; `with_slots` gives it one.
+    """Make the plan of the region of the cells ``free``, without an order; `with_slots` adds an order.
 
-    ``filled``: bool (cells of the board,), which cells outside hold a piece. InputError for more than MAX_REGION cells.
+    ``filled``: bool (cells of the board,), whether it holds a piece. Raises InputError for more than MAX_REGION cells.
     """
     if len(free) > MAX_REGION:
         raise InputError(f"the region frees {len(free)} cells; expected at most {MAX_REGION}")
@@ -209,7 +209,7 @@ def plan_region(puzzle: Puzzle, free: list[int], *, filled: npt.NDArray[np.bool_
 
 @lru_cache(maxsize=64)
 def _colour_classes(puzzle: Puzzle, joints: frozenset[tuple[int, int, int]]) -> Ints:
-    """int64 (colours + 1,): classes; colours share one if a joint (pattern, side, pattern there) could have both."""
+    """Return each colour's class; two share a class if a joint (pattern, side, pattern beyond) could have either."""
     tables = _tables(puzzle)
     label = np.arange(len(puzzle.mate))
     for pattern, side, beyond in joints:
@@ -222,18 +222,18 @@ def _colour_classes(puzzle: Puzzle, joints: frozenset[tuple[int, int, int]]) -> 
 
 
 def with_slots(plan: RegionPlan, scheme: SearchScheme) -> RegionPlan:
-    """The plan with the arrays by slot of a scheme: which joints of a cell are known when it is filled."""
+    """Return the plan with its arrays by slot of a scheme, such as the joints known when a cell is filled."""
     n, order = len(plan.cells), scheme.cells
     stages = np.flatnonzero(scheme.first_slot >= 0)
     first, length = scheme.first_slot[stages], scheme.length[stages]
     row = np.repeat(np.arange(len(stages)), length)
     here = np.arange(len(order)) - first[row] + 1
-    place = np.where(scheme.filled[stages] > 0, 0, n + 1)  # 0 = filled before the stage, k = its k-th cell, more = open
+    place = np.where(scheme.filled[stages] > 0, 0, n + 1)  # 0 = filled before, k = k-th cell of the stage, n + 1 = open
     place[row, order] = here
     around = plan.around[order][:, _SIDES]
     time = np.where(around >= 0, place[row[:, None], np.maximum(around, 0)], np.where(around == OUTSIDE, -1, n + 1))
     key = np.where(time < here[:, None], time, np.where(around == RIM, n + 2, n + 1))
-    by = np.argsort(key, axis=1, kind="stable")  # known joints as they become known, then open ones
+    by = np.argsort(key, axis=1, kind="stable")  # known joints in the order they become known, then open joints
     key = np.take_along_axis(key, by, axis=1)
     side = _SIDES[by]
     around = np.take_along_axis(plan.around[order], side, axis=1)
@@ -267,14 +267,14 @@ def with_slots(plan: RegionPlan, scheme: SearchScheme) -> RegionPlan:
 
 
 def bit_sets(rows: int, words: int, row: Any, bit: Ints) -> Words:
-    """uint64 (rows * words,): sets of bits, 64 to a word; ``row``: the set that each of ``bit`` belongs to."""
+    """Return sets of bits, uint64 (rows * words,), 64 to a word; ``row``: the set to which each of ``bit`` belongs."""
     made = np.zeros(rows * words, dtype=np.uint64)
     np.bitwise_or.at(made, row * words + (bit >> 6), np.uint64(1) << (bit & 63).astype(np.uint64))
     return made
 
 
 def make_state(region: Region, largest_table: int = 0) -> RegionState:
-    """The state of a search of a region, for any order of its cells; ``largest_table``: entries, 0 = no prices."""
+    """Make the state of a search, for any order of cells. ``largest_table``: most entries of a cost table, 0 = none."""
     plan, tables = region.plan, _tables(region.puzzle)
     n, pieces = len(plan.cells), np.flatnonzero(region.free)
     patterns, kinds, colours1 = len(plan.kind_of), len(plan.rotations), len(plan.colour_class)
@@ -300,7 +300,7 @@ def make_state(region: Region, largest_table: int = 0) -> RegionState:
     state.shows.reshape(-1, 4)[pattern * bits + bit] = plan.quads[oriented]
     last: dict[int, int] = {}
     for each, first, own in zip(identical.tolist(), start.tolist(), kind.tolist(), strict=True):
-        if each in last:  # not free before the identical piece before it is placed
+        if each in last:  # not free until the previous identical piece is placed
             state.next_identical[own * bits + last[each]] = first
         else:
             turns = (1 << int(plan.rotations[own])) - 1
@@ -310,12 +310,12 @@ def make_state(region: Region, largest_table: int = 0) -> RegionState:
     joint, cell, side = plan.outside.T
     state.joint_colour[joint] = plan.quads[region.outside[cell], side]
     np.add.at(state.balance_before, plan.quads[pieces * 4], 1)
-    # A turned side shows its colour or the mate: it is counted for both and leaves the balance of one, so that none is
-    # too small. As such a balance may be odd without a mismatch, there is one spare side more for each.
+    # Depending on its rotation, a side shows its colour or the mate. It is counted in the balances of both but leaves
+    # one of them, so neither is too small. As such a balance may be odd without a mismatch, SPARE adds a side for each.
     mate, rim = region.puzzle.mate, region.puzzle.rim
     state.balance_before[tables.paired] += state.balance_before[mate[tables.paired]]
     np.subtract.at(state.balance_before, state.joint_colour[joint], 1)
-    if rim:  # it requires its colour
+    if rim:  # outer sides require its colour
         asked = [rim, mate[rim], mate[rim], rim], tables.rim_at[plan.cells].sum(axis=0)
         np.subtract.at(state.balance_before, *asked)
     state.balance_before[0] = 1 << 40
@@ -324,9 +324,9 @@ def make_state(region: Region, largest_table: int = 0) -> RegionState:
 
 
 def make_dynamic_state(region: Region) -> tuple[Tables, State, Spending]:
-    """What a dynamic search of a region needs, before its first cell is decided.
+    """Make the arrays of a dynamic search of a region, as before its first cell is decided.
 
-    Freed pieces are numbered from 0, duplicates one after the other; cells by their number in the region; colours
+    Freed pieces are numbered from 0, with duplicates next to each other, cells as in the region, and colours
     without gaps. *Bits* of a set of oriented pieces are piece * 4 + rotation.
     """
     plan, puzzle, board = region.plan, region.puzzle, _tables(region.puzzle)

@@ -23,22 +23,22 @@ _TRY_SOME = 1_000_000  # nodes; a level that cost less is repeated by two other 
 _FIRST_TURN = 200_000  # nodes of the first turn of each search, if several take turns
 _TABLE_STEPS = 25  # steps of filling tables that take as long as a node without prices
 _PRICE_DELAY = 0.5  # nodes searched before prices are set, as a share of the cost of setting them
-_PRICE_CHECK = 50_000  # nodes searched before that cost is computed
+_PRICE_CHECK = 50_000  # nodes searched before the cost of setting prices is computed
 _NEVER = 1 << 62
-_PROBED_LEVELS = 3  # levels below the question at which both orders are tried then
-_PROBE = 500_000  # node equivalents of such an attempt
-_HOPELESS = math.log(8.0)  # a search whose expected cost is so many times that of the best gets no turn
+_PROBED_LEVELS = 3  # levels below the one in question at which `_probe` tries all searches
+_PROBE = 500_000  # node equivalents of an attempt of `_probe`
+_HOPELESS = math.log(8.0)  # a search with an expected cost of more than 8 times the least one gets no turn
 
 
 class Reports(NamedTuple):
     """Functions that are called during a search."""
 
-    progress: Callable[[int, int, int, float], None] | None = None  # now and then: score, bound, nodes, seconds
-    improve: Callable[[Board], None] | None = None  # with every better board when it is found, verified
+    progress: Callable[[int, int, int, float], None] | None = None  # gets score, bound, nodes, seconds
+    improve: Callable[[Board], None] | None = None  # gets every better board, verified, when it is found
 
 
 class Budget:
-    """A budget of nodes and of seconds, None = no limit; ``work``: the nodes so far, each weighted by what it costs."""
+    """A budget of nodes and of seconds, None = no limit; ``work``: the nodes so far, times their `NODE_COST`."""
 
     def __init__(self, nodes: int | None, seconds: float | None) -> None:
         self.limit = _NEVER if nodes is None else nodes
@@ -58,7 +58,7 @@ class Budget:
         return self.nodes >= self.limit or self.elapsed >= self.seconds
 
     def step(self, most: int) -> int:
-        """The number of nodes of the next step, at most ``most``, and start its clock."""
+        """Start the clock of the next step and return its number of nodes, at most ``most``."""
         self._step_started = time.perf_counter()
         return min(most, self.sizer.step, self.limit - self.nodes)
 
@@ -73,8 +73,8 @@ class Budget:
 class RegionSearch:
     """The search for the best refill of a region.
 
-    ``ways``: which searches take turns, the first one first: "scheme"; "cyclic": by cyclic spend curves, which in bands
-    are often faster; "dynamic".
+    ``ways``: the searches that take turns, in order of their first turns: "scheme", "cyclic" (by cyclic spend curves,
+    often faster in bands) or "dynamic".
     """
 
     def __init__(self, region: Region, options: RegionOptions, *ways: str) -> None:
@@ -89,8 +89,8 @@ class RegionSearch:
             else:
                 self.searches.append({"scheme": Search, "dynamic": DynamicSearch}[way](region, options))
         prices = options.prices if "scheme" in ways else False
-        self.delays_prices = prices is None  # until they are worth their time
-        self.price_delay = (  # nodes
+        self.delays_prices = prices is None  # sets prices only once that is worth its time
+        self.price_delay = (  # nodes searched before prices are considered
             _PRICE_CHECK if prices is None else 0 if prices is True else _NEVER if prices is False else prices
         )
         self.priced: LagrangianSearch | None = None
@@ -98,7 +98,7 @@ class RegionSearch:
         self.lower_bound = 0  # every refill has at least this many mismatches
 
     def run(self, target: int | None, budget: Budget, reports: Reports) -> bool:
-        """Search until all is proven, the target is decided or the budget is spent; False if interrupted by Ctrl-C."""
+        """Search until all is proven, the target is decided or the budget is spent; return False after Ctrl-C."""
         # mismatches that the target allows; -1 = it cannot be reached, None = no target
         most = self.region.joints
         self.allowed = None if target is None else max(-1, min(most, self.region.base + most - target))
@@ -115,11 +115,11 @@ class RegionSearch:
         return True
 
     def _search(self) -> None:
-        """Alternate searches for a better refill, each with four times the nodes, and levels of the deepening proof."""
+        """Alternate attempts at a better refill, each with 4 times the nodes of the last, and levels of the proof."""
         attempt_nodes = min(_FIRST_ATTEMPT, self.longest_turn)
         while not self._ends:
             goal = self._goal
-            if self.allowed is not None:  # one question: no better board is wanted, and no lower level is of use
+            if self.allowed is not None:  # with a target, only the level that decides it is searched
                 self._decide_level(goal)
                 continue
             if goal > self.lower_bound and self._attempt(self.ranked(goal)[0], goal, attempt_nodes) == FOUND:
@@ -146,7 +146,7 @@ class RegionSearch:
         return self._settled or self.budget.spent
 
     def ranked(self, r: int) -> list[Search]:
-        """The searches by their expected cost at level ``r``; those not tried yet come last."""
+        """Return the searches by expected cost at level ``r``; searches not tried yet come last."""
         return sorted(self.searches, key=lambda search: (search.known is None, search.log_cost(r)))
 
     def _decide_level(self, r: int) -> None:
@@ -155,14 +155,14 @@ class RegionSearch:
             self._attempt(self.priced, r, _NEVER)
             return
         ranked = self.ranked(r)
-        first: dict[int, Search] = {}  # those that run side by side, each in its own state
+        first: dict[int, Search] = {}  # the best search of each state: these take turns
         for search in ranked:
             first.setdefault(id(search.state), search)
         winner, status = self._race(list(first.values()), r)
         if status != EXHAUSTED or winner.cost < self.options.compare_after:
             return
         cost = winner.cost
-        slow = cost >= min(_TRY_ALL, self.options.dynamic_after)  # so that the dynamic order is tried too
+        slow = cost >= min(_TRY_ALL, self.options.dynamic_after)  # then try the dynamic order too
         others = [each for each in ranked if each is not winner and (slow or not isinstance(each, DynamicSearch))]
         for search in others[: len(others) if cost < _TRY_ALL else 2 if cost < _TRY_SOME else 0]:
             if self._ends or self.priced is not None:
@@ -171,9 +171,9 @@ class RegionSearch:
                 cost = search.cost
 
     def _race(self, racing: list[Search], r: int) -> tuple[Search, int]:
-        """Run searches for at most ``r`` mismatches in turns, which grow, until one ends; (that one, its status)."""
-        used = dict.fromkeys(racing, 0)  # nodes
-        goal = min(_FIRST_TURN, self.longest_turn)  # node equivalents of each search
+        """Run searches at level ``r`` in growing turns until one ends or time is over; return it with its status."""
+        used = dict.fromkeys(racing, 0)  # nodes that each search has taken
+        goal = min(_FIRST_TURN, self.longest_turn)  # node equivalents that each search may take so far
         while True:
             for search in racing:
                 joins = isinstance(search, DynamicSearch) and len(racing) > 1
@@ -224,7 +224,7 @@ class RegionSearch:
                     return
 
     def _attempt(self, search: Search, r: int, limit: int) -> int:
-        """Search for at most ``r`` mismatches within ``limit`` node equivalents; FOUND, EXHAUSTED or PAUSED."""
+        """Search at level ``r`` within ``limit`` node equivalents; return FOUND, EXHAUSTED or PAUSED."""
         search = self.priced or search
         search.start(r)
         status, nodes = self._run(search, max(1, limit // search.NODE_COST))
@@ -235,7 +235,7 @@ class RegionSearch:
         return status
 
     def _run(self, search: Search, limit: int) -> tuple[int, int]:
-        """Continue a search by ``limit`` nodes at most, or until prices are set; returns its status and the nodes."""
+        """Continue a search by ``limit`` nodes at most, or until prices are set; return its status and the nodes."""
         started, priced = self.budget.nodes, self.priced
         end = started + max(0, limit)
         while True:
@@ -250,7 +250,7 @@ class RegionSearch:
             self._report_progress()
 
     def _consider_prices(self) -> None:
-        """Set prices, or decide after how many nodes that is worth its time."""
+        """Set prices, or decide after how many nodes setting them is worth its time."""
         priced = LagrangianSearch(self.region, self.options)
         cost = priced.steps // _TABLE_STEPS
         if priced.steps == 0:

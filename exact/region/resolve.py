@@ -66,13 +66,13 @@ class RegionResult(Records):
     work : int
         `nodes`, each placement in the dynamic order counted as the placements in fixed orders that take as long.
     check : str or None
-        What a second solver says of `bound` as the search gave it, where it was asked (`lns.exact.sat.refill`):
-        "proved", "open" (its time was over) or "contradicted": by `board`, which scores more. That is a fault of the
-        search.
+        The verdict of a second solver, if one was asked (`lns.exact.sat.refill`), on `bound` as the search gave it:
+        "proved", "open" (out of time), or "contradicted": `board` scores more than that bound, so the search has a
+        fault.
     check_solver : str or None
-        Which solver that is.
+        Name of the second solver.
     check_seconds : float
-        Its elapsed time.
+        Elapsed time of the second solver.
     """
 
     columns = "status score score_before bound proven check nodes seconds"
@@ -135,12 +135,12 @@ def resolve(
     options : RegionOptions
         Order, bounds and prices; the optimum does not depend on them.
     reports : Reports
-        Functions to be called during the search.
+        Functions that are called during the search.
 
     Returns
     -------
     RegionResult
-        After Ctrl-C with what is known, and the status INTERRUPTED.
+        After Ctrl-C with the best board and bound so far, and the status INTERRUPTED.
 
     Raises
     ------
@@ -151,10 +151,10 @@ def resolve(
     Notes
     -----
     Branch and bound with at most r mismatches, in fixed orders or by ColorPairs (`lns.exact.region.dynamic_search`).
-    With a target, r is what it allows; else r rises from a lower bound (`lns.exact.region.kernel`) until a refill is
-    found. Search schemes limit where mismatches may be placed (`lns.exact.region.scheme`, after Kucherov et al. 2014),
-    in bands spend curves too (`lns.exact.region.searches`, after Dvoretzky & Motzkin 1947), and long searches in the
-    static order use cost-to-go tables with Lagrangian prices (`lns.exact.region.searches`, after Held & Karp 1971).
+    With a target, r is the mismatches that it allows; else r rises from a lower bound (`lns.exact.region.kernel`) until
+    a refill is found. Search schemes limit where mismatches may be placed (`lns.exact.region.scheme`, after Kucherov et
+    al. 2014), in bands spend curves too (`lns.exact.region.searches`, after Dvoretzky & Motzkin 1947). Long searches in
+    the static order use cost-to-go tables with Lagrangian prices (`lns.exact.region.searches`, after Held & Karp 1971).
     """
     refuse_copies(puzzle, "a search of a region")
     region = checked_cells(puzzle, cells)
@@ -171,7 +171,7 @@ def resolve(
 
 
 def _only_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
-    """The result for a region that has only clue cells."""
+    """Return the result for a region that has only clue cells."""
     before = verify(puzzle, board)
     after = with_clues(puzzle, board, cells)
     score = verify_rest(puzzle, after).score
@@ -181,7 +181,7 @@ def _only_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
 
 
 def _result(search: RegionSearch, ended: bool) -> RegionResult:
-    """What a search has found and proven; ``ended``: it was not interrupted."""
+    """Return the result of a search; ``ended``: whether it ended without an interruption."""
     region, allowed, incumbent, lower_bound = search.region, search.allowed, search.incumbent, search.lower_bound
     given, total = region.verification, region.base + region.joints
     has_refill = incumbent <= region.joints

@@ -4,7 +4,7 @@ After G. Kucherov, K. Salikhov and D. Tsur, "Approximate string matching using a
 
 A block of cells is halved into A and B. Of the b mismatches allowed, A gets a and B gets b - 1 - a. Then a refill of
 the block with at most b mismatches has at most a on the joints of A that do not touch B, or at most b - 1 - a on the
-joints of B that do not touch A; otherwise it had b + 1 or more. So two searches find every refill of the block:
+joints of B that do not touch A; otherwise it would have b + 1 or more. So two searches find every refill of the block:
 
 - fill A with at most a mismatches, then B with what is left of b;
 - fill B with at most b - 1 - a mismatches, then A with what is left of b. Keep the refill only if A has more than a
@@ -15,13 +15,13 @@ block together with the blocks that are filled before it. It is either split, or
 after the other. So mismatches are allowed only gradually, and each search begins at the most constrained cells, usually
 a corner of the region.
 
-A *task* is a stage to be filled and the most mismatches at its end; or, of a split stage, the check that part A, filled
-after part B, has more mismatches of its own than its share. A stage that is split is two tasks, one for each part to
-begin with; the second waits on a stack until the first has failed. The cap of a stage counts all mismatches so far.
+A *task* is to fill a stage, with its cap: the most mismatches at its end, including those spent before the stage. The
+task of a split stage becomes two chains of tasks: fill A, then B; or fill B, then A, then check that A has more
+mismatches of its own than its share. The second chain waits on a stack until the first has failed.
 
 How a stage is split for each b is chosen by dynamic programming over an estimate of the nodes. Pieces and joints are
-taken to be independent, so that a joint matches with the probability that two random sides do. That depends on the
-shape of the region and the pieces of the puzzle, not on the board, so a scheme is kept for the next board.
+taken to be independent, so that a joint matches with the probability that two random sides do. The estimate depends on
+the shape of the region and the pieces of the puzzle, not on the board, so a scheme is kept for the next board.
 """
 
 from __future__ import annotations
@@ -40,26 +40,26 @@ _MAX_GREEDY = 64  # cells; in larger blocks only orders by rows and columns are 
 _MAX_SPLIT = 40  # mismatches; a block that may have more is filled directly
 DIRECT = -2  # instead of a share: the block is filled directly
 _MIN_BLOCK = 4  # cells; a smaller block is not split
-_MOST_STEPS = (6, 12, 20, _MAX_SPLIT)  # mismatches that a scheme is made for
+_MOST_STEPS = (6, 12, 20, _MAX_SPLIT)  # numbers of mismatches for which schemes are made
 _AT_ONCE = np.zeros(1, dtype=np.int64)
 
 
 class SearchScheme(NamedTuple):
     """A search scheme of a region of n cells. Stage 0 is the region. A *slot* is a cell of a stage filled directly."""
 
-    cells: Ints  # int64 (slots,): number of the cell
+    cells: Ints  # int64 (slots,): number of the slot's cell
     first_slot: Ints  # int64 (stages,): where the slots of a stage begin, -1 if it is never filled directly
-    members: Ints  # int64 (n,): the cells, those of each block together
+    members: Ints  # int64 (n,): the cells, block after block
     first_member: Ints  # int64 (stages,): where the cells of the block begin in `members`
-    length: Ints  # int64 (stages,): how many they are
-    parts: Ints  # int64 (stages, 4): stages A, then B; or B, then A
-    share: Ints  # int64 (stages, most + 1): a, -1 = A is never filled first, or DIRECT; by mismatches allowed
-    filled: Flags  # uint8 (stages, n): 1 for the cells filled before
-    limit: Ints  # int64 (slots,): mismatches allowed once a slot is filled, if more than when the stage began
+    length: Ints  # int64 (stages,): number of these cells
+    parts: Ints  # int64 (stages, 4): stages A, B after A, B, A after B; -1 = not split
+    share: Ints  # int64 (stages, most + 1): by mismatches allowed: a (-1 = only B first) or DIRECT
+    filled: Flags  # uint8 (stages, n): 1 for the cells filled before the stage
+    limit: Ints  # int64 (slots,): mismatches allowed once a slot is filled, if more than the stage's cap
 
 
 def direct_scheme(order: Ints, first: Ints = _AT_ONCE) -> SearchScheme:
-    """The scheme that fills a region in one order, in stages that begin at the positions ``first``, none split."""
+    """Return the scheme that fills a region in one order, without splits; ``first``: where its stages begin."""
     return SearchScheme(
         cells=order,
         first_slot=first,
@@ -78,18 +78,18 @@ class RegionShape:
     """What a scheme depends on: equal for regions of the same cells with the same cells filled around them."""
 
     puzzle: Puzzle
-    plan: RegionPlan = field(compare=False)  # which follows from the rest
+    plan: RegionPlan = field(compare=False)  # follows from the other fields
     around: bytes  # the cells of the plan and what is around them
     spare: int  # free pieces that will be left over
     levels: int  # how often the region is halved
 
     def round_up(self, r: int) -> int:
-        """The mismatches for which a scheme is made that is used for at most ``r``."""
+        """Return the mismatches for which the scheme of a search for at most ``r`` is made."""
         return next((step for step in _MOST_STEPS if step >= r), _MAX_SPLIT)
 
 
 def orders_from_both_ends(puzzle: Puzzle, cells: Ints) -> tuple[Ints, Ints]:
-    """The two orders along the longer side of a region, from one end and from the other."""
+    """Return the two orders along the longer side of a region, from one end and from the other."""
     rows, columns = np.divmod(cells, puzzle.width)
     along, across = (columns, rows) if len(np.unique(rows)) <= len(np.unique(columns)) else (rows, columns)
     return np.lexsort((across, along)).astype(np.int64), np.lexsort((across, -along)).astype(np.int64)
@@ -97,16 +97,16 @@ def orders_from_both_ends(puzzle: Puzzle, cells: Ints) -> tuple[Ints, Ints]:
 
 @lru_cache(maxsize=256)
 def make_scheme(shape: RegionShape, most: int) -> SearchScheme:
-    """The scheme for at most ``most`` mismatches, kept for the next board; -1: one stage, along the longer side."""
+    """Return the scheme for at most ``most`` mismatches (cached); -1: a single stage, along the longer side."""
     if most < 0:
         return direct_scheme(orders_from_both_ends(shape.puzzle, shape.plan.cells)[0])
     n, stages = len(shape.plan.cells), sum(4**level for level in range(shape.levels + 1))
     unsplit = direct_scheme(np.arange(n, dtype=np.int64), np.full(stages, -1, dtype=np.int64))
     scheme = unsplit._replace(share=np.full((stages, most + 1), DIRECT, dtype=np.int64))
-    orders = np.zeros((stages, n), dtype=np.int64)  # of a stage that is direct
+    orders = np.zeros((stages, n), dtype=np.int64)  # cell order of each direct stage
     plan_stages(shape.levels, most, estimate_model(shape.plan, shape.puzzle.width, shape.spare), scheme, orders)
     is_direct = (scheme.share == DIRECT).any(axis=1) & (scheme.length > 0)
-    is_direct[0] = True  # for more mismatches than the scheme is made for
+    is_direct[0] = True  # used for more mismatches than the scheme is made for
     direct = np.flatnonzero(is_direct)
     scheme.first_slot[direct] = np.cumsum(scheme.length[direct]) - scheme.length[direct]
     cells = np.concatenate([orders[stage, : scheme.length[stage]] for stage in direct.tolist()])
@@ -115,14 +115,14 @@ def make_scheme(shape: RegionShape, most: int) -> SearchScheme:
 
 @kernel
 def plan_stages(levels: int, most: int, model: EstimateModel, scheme: SearchScheme, orders: Ints) -> None:
-    """Write the stages of ``scheme``: their cells, for every b whether and how to split them, and ``orders`` if direct.
+    """Write the stages of ``scheme``: their cells, their shares for every b, and in ``orders`` their best cell orders.
 
-    The stages of blocks halved ``level`` times are numbered from (4**level - 1) / 3: block * 2**level + context, where
-    bit i of the context says whether the other half was filled before, at the i-th last halving.
+    A stage of a block that took ``level`` halvings has number (4**level - 1) / 3 + block * 2**level + context. Bit i of
+    the context is 1 if the other half of the i-th last halving (from 0) is filled before the stage.
     """
     n = len(model.rows)
-    nodes = np.zeros((len(scheme.length), most + 1))  # estimate, by stage and mismatches allowed
-    refills = np.zeros((len(scheme.length), most + 1))  # estimate of partial refills with exactly so many mismatches
+    nodes = np.zeros((len(scheme.length), most + 1))  # estimated nodes, by stage and mismatches allowed
+    refills = np.zeros((len(scheme.length), most + 1))  # estimated refills of the stage, by exact mismatches
     blocks = 1 << levels
     order = scheme.members
     bounds = np.zeros((levels + 1, blocks + 1), np.int64)
@@ -166,7 +166,7 @@ def plan_stages(levels: int, most: int, model: EstimateModel, scheme: SearchSche
 
 @kernel
 def _halve(order: Ints, begin: int, end: int, rows: Ints, columns: Ints) -> int:
-    """Sort a block along its longer side and return where its second half begins; whole lines stay together."""
+    """Sort a block along its longer side and return where its second half begins, if possible between two lines."""
     if end - begin < 2:
         return end
     members = order[begin:end]
@@ -187,7 +187,7 @@ def _halve(order: Ints, begin: int, end: int, rows: Ints, columns: Ints) -> int:
 
 @inline_kernel
 def _choose_shares(scheme: SearchScheme, stage: int, nodes: Floats, refills: Floats) -> None:
-    """Write the share of a stage for every b: the one with the fewest estimated nodes, if that is fewer than direct."""
+    """Write the share of a stage for every b: that with the fewest estimated nodes, unless direct takes fewer."""
     a, b_after_a, b, a_after_b = scheme.parts[stage]
     for allowed in range(nodes.shape[1]):
         for own in range(-1, allowed + 1):
@@ -202,7 +202,7 @@ def _choose_shares(scheme: SearchScheme, stage: int, nodes: Floats, refills: Flo
 
 @kernel
 def _expected_nodes(nodes: Floats, refills: Floats, first: int, second: int, own: int, allowed: int) -> float:
-    """The estimated nodes of filling stage ``first`` with at most ``own`` mismatches, then ``second`` with the rest."""
+    """Estimate the nodes of filling stage ``first`` with at most ``own`` mismatches, then ``second`` with the rest."""
     if own < 0:
         return 0.0
     total = nodes[first, own]
@@ -214,22 +214,22 @@ def _expected_nodes(nodes: Floats, refills: Floats, first: int, second: int, own
 class EstimateModel(NamedTuple):
     """What the estimates for a region of n cells depend on."""
 
-    rows: Ints  # int64 (n,): row, by number of the cell
-    columns: Ints  # int64 (n,): column
-    around: Ints  # int64 (n, 4): as in `RegionPlan`
+    rows: Ints  # int64 (n,): row of each cell
+    columns: Ints  # int64 (n,): column of each cell
+    around: Ints  # int64 (n, 4): neighbours of each cell, as in `RegionPlan`
     match: Floats  # float64 (n, 4): probability that the joint on a side matches
     kinds: Ints  # int64 (n,): kind of the piece that the cell needs
-    turns: Ints  # int64 (kinds,): rotations of a piece of this kind that fit
-    pieces: Ints  # int64 (kinds,): free pieces
+    turns: Ints  # int64 (kinds,): number of rotations of a piece of this kind that fit
+    pieces: Ints  # int64 (kinds,): number of free pieces of this kind
 
 
 def estimate_model(plan: RegionPlan, width: int, spare: int) -> EstimateModel:
-    """The model of a region on a board of some width, with ``spare`` more free pieces of each kind than cells."""
+    """Make the model of a region on a board ``width`` wide; each kind has ``spare`` more free pieces than cells."""
     rows, columns = np.divmod(plan.cells, width)
     oriented = np.flatnonzero(np.repeat(plan.is_clue == 0, 4))
     fits = np.vstack((plan.fits[:, oriented], np.ones(len(oriented), dtype=bool)))
     pattern, at = np.nonzero(fits)
-    shown = np.zeros((len(fits), 4, len(plan.colour_class)))  # share of each colour, by pattern and side; last: of any
+    shown = np.zeros((len(fits), 4, len(plan.colour_class)))  # share of each colour, by pattern and side; last: of all
     np.add.at(shown, (pattern[:, None], np.arange(4), plan.quads[oriented[at]]), 1.0)
     shown[-1, :, 0] = 0.0
     shown /= np.maximum(shown.sum(axis=2, keepdims=True), 1.0)
@@ -251,7 +251,7 @@ def estimate_model(plan: RegionPlan, width: int, spare: int) -> EstimateModel:
 def choose_order(
     model: EstimateModel, members: Ints, filled: Flags, used: Ints, nodes: Floats, refills: Floats, cells: Ints
 ) -> None:
-    """Write the best order of a block, tried by rows, by columns and by constrainedness, and its estimates."""
+    """Write the best of several orders of a block (by rows, by columns, most constrained first), and its estimates."""
     count = len(members)
     own_nodes = np.zeros(len(nodes))
     best = np.inf
@@ -273,7 +273,7 @@ def choose_order(
 
 @inline_kernel
 def sort_cells(cells: Ints, first_sign: int, first: Ints, second_sign: int, second: Ints) -> None:
-    """Sort by ``first_sign * first``, then ``second_sign * second``; numpy's own sorts take long to compile."""
+    """Sort cells by ``first_sign * first``, then ``second_sign * second``; numpy's own sorts take long to compile."""
     for k in range(1, len(cells)):
         cell, j = cells[k], k
         while j > 0:
@@ -290,7 +290,7 @@ def sort_cells(cells: Ints, first_sign: int, first: Ints, second_sign: int, seco
 def _most_constrained_first(
     model: EstimateModel, members: Ints, tie: Ints, tie_sign: int, filled: Flags, used: Ints
 ) -> Ints:
-    """The order by fewest expected exact candidates of the next cell, then by the least ``tie_sign * tie``."""
+    """Return the order with the fewest expected exact candidates for each next cell; ties by ``tie_sign * tie``."""
     count = len(members)
     order = np.empty(count, np.int64)
     score = np.empty(count)
@@ -318,10 +318,10 @@ def _most_constrained_first(
 
 @kernel
 def _estimate(model: EstimateModel, order: Ints, filled: Flags, used: Ints, nodes: Floats, refills: Floats) -> None:
-    """Write the expected nodes by mismatches allowed, and the expected partial refills by mismatches, of one order."""
+    """Write, for one order of a block, the expected nodes by mismatches allowed and expected refills by mismatches."""
     placed, taken = filled.copy(), used.copy()
     most = len(nodes) - 1
-    level = np.zeros(5)  # probability of so many mismatches on the known joints of a cell
+    level = np.zeros(5)  # expected candidates of a cell, by mismatches on its known joints
     nodes[:] = 0.0
     refills[:] = 0.0
     refills[0] = 1.0

@@ -4,19 +4,18 @@
 say) form a cycle, and each block gets a share of r. Every mismatch of a refill is charged to one block. If a refill has
 at most r mismatches, then from *some* block on, going round the cycle, no prefix of blocks has more mismatches than its
 shares allow (the cycle lemma: A. Dvoretzky and T. Motzkin, "A problem of arrangements", Duke Mathematical Journal 14,
-1947). So the region is searched once from each block, with the spend curve "after these
-blocks, at most the sum of their shares". Each search allows mismatches only when much of the region is filled and few
-candidates are left. A block without a share need not be a start: without it, the prefix sums of the other blocks stay
-within their shares.
+1947). So the region is searched once from each block, with the spend curve "after these blocks, at most the sum of
+their shares". Each search allows most mismatches only when much of the region is filled and few candidates are left. A
+block without a share need not be a start: without it, the prefix sums of the other blocks stay within their shares.
 
 With *Lagrangian prices* and cost-to-go bounds (`lns.exact.region.cost_to_go`), the region is searched from both ends
-towards a cut. Let C be the units that a refill costs before the cut, and V and W the least that the parts before and
-after it cost (pieces reusable, colours at the cut given). Of R units in all, R - V - W can be wasted, and one of the
-two parts wastes at most half of that. So two searches, one from each end, find every refill: each limits its own first
-part to V plus half of the waste. (At the cut, one search uses the colours on its side of a joint and the other those on
-the other side. Where they differ, the refill pays a mismatch that neither first part counts, and V and W change by no
-more.) Prices are set by subgradient steps: a piece that the cheapest refill repeats becomes more expensive, one that it
-leaves out cheaper. Identical pieces have one price.
+towards a cut. Let V and W be the least units that the parts before and after the cut cost (pieces reusable, colours at
+the cut given). A refill may cost R units, so R - V - W can be wasted, and one of the two parts wastes at most half of
+that. So two searches, one from each end, find every refill: each limits its own first part to its least cost plus half
+of the waste. (At the cut, each search uses the colours on its own side of the joints. Where the two sides differ, the
+refill pays a mismatch that neither first part counts, and V and W change by no more.) Prices are set by subgradient
+steps: the price of a piece rises if the cheapest refill repeats it and falls if the refill leaves it out. Identical
+pieces have one price.
 """
 
 from __future__ import annotations
@@ -41,24 +40,24 @@ from lns.exact.region.scheme import RegionShape, SearchScheme, direct_scheme, ma
 from lns.exact.region.state import EXHAUSTED, FOUND, PAUSED, Ints, RegionPlan, RegionState, Spending
 from lns.instances.puzzle import Puzzle
 
-MAX_TABLE = 1 << 21  # entries of a table: four rows of Eternity II
+MAX_TABLE = 1 << 21  # entries of a table: enough for four rows of Eternity II
 STEPS = 60  # subgradient steps
 _PATIENCE = 6  # steps without a better bound before the step length shrinks
 _MAX_PRICES = 10_000  # units; limit of the sum of all prices, since tables have 16 bits
-_UNFINISHED = 3.0  # a search that was stopped is expected to take so many times the nodes that it had
+_UNFINISHED = 3.0  # a search that was stopped is expected to take this many times the nodes it used
 _GROWTH = math.log(5.0)  # one more mismatch costs about five times as many nodes
 _MAX_STEP = 400_000  # nodes of one step, 50 to 200 ms in the dynamic order, so that time limits hold
-_BLOCKS_WITHOUT_SHARE = ((1, 1), (2, 1), (0, 0))  # at the two ends of the cycle; the first is tried first
+_BLOCKS_WITHOUT_SHARE = ((1, 1), (2, 1), (0, 0))  # at the two ends of the cycle, in order of trial
 
 
 class Search:
     """Searches of one region for refills with at most r mismatches, in parts that run one after the other.
 
-    By default in fixed orders: the stages of a search scheme, in one part, or with ``curves`` one order from each start
-    of spend curves. ``state``: that of another search of the region, of which only one runs at a time.
+    By default there is one part, in the fixed orders of a search scheme; with ``curves``, a part for each spend curve.
+    ``state``: a state that searches of the region share if only one of them runs at a time.
     """
 
-    NODE_COST = 1  # nodes in a fixed order that take as long as one node
+    NODE_COST = 1  # nodes in a fixed order that take as long as a node of this search
     scheme: SearchScheme
 
     def __init__(
@@ -71,15 +70,15 @@ class Search:
         self.region, self.options, self.curves = region, options, curves
         self.plan, self.state = region.plan, state or make_state(region)
         self.parts = 1 if curves is None else len(curves)
-        self.known: int | None = None  # r of the last search recorded,
-        self.cost = 0.0  # and the node equivalents that it took
+        self.known: int | None = None  # r of the last search recorded
+        self.cost = 0.0  # node equivalents that this search took
 
     def record(self, r: int, nodes: int, *, ended: bool = True) -> None:
         """Record the nodes of a search for at most ``r`` mismatches; one that has not ended is taken to need more."""
         self.known, self.cost = r, nodes * self.NODE_COST * (1.0 if ended else _UNFINISHED)
 
     def log_cost(self, r: int) -> float:
-        """Logarithm of the expected node equivalents of a search for at most ``r`` mismatches."""
+        """Return the logarithm of the expected node equivalents of a search for at most ``r`` mismatches."""
         return math.log(max(1.0, self.cost)) + (0.0 if self.known is None else _GROWTH * (r - self.known))
 
     def start(self, r: int) -> None:
@@ -88,7 +87,7 @@ class Search:
         self._begin()
 
     def advance(self, node_budget: int) -> tuple[int, int]:
-        """Search up to ``node_budget`` nodes more; returns (status, nodes searched).
+        """Search up to ``node_budget`` nodes more; return (status, nodes searched).
 
         FOUND: ``state.refill`` has ``counters[BEST]`` mismatches. EXHAUSTED: no refill has at most r. PAUSED: call
         again.
@@ -124,7 +123,7 @@ class Search:
         search_region(self.plan, self.state, self.scheme, node_budget)
 
     def _scheme_number(self) -> int:
-        """For how many mismatches the scheme is made; -1: one stage."""
+        """Return the mismatches for which the scheme is made; -1 = a scheme of one stage."""
         return self.region.shape.round_up(self.r) if self.options.curves and self.r >= 0 else -1
 
     def _start(self) -> None:
@@ -135,7 +134,7 @@ class Search:
 
 @lru_cache(maxsize=512)
 def _planned(shape: RegionShape, order: int | bytes) -> tuple[SearchScheme, RegionPlan]:
-    """The scheme for at most so many mismatches (-1: one stage), or of one order of int64, and the plan with it."""
+    """Return the scheme for ``order`` mismatches (int) or of one cell order (bytes of int64), and the plan with it."""
     scheme = (
         make_scheme(shape, order) if isinstance(order, int) else direct_scheme(np.frombuffer(order, np.int64).copy())
     )
@@ -149,14 +148,14 @@ class DynamicSearch(Search):
 
     def __init__(self, region: Region, options: RegionOptions) -> None:
         plan, curves = region.plan, None
-        if options.curves and (plan.around >= 0).sum() < 2 * len(plan.cells):  # it has no small blocks
+        if options.curves and (plan.around >= 0).sum() < 2 * len(plan.cells):  # a scattered region
             curves = make_spend_curves(region.puzzle, plan.cells)[0]
         super().__init__(region, options, curves)
         chosen = {name: getattr(options, name) for name in ("backjumping", "pairs", "preemption", "instantiation")}
         heuristic = DOM_DEG if options.heuristic == "dom-deg" else int(Heuristic.of(options.heuristic))
         self._switches = Switches.of(Options())._replace(heuristic=heuristic, **chosen)
         self._preempts = True if options.preemption or options.instantiation else None
-        self._empty: tuple[Tables, State, Spending] | None = None  # before the first decision
+        self._empty: tuple[Tables, State, Spending] | None = None  # arrays before the first decision
 
     def _begin(self) -> None:
         if self._empty is None:
@@ -176,7 +175,7 @@ class DynamicSearch(Search):
         self._start()
         if self.curves is not None:
             caps = self.curves[self.part].caps(self.r)
-            for stage, cap in enumerate(caps.tolist()):  # one after the other; after the last one the region is full
+            for stage, cap in enumerate(caps.tolist()):  # each task leads to the next; the last fills the region
                 self.state.task[stage] = stage, cap, stage + 1, 0
             self.state.counters[counter.TASKS] = len(caps)
 
@@ -199,7 +198,7 @@ class _End(NamedTuple):
         return [int(joint) for joint in tables.open_joint[depth, : tables.open_count[depth]]]
 
     def table_at_cut(self) -> npt.NDArray[np.int16]:
-        """The table at the cut as a view with an axis for each joint, the last joint first."""
+        """Return the table at the cut as a view with an axis for each joint, the last joint first."""
         tables = self.state.tables
         shape = [int(tables.radix[joint]) for joint in self.open_joints(self.cut)][::-1]
         begin = int(tables.cost_start[self.cut])
@@ -207,10 +206,10 @@ class _End(NamedTuple):
 
 
 class LagrangianSearch(Search):
-    """The searches of one region with prices, a part from each end.
+    """Searches of one region with prices, in one part from each end.
 
     ``steps``: estimated steps of `set_prices`, 0 if the tables would be too large or have too many open joints;
-    ``bound``: mismatches that every refill has at least, once prices are set, -1 before.
+    ``bound``: the least mismatches that a refill can have, by the prices; -1 before they are set.
     """
 
     def __init__(self, region: Region, options: RegionOptions) -> None:
@@ -224,12 +223,12 @@ class LagrangianSearch(Search):
         self.steps = max(steps) if min(steps) > 0 else 0
         self.ends = self._cut_ends()
         self.parts = len(self.ends)
-        self.price_sum = 0  # units, of all free pieces
+        self.price_sum = 0  # sum of the prices of all free pieces, in units
         self.bound = -1
         self.tables: list[npt.NDArray[np.int16]] = []
 
     def _cut_ends(self) -> list[_End]:
-        """Cut nearest to the middle where both searches have the same open joints; without such a cut, use one end."""
+        """Return both ends, cut nearest to the middle where they have the same open joints; without a cut, one end."""
         first, last = self.ends
         n = len(first.plan.order)
         for cut in sorted(range(1, n), key=lambda depth: abs(2 * depth - n)):
@@ -239,7 +238,7 @@ class LagrangianSearch(Search):
         return [first]
 
     def set_prices(self, goal: int, stop: Callable[[], bool]) -> None:
-        """Improve the prices until the bound exceeds ``goal`` mismatches, ``stop()`` is true or the steps are over."""
+        """Improve the prices until the bound exceeds ``goal`` mismatches, ``stop()`` is true or STEPS are done."""
         prices = self._optimize_prices(goal, stop)
         self.bound = int(np.ceil(self._price_bound(prices) - 1e-9))
         for other in self.ends[1:]:
@@ -248,7 +247,7 @@ class LagrangianSearch(Search):
             self.tables = [end.table_at_cut().copy() for end in self.ends]
 
     def _optimize_prices(self, goal: int, stop: Callable[[], bool]) -> Ints:
-        """int64 (pieces,): the prices with the best bound among the subgradient steps, in units."""
+        """Return the prices with the best bound among the subgradient steps: int64 (pieces,), in units."""
         plan, state = self.ends[0].plan, self.ends[0].state
         free = self.region.free
         most = _MAX_PRICES // len(plan.cells)
@@ -278,7 +277,7 @@ class LagrangianSearch(Search):
         return best_prices
 
     def _price_bound(self, prices: Ints) -> float:
-        """The bound on mismatches by these prices; fills the tables of the first end."""
+        """Fill the tables of the first end with these prices and return their lower bound on the mismatches."""
         self._fill(self.ends[0], prices)
         self.price_sum = int(prices[self.region.free].sum())
         tables = self.ends[0].state.tables
@@ -289,12 +288,12 @@ class LagrangianSearch(Search):
         fill_tables(end.plan, end.state, len(end.plan.order))
 
     def _begin(self) -> None:
-        """Begin the search from the next end."""
+        """Begin the search from the end of the current part."""
         end = self.ends[self.part]
         self.plan, self.state = end.plan, end.state
         units = self.r * UNIT + self.price_sum
         if self.parts == 2:
-            other = self.ends[1 - self.part]  # least units before the cut and after it, by the colours at the cut
+            other = self.ends[1 - self.part]  # its table has the least units before the cut, by the colours there
             theirs = other.open_joints(other.cut)[::-1]
             axes = [theirs.index(joint) for joint in end.open_joints(end.cut)[::-1]]
             before: Ints = self.tables[1 - self.part].transpose(axes).astype(np.int64)
@@ -308,20 +307,20 @@ class LagrangianSearch(Search):
 
 
 class SpendCurve(NamedTuple):
-    """The blocks of n cells in the order of one start: how many mismatches may be spent after each of them."""
+    """One start of a cycle of blocks: the order of its n cells, and the shares of mismatches after each block."""
 
-    order: Ints  # int64 (n,): numbers of the cells
-    lengths: Ints  # int64 (blocks,): cells of each block
-    shares: Ints  # int64 (blocks,): sum of the shares of the blocks so far
+    order: Ints  # int64 (n,): numbers of the cells, block after block
+    lengths: Ints  # int64 (blocks,): number of cells of each block
+    shares: Ints  # int64 (blocks,): sum of the shares up to each block
 
     @classmethod
     def from_start(cls, blocks: list[Ints], shares: Ints, start: int) -> SpendCurve:
-        """The curve of a cycle of blocks that begins at one of them."""
+        """Make the curve of a cycle of blocks that begins at block ``start``."""
         turned = blocks[start:] + blocks[:start]
         return cls(np.concatenate(turned), np.array([*map(len, turned)]), np.cumsum(np.roll(shares, -start)))
 
     def caps(self, r: int) -> Ints:
-        """int64 (blocks,): mismatches allowed after each block, for at most ``r`` in all."""
+        """Return the mismatches allowed after each block, int64 (blocks,), for at most ``r`` in all."""
         caps: Ints = r * self.shares // self.shares[-1]
         return np.minimum(r, caps)
 
@@ -335,9 +334,9 @@ def is_band(puzzle: Puzzle, cells: Ints) -> bool:
 
 
 def make_spend_curves(puzzle: Puzzle, cells: Ints) -> list[list[SpendCurve]]:
-    """The cycles worth trying for a region, the most promising first: a spend curve from each of its starts.
+    """Return the cycles worth trying for a region, the most promising first: each is the spend curves of its starts.
 
-    ``cells``: its free cells on the board. Each cell is a share, except those of the first and the last blocks.
+    ``cells``: the region's free cells on the board. A block's share is its size, or 0 at the ends of a cycle.
     """
     rows, columns = np.divmod(cells, puzzle.width)
     height, width = len(np.unique(rows)), len(np.unique(columns))

@@ -24,7 +24,7 @@ _MAX_AROUND = 64  # cells; a larger set is reduced to the cells that touch a mis
 
 
 def rows(puzzle: Puzzle, first: int, end: int) -> list[int]:
-    """The cells of the rows ``first`` to ``end`` - 1. Raises InputError if there is none, or one is off the board."""
+    """Return the cells of the rows ``first`` to ``end`` - 1. Raises InputError for no row or a row off the board."""
     if not 0 <= first < end <= puzzle.height:
         raise InputError(
             f"rows {first}-{end - 1} of a board with {puzzle.height} rows; expected A-B with "
@@ -34,30 +34,30 @@ def rows(puzzle: Puzzle, first: int, end: int) -> list[int]:
 
 
 def window(puzzle: Puzzle, height: int, width: int, row: int, column: int) -> list[int]:
-    """The cells of a rectangle, by its shape and its upper left cell. It must lie on the board; this is not checked."""
+    """The cells of a rectangle, by its shape and its upper left cell. That it lies on the board is not checked."""
     return [(row + i) * puzzle.width + column + j for i in range(height) for j in range(width)]
 
 
 def around_mismatches(puzzle: Puzzle, board: Board) -> list[int]:
-    """The cells that touch a mismatch and their neighbours, or without these if there would be more than 64 cells."""
+    """Return the cells that touch a mismatch, and their neighbours if that makes no more than 64 cells."""
     touched = sorted({cell for pair in verify(puzzle, board).mismatches for cell in pair})
     wide = with_neighbours(puzzle, touched)
     return sorted(wide) if len(wide) <= _MAX_AROUND else touched
 
 
 def with_neighbours(puzzle: Puzzle, cells: Iterable[int]) -> set[int]:
-    """The set of some cells and their neighbours on the board."""
+    """Return the set of some cells and their neighbours on the board."""
     return {near for cell in cells for near in (cell, *(other for _, other in puzzle.neighbours(cell)))}
 
 
 def choose_donors(puzzle: Puzzle, board: Board, cells: list[int], count: int) -> list[int]:
-    """Cells outside ``cells`` whose pieces have the most colours that their mismatches lack, all of them apart.
+    """Choose cells outside ``cells`` whose pieces have the most colours that the mismatches of ``cells`` lack.
 
-    Raises InputError if there are fewer than ``count``.
+    The chosen cells touch neither ``cells`` nor each other. Raises InputError if there are fewer than ``count``.
     """
     region = set(cells)
     colours = board.colours(puzzle)
-    mismatched = np.zeros(puzzle.colours + 1)  # by colour
+    mismatched = np.zeros(puzzle.colours + 1)  # number of mismatched sides that a colour would match
     for first, second in verify(puzzle, board).mismatches:
         if first in region or second in region:
             side, facing = (DOWN, UP) if second == first + puzzle.width else (RIGHT, LEFT)
@@ -112,11 +112,11 @@ def sweep_windows(
     seconds: Callable[[], float | None] = lambda: None,
     on_improve: Callable[[Board], None] | None = None,
 ) -> Iterator[WindowResult]:
-    """Re-solve all windows of a shape, row by row, each on the full board that the windows before have improved.
+    """Re-solve all windows of a shape, row by row, each on the board as the windows before it have improved it.
 
-    ``nodes``: budget of each window; ``seconds`` returns what is left, or None without a limit: it is called before
-    each window, and the sweep ends when it returns 0 or less; ``on_improve`` is called with every better board when it
-    is found, verified. The last window may be interrupted by Ctrl-C. Raises InputError if no window fits the board.
+    ``nodes``: budget of each window; ``seconds``: called before each window, returns the seconds left, or None without
+    a limit; the sweep ends when they are 0 or less; ``on_improve``: called with every better board, verified, when it
+    is found. The last window may be interrupted by Ctrl-C. Raises InputError if no window fits the board.
     """
     check_shape(puzzle, height, width)
     for row in range(puzzle.height - height + 1):
