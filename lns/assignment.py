@@ -31,9 +31,9 @@ def placement_matches(
 ) -> tuple[IntArray, IntArray]:
     """Find the best legal rotation of each piece on each cell, given the pieces placed around the cell.
 
-    ``placements``: int32 (puzzle.cells,), -1 if empty; neighbours count as there, even those in ``cells``. Returns two
-    int32 arrays (cells, pieces): matches with neighbours, less than -900 if no rotation is legal; and the rotation, 0
-    to 3.
+    ``placements``: int32 (puzzle.cells,), -1 if empty; neighbours are read from it, even if they are in ``cells``.
+    Returns two int32 arrays (cells, pieces): matches with neighbours, less than -900 if no rotation is legal; and the
+    rotation, 0 to 3.
     """
     shown = np.where(placements[:, None] < 0, -1, puzzle.oriented[placements])
     quads, turned = (of.reshape(-1, 4, 4)[pieces] for of in (puzzle.oriented, puzzle.turned))  # piece, rotation, side
@@ -113,7 +113,10 @@ def matched_edges(puzzle: Puzzle, placements: IntArray) -> int:
 
 
 def matching_edges(puzzle: Puzzle, placements: IntArray) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return which inner edges match, by the cell to their left or above: (height, width - 1), (height - 1, width)."""
+    """Return which inner edges of a full board match, as two bool arrays.
+
+    By the cell on the left of the edge, (height, width - 1), and by the cell above the edge, (height - 1, width).
+    """
     grid = puzzle.oriented[placements].reshape(puzzle.height, puzzle.width, 4)
     right, below = grid[:, :-1, RIGHT], grid[:-1, :, DOWN]
     across, down = right == grid[:, 1:, LEFT], below == grid[1:, :, UP]

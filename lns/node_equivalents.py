@@ -6,18 +6,18 @@ constants below on the present machine.
 
 from __future__ import annotations
 
-TAIL_NODE = 2.0  # one placement of the exact tail
-TAIL_SETUP = 25.0  # setting up an exact tail, before its first placement
-EXACT_TAIL = 250.0  # a whole exact tail, set-up included, that may end with several mismatches
-ENDGAME_SETUP = 50.0  # setting up an endgame, before its first placement
-BEAM_CHILD = 2.0  # one child that a beam evaluates
-CANDIDATE_CHECK = 1.5  # one candidate checked by the populations that measure a quota profile
+TAIL_NODE = 2.0  # cost of one placement of the exact tail
+TAIL_SETUP = 25.0  # cost of setting up an exact tail, before its first placement
+EXACT_TAIL = 250.0  # cost of a whole exact tail, set-up included, that may end with several mismatches
+ENDGAME_SETUP = 50.0  # cost of setting up an endgame, before its first placement
+BEAM_CHILD = 2.0  # cost of one child that a beam evaluates
+CANDIDATE_CHECK = 1.5  # cost of one candidate checked by the populations that measure a quota profile
 MAX_PROFILE_CHECKS = 100_000_000  # most candidates checked for one quota profile, in one or two seconds
-REGION_NODE = 5.0  # one placement of a region re-solve in fixed orders
-REGION_SETUP = 60_000.0  # setting up a region re-solve in fixed orders
-COLORPAIRS_NODE = 33.0  # one placement of a region re-solve by ColorPairs
-COLORPAIRS_SETUP = 200_000.0  # setting up a region re-solve by ColorPairs
-TABU_MOVE = 0.0875  # one tabu move evaluated
+REGION_NODE = 5.0  # cost of one placement of a region re-solve in fixed orders
+REGION_SETUP = 60_000.0  # cost of setting up a region re-solve in fixed orders
+COLORPAIRS_NODE = 33.0  # cost of one placement of a region re-solve by ColorPairs
+COLORPAIRS_SETUP = 200_000.0  # cost of setting up a region re-solve by ColorPairs
+TABU_MOVE = 0.0875  # cost of evaluating one tabu move
 
 
 def exact_tails(prefixes: int, placements: int) -> float:

@@ -24,7 +24,7 @@ class Orientation:
     puzzle: Puzzle  # the puzzle that is filled: colours numbered without gaps, board turned
     turns: int  # clockwise quarter turns from the given puzzle to ``puzzle``
     views: tuple[View, ...]  # symmetries from which the engine may see ``puzzle``, the identity first
-    partition: tuple[int, int]  # (part, parts): number of the island's part of the prefixes, of so many parts
+    partition: tuple[int, int]  # (part, parts): number, from 0, of the island's part of the prefixes; number of parts
 
     @staticmethod
     def of_island(puzzle: Puzzle, island: int = 0, islands: int = 1) -> Orientation:

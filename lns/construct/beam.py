@@ -72,7 +72,7 @@ def extend_layer(
     gain = current.gain
     counts[:] = 0
     generated = kept = 0
-    threshold = 0  # fewer than `width` children have a higher value
+    threshold = 0  # least value that is still kept: fewer than `width` children have a higher one
     for i in range(prefix_count):
         if gain[i] + packed.MAX_FAVOURED - min_value < threshold:
             break
@@ -216,7 +216,7 @@ class BeamSearch:
         self.prefix_count = 1  # 0 if no prefix of the last layer could be extended
 
     def run(self, children: int) -> int:
-        """Grow layer by layer, up to the cut, until at least this many children were generated; return their number."""
+        """Grow layer by layer, up to the cut, until at least ``children`` were generated; return their number."""
         generated = 0
         while generated < children and self.depth < self.cut and self.prefix_count:
             parent, placed = self._parent[self.depth], self._placed[self.depth]
@@ -267,7 +267,7 @@ class TailsSearched(NamedTuple):
     tails: int  # exact tails searched
     nodes: int  # placements in these tails
     board: Board | None
-    mismatches: int  # of the board, NOT_FOUND without one
+    mismatches: int  # mismatches of the board, or NOT_FOUND
 
 
 class Tails:
@@ -281,7 +281,7 @@ class Tails:
     def search(self, paths: Paths, most: int, nodes: int, tail_nodes: int) -> TailsSearched:
         """Search the tail of each prefix in turn until one makes a full board with at most ``most`` mismatches.
 
-        The search also ends after the tail with which all nodes reach ``nodes``; one tail takes at most ``tail_nodes``.
+        It also ends after the tail by which ``nodes`` nodes were made in all; one tail takes at most ``tail_nodes``.
         """
         done, tails, made, mismatches = search_tails(
             paths, self._position, self.puzzle.width + 1, self._plan, self._work, most, nodes, tail_nodes

@@ -16,8 +16,8 @@ sum (`breaks_spent`).
 Cells that take the same pieces form a *cell class*: they have the same sides on the rim, the same colours required by
 adjacent clues, and the same sides that may break. A class has one candidate list for each pair of colours. A list is
 sorted by breaks (none, then one), then by favoured half-edges (most first); ties are in random order. It ends with a
-sentinel of the lowest gain with a piece number never used. On the rim there are also lists for one known colour alone,
-with colour 0 for the unknown one.
+sentinel: the lowest gain and a piece number that is never used. On the rim there are also lists for only one known
+colour, with colour 0 for the unknown one.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class CellClass(NamedTuple):
     clue_sides: tuple[tuple[int, int], ...] = ()  # (side, colour) that a clue on the right or below shows to the cell
     break_sides: tuple[int, ...] = ()  # sides at which the cell may mismatch
     clue: int = -1  # oriented piece of a clue on the cell itself, -1 = none
-    from_right: bool = False  # its right side is known, not its left one
+    from_right: bool = False  # whether its right side is known instead of its left one
 
     @property
     def known_side(self) -> int:

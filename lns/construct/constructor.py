@@ -20,8 +20,8 @@ from lns.instances.symmetry import board_from_view, puzzle_in_view
 from lns.params import ConstructParams
 from lns.rng import RandomState, generator
 
-NODES_BEFORE_DIVISOR = 8  # a restart that reaches exact tails lasts nodes_before / 8 nodes,
-MAX_RESTART_FACTOR = 10  # but at least `restart_nodes` and at most this many times `restart_nodes`
+NODES_BEFORE_DIVISOR = 8  # a restart that reaches exact tails lasts nodes_before / 8 nodes within limits:
+MAX_RESTART_FACTOR = 10  # a restart lasts at least `restart_nodes` and at most this many times `restart_nodes`
 SURPLUS_BINS = 9  # bins of a histogram of surplus half-edges; the last one counts all larger numbers
 PARTITION_CELLS = 16  # prefixes with this many cells without a clue are partitioned among the islands
 
@@ -59,7 +59,7 @@ class Constructor:
         self._make_plan()
 
     def _make_plan(self) -> None:
-        """Make the tables by the random seed, and the arrays of a search that has not begun."""
+        """Make the tables from the random seed, and the arrays of a search that has not begun."""
         chance = np.random.Generator(np.random.PCG64(self._seed))
         schedule, order, cut = self.schedule, self.schedule.order, self.schedule.cut
         start, cells = schedule.endgame_depth, self.puzzle.cells
@@ -118,7 +118,7 @@ class Constructor:
     def _length(self) -> int:
         """Nodes of the restart: few until it reaches an exact tail, which most restarts do not.
 
-        Later it gets more, as it will reach further tails, and the more its colours were searched before.
+        A restart that has reached one gets more nodes, the more its colours were searched before.
         """
         shortest = self.params.restart_nodes
         length = min(max(shortest, self.nodes_before // NODES_BEFORE_DIVISOR), MAX_RESTART_FACTOR * shortest)

@@ -66,7 +66,7 @@ def start_endgame(
     levels = len(plan.position)
     for i in range(levels):
         row = np.uint64(levels + i) * at.ROW_WORDS
-        if plan.outside[i, 0] >= 0:  # never where the cell is filled from the right
+        if plan.outside[i, 0] >= 0:  # never true for a cell that is filled from the right
             state.levels[row + at.SHOWN_RIGHT] = right[plan.outside[i, 0]] // plan.colour_count * 4
         if plan.outside[i, 1] >= 0:
             state.levels[row + at.SHOWN_DOWN] = down[plan.outside[i, 1]] * 4
@@ -201,7 +201,7 @@ def _find_candidates(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> 
 
 @inline_flat_kernel
 def _drop_dead_ends(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> tuple[int, int]:
-    """Drop the candidates after which the next cell has no exact candidate and may not break; return how many.
+    """Drop the candidates after which the next cell has no exact candidate and may not break.
 
     These are most of the candidates, such as breaking pieces above a cell that may not break, so they are dropped
     together. Returns the numbers of exact and of breaking candidates dropped.
@@ -221,7 +221,7 @@ def _drop_dead_ends(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> t
     keep0 = keep1 = keep2 = keep3 = _NONE
     if above == row:
         all_but_one = doubtful & (doubtful - _ONE)
-        if all_but_one & (all_but_one - _ONE) == _NONE:  # trying one or two is faster
+        if all_but_one & (all_but_one - _ONE) == _NONE:  # it is faster to try one or two
             return 0, 0
         for colour in range(colours):  # by colour and branch-free, so that it is vectorized
             has_candidate = _NONE - np.uint64((pair_sets[pair + colour] & free) != _NONE)

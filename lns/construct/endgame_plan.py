@@ -33,7 +33,7 @@ from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 MAX_ENDGAME_PIECES = 64  # free pieces at the start of the endgame: each is one bit of a set
 MAX_CLOSINGS = 256
 SETS_PER_CLASS = 8  # in ``class_sets``: sets by rotation of pieces that match adjacent clues, then of others
-NO_RULE, ANCHOR, RESERVE, RELEASE = range(4)  # `ClosingPlan.rule`
+NO_RULE, ANCHOR, RESERVE, RELEASE = range(4)  # values of `ClosingPlan.rule`
 COUNT, ANCHOR_COLOUR, FIRST = range(3)  # indexes of ``ClosingState.scalars``
 _BREAKS_CLUE = 4  # bit of an index of ``class_sets``: set for the sets of pieces that mismatch a clue beside the cell
 NO_LIMIT = np.uint64(2**63)  # a limit that no number of breaks reaches
@@ -48,8 +48,8 @@ LEFT_SOURCE: Any = np.uint64(1)  # row of EndgameState.levels that has the cell'
 UP_SOURCE: Any = np.uint64(2)  # row that has the cell's upper colour, as SHOWN_DOWN
 ALLOWED_BREAKS: Any = np.uint64(3)  # breaks that may have been spent once the cell is filled
 LEFT_BREAK_MASK: Any = np.uint64(4)  # all ones if the left side may break, else 0
-UP_BREAK_MASK: Any = np.uint64(5)  # the same for the upper side
-CLUE_MASK: Any = np.uint64(6)  # all ones on the cell of a clue, which is placed whatever is beside it
+UP_BREAK_MASK: Any = np.uint64(5)  # all ones if the upper side may break, else 0
+CLUE_MASK: Any = np.uint64(6)  # all ones on the cell of a clue, which is placed whatever its neighbours show
 RULE: Any = np.uint64(7)  # ``ClosingPlan.rule``; plus RULES * ``mirrored`` on a cell that is filled from the right
 NEXT: Any = np.uint64(8)  # look-ahead to the next cell: the four columns below
 LATER: Any = np.uint64(12)  # look-ahead to a neighbour that is filled later, see `_plan_look_ahead`
@@ -63,9 +63,9 @@ ABOVE: Any = np.uint64(3)  # row that has the other cell's upper colour
 FREE: Any = np.uint64(0)  # pieces that are free before the level
 BREAKS: Any = np.uint64(1)  # breaks spent before the level
 CANDIDATES: Any = np.uint64(2)  # pieces still to try in any rotation: exact ones; in the next column breaking ones
-CANDIDATE_SETS: Any = np.uint64(4)  # the same in eight columns by rotation: exact ones, then breaking ones
+CANDIDATE_SETS: Any = np.uint64(4)  # pieces still to try, in eight columns: exact ones by rotation, then breaking ones
 SHOWN_RIGHT: Any = np.uint64(12)  # colour offset that the cell shows to its right
-SHOWN_DOWN: Any = np.uint64(13)  # the same downwards
+SHOWN_DOWN: Any = np.uint64(13)  # colour offset that the cell shows downwards
 CHOSEN: Any = np.uint64(14)  # break * 256 + bit * 4 + rotation
 
 
@@ -80,7 +80,7 @@ class ClosingPlan(NamedTuple):
     is_corner: npt.NDArray[np.uint8]  # uint8 (cells of the stretch,): from the anchor on, 1 on corners
     near_index: Int64Array  # int64 (pieces,): index of a rim piece's set in ClosingState.near_sets, -1 = none
     far_colour: Int64Array  # int64 (pieces,): the near colour that matches the far side; -1 = not a rim piece
-    ends: Int64Array  # int64 (pieces, 2): colours of its near and far joint, as the piece left of or below it shows
+    ends: Int64Array  # int64 (pieces, 2): colours of its near and far joint, as shown from the left or from below
     anchor_level: int  # level of the anchor; -1 = it is placed before the endgame, or there are no rules
     anchor_position: int  # padded position of an anchor that is placed before the endgame, else -1
     release_level: int  # level of RELEASE, -1 = there are no rules
@@ -93,7 +93,7 @@ class ClosingState(NamedTuple):
     far_colour: Annotated[Int64Array, 64]  # `ClosingPlan.far_colour` by bit
     colour_sets: Annotated[Bitsets, "colour_count"]  # rim pieces with this colour among their `ClosingPlan.ends`
     rim_pieces: Annotated[Bitsets, 1]  # all rim pieces
-    closings: Annotated[Bitsets, 2 * MAX_CLOSINGS]  # pieces of each; one half makes longer ones from the other
+    closings: Annotated[Bitsets, 2 * MAX_CLOSINGS]  # pieces of each closing; longer ones go into the other half
     end_colour: Annotated[Int64Array, 2 * MAX_CLOSINGS]  # far colour of each closing's last piece
     reserved: Annotated[Bitsets, "rows + 1"]  # pieces reserved, by `ClosingPlan.row`
     scalars: Annotated[Int64Array, 3]  # COUNT of closings, ANCHOR_COLOUR below the anchor, FIRST closing's index
@@ -110,9 +110,9 @@ class EndgamePlan(NamedTuple):
     outside: Int64Array  # int64 (levels, 3): see `outside_positions`
     position: Int64Array  # int64 (levels,): padded position of the cell
     side_offsets: Int64Array  # int64 (4 pieces, 4): colour offsets of each oriented piece by side
-    packed: Int64Array  # int64 (8 pieces,): packed candidate of each oriented piece, then those of cells that are
-    # filled from the right
-    mirrored: int  # where the left sides begin in EndgameState.side_offsets, and the right ones in left_sets
+    packed: Int64Array  # int64 (8 pieces,): packed candidate of each oriented piece; then the same for cells
+    # that are filled from the right
+    mirrored: int  # index from which EndgameState.side_offsets holds left sides, and left_sets right sides
     first_set: Int64Array  # int64 (4 pieces + 1,): where the indexes of each oriented piece begin in set_indexes
     set_indexes: Int64Array  # int64: by oriented piece, indexes of the EndgameState.class_sets that hold it
     known_side: Int64Array  # int64 (classes,): `CellClass.known_side`
@@ -129,8 +129,8 @@ class EndgameState(NamedTuple):
     consecutive sets are those of the four rotations.
     """
 
-    piece_of_bit: Annotated[Int64Array, 64, -1]  # kept from one prefix to the next, since these share most pieces
-    bit_of_piece: Annotated[Int64Array, "pieces", -1]  # -1 = none
+    piece_of_bit: Annotated[Int64Array, 64, -1]  # piece of each bit, kept for the next prefix, which shares most pieces
+    bit_of_piece: Annotated[Int64Array, "pieces", -1]  # bit of each piece, -1 = none
     left_sets: Annotated[Bitsets, "mirrored + 4 colour_count + 4"]  # pieces that show a colour on the left; from
     # ``mirrored`` on: on the right
     up_sets: Annotated[Bitsets, "4 colour_count + 4"]  # pieces that show a colour on top
@@ -169,7 +169,7 @@ def plan_endgame(
     ``chance`` decides the order in which pieces get their bits, and so the order in which they are tried.
     """
     levels, colour_count = cut - start, puzzle.colours + 1
-    padded_colours = (colour_count + 8) & ~7  # with the unknown colour, a whole number of vectors
+    padded_colours = (colour_count + 8) & ~7  # with the unknown colour; a multiple of 8, for vectorized loops
     level_of = {cell: level for level, cell in enumerate(order[start:cut].tolist())}
     clues = candidates.clues_before(puzzle, order, cut)
     from_right = candidates.is_from_right(order, puzzle.width)[start:cut].tolist()
@@ -239,9 +239,9 @@ def _plan_look_ahead(
     """Write the look-aheads of each level: to the next cell, and to a neighbour that is filled later.
 
     A later neighbour is checked if the colours on its left and above it are then both known, or if it shares a rim
-    joint with the cell, since those never break; of two such neighbours, the lower one. Cells with a clue on or beside
-    them are not checked, as they also take pieces that do not match exactly; nor are cells of the last stretch while
-    pieces are reserved for them, as reserved pieces do not count as free.
+    joint with the cell, since rim joints never break; of two such neighbours, the lower one. Not checked are clue
+    cells, which hold the clue even if it does not match; later neighbours beside a clue; and cells of the last stretch
+    while pieces are reserved for them, as reserved pieces do not count as free.
 
     ``rows``: uint64 (levels + 1, 16), as `EndgamePlan.levels`; ``pairs``: number of pairs of colours of a class.
     """
@@ -327,7 +327,8 @@ def _stretch(puzzle: Puzzle, order: IntArray, start: int, cut: int) -> tuple[lis
     """Return the cells of the last stretch, from the anchor on, and the other rim cells filled after the anchor.
 
     The others are two lists: cells of the endgame, then of the exact tail. The stretch has the right-side cells filled
-    after the first bottom cell, the corner, and the bottom cells filled after the first of these. [] if no rule holds.
+    after the first bottom cell, the corner, and the bottom cells filled after the first such right-side cell. All three
+    lists are empty if no rule applies.
     """
     width, height = puzzle.width, puzzle.height
     depth_of = {cell: depth for depth, cell in enumerate(order.tolist())}

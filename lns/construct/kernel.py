@@ -29,8 +29,8 @@ from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.instances.puzzle import DOWN, RIGHT, IntArray, Puzzle
 
 MISMATCH_BINS = 16  # sampled tails are counted by their mismatches, 0 to 15
-TAIL_SAMPLE_NODES = 50_000  # nodes of prefixes between two sampled tails,
-TAIL_SAMPLE_COST_FACTOR = 100  # or this many times the nodes of the sampled tail, if that is more
+TAIL_SAMPLE_NODES = 50_000  # least nodes of prefixes between two sampled tails
+TAIL_SAMPLE_COST_FACTOR = 100  # least nodes between two sampled tails, as a multiple of the nodes of the first
 KEY_SAMPLE_DIVISOR = 2**11  # a frontier key is recorded if this divides it
 MAX_FRONTIER_KEYS = 2**15  # most keys of one restart: enough for 7e7 frontier prefixes, or about 5e9 nodes
 _HASH_FACTOR, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
@@ -45,7 +45,7 @@ POSITION: Any = np.uint64(0)  # position of the depth's cell, see `candidates.pa
 MIN_GAIN: Any = np.uint64(1)  # least gain of a prefix once the cell is filled
 LIST_BASE: Any = np.uint64(2)  # where the cell's lists begin in ``CandidateTables.list_start``
 LOOK_RIGHT: Any = np.uint64(3)  # where the lists of the cell on the right begin, if look-ahead checks it, else -1
-LOOK_DOWN: Any = np.uint64(4)  # the same for the cell below
+LOOK_DOWN: Any = np.uint64(4)  # where the lists of the cell below begin, if look-ahead checks it, else -1
 
 
 class PrefixPlan(NamedTuple):
@@ -139,7 +139,7 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
     right, down, child_counts = prefix.right, prefix.down, prefix.child_counts
     endgame_start = np.uint64(plan.endgame_start)
     one = np.uint64(1)
-    last_partitioned = np.uint64(plan.partition_depth) - one  # 0 wraps around, to more than any depth
+    last_partitioned = np.uint64(plan.partition_depth) - one  # a depth of 0 wraps around to more than any depth
     width = np.uint64(plan.padded_width)
     depth = np.uint64(prefix.scalars[DEPTH])
     nodes = prefix.scalars[NODES]

@@ -42,7 +42,7 @@ MIN_PREFIXES_PER_STRATUM = 32  # used where candidate lists are long (few colour
 RANDOM_SEED = 0  # the same in every run: the counts are a property of the puzzle
 # With LOG_VALUE_PER_HALF_EDGE from 0.1 to 0.4, and NODES_BEHIND from 100 to 100,000, the profile changes by one to
 # three half-edges.
-LOG_VALUE_PER_HALF_EDGE = 0.2  # log of the factor by which one more half-edge, at the end of the quota, raises a value
+LOG_VALUE_PER_HALF_EDGE = 0.2  # log of the factor by which one more half-edge raises the value of a prefix at quota end
 NODES_BEHIND = 1000.0  # nodes that a prefix takes after the end of the quota
 SMOOTHING_HALF_EDGES = 3.0  # standard deviation of the smoothing over half-edges, since few prefixes have used many
 ROOT_VALUE = 1e8  # value of the empty board in nodes; with 0 the profile would leave a single prefix in the first rows
@@ -55,7 +55,7 @@ class Population(NamedTuple):
     right: Annotated[IntArray, ("size", "directions * height")]  # colour * colour_count that each row shows to its
     # next cell; columns from ``height`` on: rows that are filled from the right
     down: Annotated[IntArray, ("size", "width")]  # colour that each column shows to its next cell
-    used: Annotated[Bitsets, ("size", "words")]  # pieces used, one bit a piece
+    used: Annotated[Bitsets, ("size", "words")]  # pieces used, one bit for each piece
     gain: Annotated[Int64Array, "size"]  # gain of each prefix, see `lns.construct.candidates`; in a beam, its value
 
 

@@ -31,13 +31,13 @@ from lns.engine import Saved
 PRIOR_EXACT_FACTOR = 0.9  # factor on a prior's exact children in the eighth of the board after the quota: populations
 # show too many there, since only prefixes that happen to fit survive
 PRIOR_NODES = 100_000.0  # nodes of search that weigh as much as the prior
-RATE_FACTOR_PER_EXTRA_BREAK = 0.25  # new boards per node of a tree with one break more, relative to the tree before
-RATE_PER_HALF_EDGE = 1.6  # prior factor on the rate for each favoured half-edge more
-PASSING_COST = 0.3  # factor on the nodes it takes to get past the quota, for each favoured half-edge less
-MAX_EXTRA_HALF_EDGES = 1.2  # a prior assumes a gain for at most this many half-edges more
+RATE_FACTOR_PER_EXTRA_BREAK = 0.25  # new boards per node of a tree with one more break, relative to the tree before
+RATE_PER_HALF_EDGE = 1.6  # factor on a prior rate for each extra favoured half-edge that a quota demands
+PASSING_COST = 0.3  # factor on the nodes needed to get past the quota, for each half-edge that it demands less
+MAX_EXTRA_HALF_EDGES = 1.2  # prior rates rise for at most this many extra half-edges
 ENOUGH_SURPLUS = 0.05  # a higher quota has its full prior if at least this share of the known prefixes would pass it
 SAME_SCALE_HALF_EDGES = 0.25  # quota scales of two views that differ by fewer half-edges count as equal
-OTHER_VIEW_DISCOUNT = 0.8  # prior rate of an untried view, and weight of boards seen from another view
+OTHER_VIEW_DISCOUNT = 0.8  # factor on the rate of a view for an untried view; weight of boards from another view
 BEST_COLOURS_WEIGHT = 0.25  # weight of the best colours in the prior of untried ones; all other colours weigh 1
 MAX_KEYS = 2**16  # most keys kept: half a megabyte of a checkpoint
 _EXACT, _PARENTS, _BREAKING, _BREAKING_PARENTS = range(4)  # rows of `QuotaArm.child_counts`
@@ -57,7 +57,7 @@ class QuotaArm(Saved):
     colour_set: int  # number of the set of favoured colours
     scale_percent: float  # quota scale, in percent of the parameter ``construct.quota_scale``; 0 means no quota
     prior: ChildMeans  # mean children by depth, measured by populations before any search
-    node_equivalents: float = 0.0  # what all restarts of the arm cost
+    node_equivalents: float = 0.0  # cost of all restarts of the arm
     restarts: int = 0
     extra_breaks: int = 0  # trees that were searched completely; each allows one break more from then on
     keys_seen: float = 0.0  # sampled frontier prefixes; the weight of a restart halves with each later one
@@ -66,7 +66,7 @@ class QuotaArm(Saved):
     def __post_init__(self) -> None:
         # by depth: exact children, nodes that could have them, breaking children, nodes that had a break left
         self.child_counts = np.zeros((4, len(self.prior.exact)))
-        self.prefixes_by_breaks = np.zeros(MAX_BREAKS)  # prefixes that reached the exact tail
+        self.prefixes_by_breaks = np.zeros(MAX_BREAKS)  # prefixes that reached the exact tail, by breaks spent
         self.surplus_counts = np.zeros(SURPLUS_BINS)  # see `Constructor.surplus_counts`
 
     @property
@@ -119,7 +119,7 @@ class QuotaArm(Saved):
         return float(max(0.0, 1 - behind / self.node_equivalents))
 
     def shrunk_estimate(self) -> ChildMeans:
-        """Mean children by depth: the observed means, shrunk towards the prior."""
+        """Return the mean children by depth: the observed means, shrunk towards the prior."""
         exact, quota, cells = self.prior.exact.copy(), self.prior.quota, len(self.prior.exact)
         if quota != Quota():
             exact[quota.end(cells) : quota.end(cells) + cells // 8] *= PRIOR_EXACT_FACTOR
@@ -133,8 +133,8 @@ class PrefixNovelty:
     """A sample of the keys of the frontier prefixes that an island has searched before.
 
     A frontier prefix goes up to the depth at which the endgame begins; its key is a hash of its pieces. Restarts that
-    reach it again make no new boards. Only keys divisible by ``divisor``, a power of two, are kept. It doubles when
-    there are too many (adaptive sampling by M. Wegman: P. Flajolet, "On adaptive sampling", Computing 43, 1990).
+    reach old prefixes make no new boards. Only keys divisible by ``divisor``, a power of two, are kept; it doubles when
+    they are too many (adaptive sampling by M. Wegman: P. Flajolet, "On adaptive sampling", Computing 43, 1990).
     """
 
     def __init__(self) -> None:
@@ -223,7 +223,7 @@ class Evidence:
     def prior_factor(self, scales: FloatArray | float) -> FloatArray:
         """Return the factor from an arm's rate to the prior of other scales of its colours, float64 (arms, others).
 
-        It takes fewer nodes to get past a lower quota.
+        The factor also reflects that getting past a lower quota takes fewer nodes.
         """
         extra, before = self._extra_half_edges(scales), self._before_quota_end
         rate = RATE_PER_HALF_EDGE ** np.minimum(MAX_EXTRA_HALF_EDGES, extra)
@@ -239,11 +239,14 @@ class Evidence:
         is_same &= self._colours == self._colours[:, 0]
         surplus: FloatArray = is_same.T @ np.array([arm.surplus_counts for arm in self.arms])
         more = np.clip(np.rint(self._extra_half_edges(scales)), 0, SURPLUS_BINS - 1).astype(np.int64)
-        with_surplus = surplus[:, ::-1].cumsum(axis=1)[:, ::-1]  # of at least 0, 1, ... half-edges
+        with_surplus = surplus[:, ::-1].cumsum(axis=1)[:, ::-1]  # prefixes with at least 0, 1, ... half-edges
         share: FloatArray = (np.take_along_axis(with_surplus, more, axis=1) + 1) / (with_surplus[:, :1] + 1)
         return np.minimum(1.0, share / ENOUGH_SURPLUS)
 
     def _extra_half_edges(self, scales: FloatArray | float) -> FloatArray:
-        """Return the extra half-edges of other scales, float64 (arms, others); MAX_EXTRA_HALF_EDGES over no quota."""
+        """Return how many half-edges other scales need more than each arm, float64 (arms, others).
+
+        Arms without a quota are taken to need `MAX_EXTRA_HALF_EDGES` less than any scale.
+        """
         extra: FloatArray = self._half_edges * (scales / np.where(self._scale > 0, self._scale, 1.0) - 1)
         return np.where(self._scale > 0, extra, MAX_EXTRA_HALF_EDGES)

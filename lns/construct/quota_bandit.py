@@ -1,8 +1,8 @@
 """A multi-armed bandit over quota configurations: which one the next restart of the constructor searches.
 
 An arm is one quota scale for one set of favoured colours, on the board as seen from one view. Pulling an arm means one
-restart. It measures mean children by depth, from which the next break schedule is derived, and counts prefixes by
-breaks spent, and sampled exact tails by mismatches, which give the boards to expect long before the arm has made one.
+restart, which measures mean children by depth; the next break schedule is derived from these. Its prefixes, by breaks
+spent, and a sample of its exact tails, by mismatches, give the number of boards to expect before the arm makes one.
 
 The value of an arm is its expected rate of new boards per node (`lns.construct.quota_arm`). Scales are tried from the
 top down in coarse steps until boards are to be expected. Then scales next to the best one are tried in steps of one
@@ -33,14 +33,14 @@ from lns.params import ConstructParams
 from lns.rng import RandomState, generator
 
 COARSE_SCALES = (100, 95, 90, 85, 80, 70, 0)  # in percent of `ConstructParams.quota_scale`, tried one after the other
-MAX_SCALE = 150  # percent
+MAX_SCALE = 150  # largest quota scale in percent
 MAX_GAP = 10  # percent: scales further apart than this get none between them
-SCALE_STEP = 0.5  # percent: scales are multiples of it
-PRIOR_RESTARTS = 0.4  # a prior rate weighs as much as this many restarts,
-PRIOR_SHARE = 1 / 400  # plus this share of the cost of all restarts
+SCALE_STEP = 0.5  # percent; all scales are multiples of this
+PRIOR_RESTARTS = 0.4  # a prior rate weighs as much as this many restarts plus PRIOR_SHARE of the cost of all
+PRIOR_SHARE = 1 / 400  # share of the cost of all restarts, see PRIOR_RESTARTS
 MIN_RESTART_SHARE = 1 / 8  # a restart is not abandoned before this share of `ConstructParams.restart_nodes`
 ABANDON_RATIO = 0.6  # a restart is abandoned if its rate is below this share of another arm's of the same colours
-COLOUR_SETS = 32  # candidate sets of favoured colours
+COLOUR_SETS = 32  # number of candidate sets of favoured colours
 MAX_ARMS = 256  # room for some scales and colour sets from eight views; bounds memory and the time to choose
 MIN_TAILS = 10  # a probability is measured from at least this many sampled tails
 
@@ -78,13 +78,13 @@ class QuotaBandit:
     def choose_schedule(self, mismatches: int) -> BreakSchedule:
         """Choose an arm for the next restart, and derive its break schedule for boards of ``mismatches`` mismatches.
 
-        It has ``schedule_slack`` breaks more, since one too few leaves no board, while one too many only costs nodes.
+        The schedule has ``schedule_slack`` more breaks: one too few leaves no board, one too many only costs nodes.
         """
         mismatches = max(0, mismatches)  # after a perfect board, other perfect boards are searched for
         self.current = self._choose_arm(mismatches)
         arm = self.arms[self.current]
         children = arm.shrunk_estimate()
-        if all(arm.no_prefix_found for arm in self.arms):  # it is not known yet what can be reached
+        if all(arm.no_prefix_found for arm in self.arms):  # no arm shows yet what can be reached
             mismatches = schedules.initial_forecast(children, self.puzzle, self.params).mismatches
         wanted = min(mismatches + self.params.schedule_slack + arm.extra_breaks, self.puzzle.max_score)
         probabilities = self._tail_probabilities(self.tail_outcomes) if self.tail_outcomes.any() else None
@@ -92,7 +92,7 @@ class QuotaBandit:
         return self.schedule()
 
     def schedule(self) -> BreakSchedule:
-        """The break schedule of the present arm and forecast."""
+        """Return the break schedule of the present arm and forecast."""
         assert self.forecast is not None
         arm = self.arms[self.current]
         schedule = schedules.break_schedule(arm.prior, self.forecast, self.puzzle, self.params, self.order)
@@ -101,7 +101,7 @@ class QuotaBandit:
     def learn(self, constructor: Constructor) -> None:
         """Update the present arm with the restart that ``constructor`` has ended."""
         arm = self.arms[self.current]
-        # one more break may allow more after the same frontier prefix, so that its key must be another one
+        # with one more break a frontier prefix can be continued in more ways, so it gets another key
         keys = constructor.frontier_keys ^ (np.uint64(arm.extra_breaks & 0xFFFF) << np.uint64(48))
         arm.learn(constructor, *self.frontier_keys.add(keys))
         self.tail_outcomes += constructor.arrays.tail_outcomes
@@ -213,7 +213,7 @@ class QuotaBandit:
     def _scale_above(self, i: int, members: list[int]) -> float | None:
         """Return an untried scale between arm ``i`` and the next higher arm, or above the highest; None if none exists.
 
-        Between two arms it is the middle, or a lower scale if few prefixes of arm ``i`` would pass the middle one.
+        Between two arms the middle is taken, or a lower scale if few prefixes of arm ``i`` would pass the middle one.
         ``members``: the arms of its view and colours.
         """
         scale = self.arms[i].scale_percent

@@ -42,7 +42,7 @@ QUOTA_SHARE = 160 / 256  # share of the cells within which a quota holds
 LARGE_BOARD = 256  # cells; on larger boards more inner colours are favoured
 MAX_COLOUR_SETS = 300_000  # sets of favoured colours that are compared, which takes a fraction of a second
 SAMPLES = 8  # populations of one measurement
-SMOOTHING_CELLS = 3  # cells of the same class, before and behind, over which a measurement is averaged
+SMOOTHING_CELLS = 3  # a measurement is averaged over this many cells of its class before and after it
 MIN_CHILDREN = 0.02  # least mean children: where no population had any, they are rare, not impossible
 STEPS = (1, -1, 2, -2, 4, -4, 8, -8, 16, -16, 32, -32)  # steps of the coordinate search for unlock depths
 _TINY = 1e-300
@@ -73,7 +73,7 @@ class Quota:
         return floor
 
     def end(self, cells: int) -> int:
-        """Return the first depth at which the quota demands nothing (1 for none); no break is allowed before it."""
+        """Return the first depth at which the quota demands nothing, 1 without quota; no break is allowed before."""
         return quota_end(cells) if self.scale > 0 else 1
 
 
@@ -155,7 +155,7 @@ class ChildMeans:
 
     exact: FloatArray  # float64 (cells,): children without a break
     breaking: FloatArray  # float64 (cells,): children with a break
-    quota: Quota  # under which the prefixes were grown
+    quota: Quota  # quota under which the prefixes were grown
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def right_columns(puzzle: Puzzle, params: ConstructParams) -> int:
     tail, so it is not filled row by row. There may be no mates: seen from the right, a side would have another colour.
     """
     rows = _band_rows(puzzle, params)
-    band = (puzzle.height - rows) * puzzle.width  # depth at which it begins
+    band = (puzzle.height - rows) * puzzle.width  # depth at which the band begins
     columns = [clue.cell % puzzle.width for clue in puzzle.clues if clue.cell >= band]
     right = [column for column in columns if 2 * column >= puzzle.width]
     if not 0 < len(right) < len(columns) or puzzle.mates:
@@ -200,17 +200,17 @@ def right_columns(puzzle: Puzzle, params: ConstructParams) -> int:
 
 
 def tail_cut(puzzle: Puzzle, params: ConstructParams) -> int:
-    """Depth at which the exact tail of the construction begins."""
+    """Return the depth at which the exact tail of the construction begins."""
     return max(0, puzzle.cells - params.tail)
 
 
 def beam_tail_cut(puzzle: Puzzle, params: BeamParams) -> int:
-    """Depth at which the exact tail of a beam begins; a tail is at most half of the board, rounded up."""
+    """Return the depth at which the exact tail of a beam begins; a tail is at most half of the board, rounded up."""
     return max(puzzle.cells - params.tail, puzzle.cells // 2)
 
 
 def max_mismatches(puzzle: Puzzle, params: ConstructParams) -> int:
-    """Most mismatches that a schedule can spend: all its breaks, and one in each cell of the exact tail."""
+    """Return the most mismatches that a schedule can spend: all its breaks, and one in each cell of the exact tail."""
     return min(packed.MAX_BREAKS - 1 + puzzle.cells - tail_cut(puzzle, params), puzzle.max_score)
 
 
@@ -254,7 +254,7 @@ def _smoothed(children: FloatArray, cell_class: IntArray) -> FloatArray:
 def initial_forecast(children: ChildMeans, puzzle: Puzzle, params: ConstructParams) -> ScheduleForecast:
     """Return the forecast for the fewest mismatches that some schedule reaches once in ``params.horizon`` nodes.
 
-    If no number is reached so often, it is for the most that a schedule can spend. Rates grow with the mismatches.
+    If there is no such number, it is for the most mismatches that a schedule can spend. Rates grow with the mismatches.
     """
     most = max_mismatches(puzzle, params)
     forecast = cache(partial(best_schedule, children, puzzle, params))
@@ -291,7 +291,7 @@ def best_schedule(
     else:
         finish = tail_probabilities[np.minimum(np.arange(most + 1), len(tail_probabilities) - 1)]
     unlock, rate = best_unlocks(exact[:cut], breaking[:cut], start, finish, node_equivalents.EXACT_TAIL)
-    # no break is possible before ``first``, so an unlock before it is one at ``first``
+    # no break is possible before ``first``, so earlier unlock depths become ``first``
     return ScheduleForecast(mismatches=mismatches, unlock=np.maximum(unlock[unlock < cut], first), rate=rate)
 
 
@@ -301,7 +301,7 @@ def expected_completions(exact: FloatArray, breaking: FloatArray, mismatches: in
     Any number of the remaining cells may break. ``exact``, ``breaking``: float64 (tail,), mean children without and
     with a break, for each remaining cell; ``mismatches``: largest k.
     """
-    boards = np.zeros(mismatches + 1)  # by mismatches
+    boards = np.zeros(mismatches + 1)  # expected boards by mismatches
     boards[0] = 1.0
     for exact_children, breaking_children in zip(exact, breaking, strict=True):
         boards[1:] = boards[1:] * exact_children + boards[:-1] * breaking_children
@@ -320,7 +320,7 @@ def boards_per_node(
     that reaches the exact tail, with at most k more mismatches; ``tail_cost``: cost of one exact tail in nodes.
     """
     cut, mismatches = len(exact), len(finish) - 1
-    prefixes = np.zeros(mismatches + 1)  # expected, by breaks spent
+    prefixes = np.zeros(mismatches + 1)  # expected prefixes, by breaks spent
     prefixes[0] = 1.0
     nodes = 0.0
     allowed = 0
@@ -337,11 +337,11 @@ def boards_per_node(
         if total <= _TINY:
             return 0.0
         nodes += total
-        if total > 1e100:  # keeps their ratio and avoids overflow
+        if total > 1e100:  # avoids overflow; the ratio of boards to nodes stays
             prefixes /= total
             nodes /= total
     boards = (prefixes * finish[::-1]).sum()
-    # no nodes: the tail is the whole board
+    # if the cut is 0, the tail is the whole board and there are no nodes
     return float(boards / (nodes + prefixes.sum() * tail_cost) if cut else boards)
 
 
@@ -378,7 +378,7 @@ def break_schedule(
     Setting up an endgame is expensive, and in some orders the depth at which it could begin first has the most
     prefixes: where a column of the rim ends there, as on 10x25. The endgame then begins at the later depth with the
     fewest prefixes, but not after the first break, because candidate lists with breaks are long, nor after the first
-    cell that is filled from the right, which only the endgame can do.
+    cell that is filled from the right, because only the endgame can do that.
     """
     quota, cut = children.quota, tail_cut(puzzle, params)
     schedule = BreakSchedule(

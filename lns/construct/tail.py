@@ -38,7 +38,7 @@ class TailPlan(NamedTuple):
     # rotations that look alike only the first has bits
     is_elsewhere: npt.NDArray[np.uint8]  # uint8 (n,): 1 for pieces of a clue outside the tail
     quads: Int64Array  # int64 (4n, 4): colours of each oriented piece by side
-    mate: Int64Array  # int64 (colour_count,): the printed colour of a side on the right or below that shows a colour
+    mate: Int64Array  # int64 (colour_count,): printed colour of a right or lower side, by the colour that it shows
     parity: int  # mask of odd_colours: -1 if each colour is its own mate, so that its half-edges pair up; else 0
     colour_count: int  # number of colours, the rim's included
 
@@ -48,12 +48,12 @@ class TailWorkspace(NamedTuple):
 
     colour_sets: Annotated[Bitsets, (3, "colour_count")]  # pieces that show a colour left, on top, right
     legal: Annotated[Bitsets, "m"]  # pieces that fit the rim and the clue of each cell
-    known_colour: Annotated[Int64Array, ("m + 1", 3)]  # shown to a cell from the left, above, the right; 0 by the rim
+    known_colour: Annotated[Int64Array, ("m + 1", 3)]  # colours shown to a cell from left, above, right; 0 by the rim
     oriented_of_bit: Annotated[Int64Array, 64]
     balance: Annotated[Int64Array, "colour_count"]  # half-edges on free pieces minus those that joints need
     candidates: Annotated[Bitsets, ("m + 1", 4)]  # candidates still to try by depth and mismatches
     free: Annotated[Bitsets, "m + 1"]  # free oriented pieces by depth
-    mismatches: Annotated[Int64Array, "m + 1"]  # spent before each depth
+    mismatches: Annotated[Int64Array, "m + 1"]  # mismatches spent before each depth
     deficit: Annotated[Int64Array, "m + 1"]  # sum of the negative balances, as a positive number
     odd_colours: Annotated[Int64Array, "m + 1"]  # number of colours with a positive, odd balance
     chosen_bit: Annotated[Int64Array, "m + 1"]  # bit of the oriented piece placed at each depth
@@ -149,7 +149,7 @@ def _change_balance(balance: Int64Array, colour: int, change: int) -> tuple[int,
 
 @inline_flat_kernel
 def _settle(work: TailWorkspace, known: int, shown: int, sign: int) -> tuple[int, int]:
-    """Balance a joint whose sides are now ``known`` (needed) and ``shown`` (used); a ``sign`` of -1 undoes it.
+    """Settle a joint: drop the need for colour ``known``, spend a half-edge of colour ``shown``; ``sign`` -1 undoes it.
 
     Returns (change of the deficit, change of the number of odd colours).
     """
@@ -161,7 +161,7 @@ def _settle(work: TailWorkspace, known: int, shown: int, sign: int) -> tuple[int
 
 @inline_flat_kernel
 def _place(plan: TailPlan, work: TailWorkspace, depth: int, sign: int) -> tuple[int, int]:
-    """Place the piece chosen at ``depth``: settle joints with earlier cells, and need its colours right and below.
+    """Place the piece chosen at ``depth``: settle its joints with placed cells, add needs to the right and below.
 
     A ``sign`` of -1 instead of 1 removes it. Returns (change of the deficit, change of the number of odd colours).
     """

@@ -27,7 +27,7 @@ PIECE, COLOUR, FAVOURED, BREAKS = 511, 63, 7, 63
 ROTATION_AT, DOWN_AT, RIGHT_AT, FAVOURED_AT, BREAKS_AT = 9, 11, 17, 23, 26
 BREAK_COST, ONE = packed.BREAK_COST, np.uint32(1)
 
-ROW = 5  # words of a depth: position of its cell, least gain, base of its lists, two bases of look-ahead
+ROW = 5  # words of a depth: position of its cell, least gain, base of its lists, bases of two look-ahead lists
 ROW_POSITION, ROW_GAIN, ROW_BASE, ROW_RIGHT, ROW_DOWN = range(ROW)
 LANES, FIRST, CUT, WIDTH, COLOURS, SLOTS, TURNS, PREFIX_NODES, WORDS, SIZES = range(10)  # entries of `LanePlan.sizes`
 # rows of `LaneState.scalars`: depth of the next cell, or NO_PREFIX; index of the next candidate; gain; prefixes taken
@@ -86,7 +86,7 @@ def lane_plan(plan: PrefixPlan, first: int, *, lanes: int, slots: int, turns: in
 
 
 def lane_state(plan: LanePlan, positions: int) -> LaneState:
-    """Make the state of lanes that have no prefix and an empty queue; ``positions``: cells of the padded board."""
+    """Make the state of lanes without a prefix, with queues to be filled; ``positions``: cells of the padded board."""
     rows = SCALARS, plan.sizes[SLOTS] * plan.sizes[FIRST], plan.sizes[CUT], positions, plan.sizes[WORDS]
     kinds = np.int32, np.int32, np.int32, np.uint16, np.uint32
     lanes = plan.sizes[LANES]

@@ -23,14 +23,14 @@ from lns.instances.puzzle import IntArray, Puzzle
 from lns.instances.symmetry import board_from_view
 from lns.params import ConstructParams
 
-SLOTS = 4  # prefixes that wait for each lane
+SLOTS = 4  # most prefixes that wait for each lane
 TURNS = 20_000  # turns of a lane in one launch; the time that they take on a card is not measured yet
 PREFIX_NODES = 20_000_000  # most nodes of a lane below one prefix
 LEAST_LAUNCHES = 50  # launches before the card may leave a tree for that of another restart
 NODES_BELOW = 10_000  # least average number of nodes below a prefix of a lane
-FIRST_NODES = 20_000_000  # most nodes of the processor for the first prefixes of a tree,
-REFILL_NODES = 5_000_000  # and for new ones during a launch
-NO_LIMIT = 1 << 62  # as a number of nodes
+FIRST_NODES = 20_000_000  # most nodes of the processor for the first prefixes of a tree
+REFILL_NODES = 5_000_000  # most nodes of the processor for new prefixes during a launch
+NO_LIMIT = 1 << 62  # a number of nodes that is never reached
 
 
 @flat_kernel
@@ -65,10 +65,10 @@ class CardSearch:
     def __init__(self, puzzle: Puzzle, params: ConstructParams, card: Card) -> None:
         check_size(puzzle)
         self.puzzle, self.params, self.card = puzzle, params, card
-        self.turns, self.first_nodes, self.bytes = TURNS, FIRST_NODES, 0  # bytes on the card
+        self.turns, self.first_nodes, self.bytes = TURNS, FIRST_NODES, 0  # ``bytes``: memory used on the card
         self.statistics = Statistics(card_lanes=card.lanes)  # its ``nodes`` are those of the processor
         self.schedule: BreakSchedule | None = None  # of the card's tree; None: the card has none
-        self._launches = 0  # in this tree
+        self._launches = 0  # launches in the present tree
 
     @property
     def takes_tree(self) -> bool:
@@ -76,7 +76,7 @@ class CardSearch:
         return self.schedule is None or self._launches >= LEAST_LAUNCHES
 
     def take(self, constructor: Constructor) -> None:
-        """Take the tree of a restart that has reached exact tails, from where it stands now, and launch."""
+        """Take over the search of a restart that has reached exact tails, where it stands now, and launch."""
         self.schedule, self._plan, self._launches = constructor.schedule, constructor.plan, 0
         self._tails = Tails(constructor.puzzle_in_view, self.schedule.order, self.schedule.cut)
         lanes, first = self.card.lanes, length_of_prefixes(constructor)

@@ -241,7 +241,7 @@ async def resume_run(server: Server, fields: JsonFields) -> Any:
 
 
 async def estimate_run(server: Server, fields: JsonFields) -> Any:
-    """Measure how long each score takes with the puzzle and the parameters of a run, as a job."""
+    """Start a job that measures how long each score takes with the puzzle and the parameters of a run."""
     seconds = fields.number("time", 1, MAX_SECONDS)
     run = await asyncio.to_thread(load_summary, server.runs.path(fields.text("name", 1000)))
     params = to_dict(run.settings.parameters)

@@ -31,7 +31,7 @@ log = logging.getLogger("lns")
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MOST_TRIES, MOST_TRIES_IN_ALL = 10, 100
-"""Most wrong passwords within a minute, from one address and in all; more passwords are refused unseen."""
+"""Most wrong passwords within a minute, from one address and in all; then every password is refused."""
 _MINUTE = 60.0
 MAX_BODY = 1_000_000  # bytes of a request's body
 MAX_FORM = 10_000  # bytes of the password form, which is read before the sender is known
@@ -201,7 +201,7 @@ class Guard:
 
 
 def own_path(text: str) -> str:
-    """Return a text that is a path of this server, with or without query; "/" for all others, such as other sites."""
+    """Return ``text`` if it is a path of this server, with or without a query, and otherwise "/"."""
     return text.removesuffix("?") if _OWN_PATH.fullmatch(text) else "/"
 
 

@@ -40,7 +40,7 @@ class Job:
 
     id: str
     process: asyncio.subprocess.Process
-    stays: bool  # whether it goes on when nothing watches it
+    stays: bool  # whether it goes on when no page watches it
     messages: list[dict[str, Any]] = field(default_factory=list)
     progress: dict[str, Any] | None = None  # the last progress message; ``messages`` has none of this type
     ended: bool = False  # whether its last message has come
@@ -101,7 +101,7 @@ class Job:
     async def read(self) -> None:
         """Store the messages of the process until it ends; add a last message if it sent none."""
         assert self.process.stdout is not None
-        with contextlib.suppress(ValueError, ConnectionError):  # a line that is too long, a pipe that broke
+        with contextlib.suppress(ValueError, ConnectionError):  # raised for a line that is too long or a broken pipe
             while line := await self.process.stdout.readline():
                 self.add(json.loads(line))
         status = await self.process.wait()

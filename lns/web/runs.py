@@ -26,7 +26,7 @@ MOST_RUNS = 500
 MOST_FILES = 200
 MAX_BEST_BOARDS = 6
 LOOK_S = 5.0
-"""Seconds after which a running run is read again although no file has changed: if it died, no file changes."""
+"""Seconds after which a running run is read again although no file has changed, since a run that died changes none."""
 MOST_LINES = 1_000  # lines of a log in one answer
 _STATE = (STATUS, "lock", BEST)
 

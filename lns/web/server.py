@@ -87,7 +87,7 @@ def serve(server: Server, opened: socket.socket, *, browse: bool, announce: Call
         make_app(server), log_level="error", access_log=False, server_header=False, ws="none", lifespan="off",
         timeout_keep_alive=20, timeout_graceful_shutdown=3, h11_max_incomplete_event_size=32_768,
         http=cast(Any, partial(Connection, most, {})), backlog=files // 4,
-        proxy_headers=False,  # a client may not choose the address that it is counted under
+        proxy_headers=False,  # otherwise clients could forge the address that is counted
     )  # fmt: skip
     _Uvicorn(config, server, browse, announce).run(sockets=[opened])
 
@@ -95,8 +95,8 @@ def serve(server: Server, opened: socket.socket, *, browse: bool, announce: Call
 class Connection(H11Protocol):
     """A connection that is ended if its client takes too long, or to make room for others.
 
-    If ``most`` connections are open, a new one is closed at once. ``waiting`` holds those whose clients the server
-    waits for, at most ``most // 2``; one more ends the connection that has waited longest.
+    If ``most`` connections are open, a new one is closed at once. ``waiting`` holds the connections whose clients
+    the server waits for, at most ``most // 2``; if there are more, the one that has waited longest is ended.
     """
 
     def __init__(self, most: int, waiting: dict[Connection, None], **of_uvicorn: Any) -> None:
@@ -135,14 +135,14 @@ class Connection(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             super().send_400_response(msg)
-        else:  # the bad data comes after an answer
+        else:  # an answer has begun already
             self.transport.close()
-        if self.cycle is not None:  # no answer will follow: the application need not wait for the rest
+        if self.cycle is not None:  # the application need not wait for the rest of the request
             self.cycle.disconnected = True
             self.cycle.message_event.set()
 
     def _look(self) -> None:
-        """Note whether the server waits for the client: always, except while it answers a whole request."""
+        """Note whether the server waits for the client: it does, except while it answers a whole request."""
         state = self.conn.their_state
         answers = self.cycle is not None and not self.cycle.response_complete and not self.flow.write_paused
         self._wait(None if answers and state not in (h11.IDLE, h11.SEND_BODY) else state)

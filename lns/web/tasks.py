@@ -72,7 +72,7 @@ def improve(fields: JsonFields) -> Task:
 
 
 def windows(fields: JsonFields) -> Task:
-    """Re-solve all windows of a shape, one after the other."""
+    """Re-solve all windows of a given height and width, one after the other."""
     puzzle = read_puzzle(fields)
     given, seconds, nodes = read_board(fields, puzzle), _seconds(fields), fields.integer("nodes", 1, 10**9)
     height, width = fields.integer("height", 1, puzzle.height), fields.integer("width", 1, puzzle.width)
@@ -246,7 +246,7 @@ def resume(fields: JsonFields) -> Task:
 
 _OF_PAGES: tuple[Callable[[JsonFields], Task], ...] = (improve, windows, solve, trace, fill, level)
 PAGE_TASKS = {task.__name__: task for task in _OF_PAGES}
-"""The tasks whose fields a page sends; the server makes those of the others."""
+"""The tasks whose fields a page sends; the server makes the fields of the others."""
 TASKS = PAGE_TASKS | {"estimate": estimate, "run": run, "resume": resume}
 """All tasks by the kind of their jobs."""
 

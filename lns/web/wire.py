@@ -195,7 +195,7 @@ class GridRecorder(StepRecorder):
 
 
 def record(search: FillingSearch, most: int, *, count_all: bool = False) -> tuple[GridRecorder, SolveStatus]:
-    """Record at most ``most`` steps of a search for one filling or all; return the recorder and the status then."""
+    """Record at most ``most`` steps of a search for one filling or all; return the recorder and the status reached."""
     recorder = GridRecorder(search)
     recorder.record(most, count_all=count_all)
     if not search.exhausted and (count_all or not search.solutions):
@@ -217,7 +217,7 @@ def page(puzzle: Puzzle, trace: Trace) -> str:
 
 
 def grid_page(name: str, grid: Grid, trace: dict[str, Any]) -> str:
-    """Return such a file for a grid of polyominoes; ``trace``: what `record_grid` returns."""
+    """Return an HTML file that plays a search on a grid of polyominoes; ``trace``: what `record_grid` returns."""
     data = {"grid": grid_to_json(grid), "trace": trace}
     return _page(f"{name} step by step", _OF_GRIDS, data, "watchGrid(given.grid, given.trace);")
 

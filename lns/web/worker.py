@@ -27,7 +27,7 @@ def main() -> None:
     """Do the task that is read from stdin."""
     die_with_parent()
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what libraries print goes to stderr, not between the messages
+    os.dup2(2, 1)  # printed text goes to stderr, not between the messages
     request = json.loads(sys.stdin.readline())
     sys.stdin.close()
     sys.stdin = Path(os.devnull).open()  # noqa: SIM115
