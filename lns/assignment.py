@@ -1,7 +1,7 @@
-"""Fills boards, and rearranges pieces on cells that are not neighbours by linear assignment, solved exactly by scipy.
+"""Fill boards, and rearrange pieces on cells that do not neighbour each other, by linear assignment (scipy's solver).
 
-On such a set of cells the matches of a piece on a cell do not depend on the other pieces of the set, so the best
-permutation is a linear assignment. The same function fills the empty cells of a partial board.
+On such cells the matches of a piece do not depend on the pieces on the other cells, so the best permutation solves a
+linear assignment problem. `fill` fills the empty cells of a partial board in the same way.
 
 References
 ----------
@@ -22,17 +22,18 @@ from lns.instances.errors import InputError
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
 GREEDY = "greedy"  # origin of `greedy_board` in reports
-_FORBIDDEN, _LEAST = -1000.0, -900  # matches of a rotation that breaks a rule, such as grey inside; of others, at least
-ANY = -1  # in place of the colour of a side that may have any but grey
+_FORBIDDEN, _LEAST = -1000.0, -900  # value of a rotation that breaks a rule, such as grey inside; least value of others
+ANY = -1  # required colour of a side that may have any colour but grey
 
 
 def placement_matches(
     puzzle: Puzzle, placements: IntArray, cells: IntArray, pieces: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """Best legal rotation of each piece on each cell beside ``placements``, int32 (puzzle.cells,), -1 if empty.
+    """Find the best legal rotation of each piece on each cell, given the pieces placed around the cell.
 
-    Returns two int32 arrays (cells, pieces): the matching edges with the placed neighbours, less than -900 if no
-    rotation is legal, and the rotation, 0 to 3. All ``cells`` count as they are in ``placements``.
+    ``placements``: int32 (puzzle.cells,), -1 if empty; neighbours are read from it, even if they are in ``cells``.
+    Returns two int32 arrays (cells, pieces): matches with neighbours, less than -900 if no rotation is legal; and the
+    rotation, 0 to 3.
     """
     shown = np.where(placements[:, None] < 0, -1, puzzle.oriented[placements])
     quads, turned = (of.reshape(-1, 4, 4)[pieces] for of in (puzzle.oriented, puzzle.turned))  # piece, rotation, side
@@ -52,17 +53,17 @@ def placement_matches(
 
 @lru_cache(maxsize=16)
 def _sides(puzzle: Puzzle) -> tuple[npt.NDArray[np.bool_], IntArray]:
-    """The rim sides of all cells, bool (cells, 4), and the colours that their sides must have, int32 (cells, 4)."""
+    """Return which sides are on the rim, bool (cells, 4), and each side's required colour or ANY, int32 (cells, 4)."""
     required = [[ANY if side is None else side for side in puzzle.required_sides(cell)] for cell in range(puzzle.cells)]
     return np.array([puzzle.rim_sides(cell) for cell in range(puzzle.cells)]), np.array(required, dtype=np.int32)
 
 
 def reassign(puzzle: Puzzle, placements: IntArray, cells: IntArray, pieces: IntArray) -> IntArray:
-    """Place ``pieces`` on as many ``cells`` so that as many edges as possible match their placed neighbours.
+    """Place one of ``pieces`` on each of ``cells`` so that as many edges as possible match placed neighbours.
 
-    ``placements``, int32 (puzzle.cells,), -1 if empty, are returned anew; what lies on ``cells`` is ignored. Optimal if
-    no two of ``cells`` are neighbours; then the score does not fall if ``pieces`` lay on ``cells`` before.
-    InputError if they do not all fit somewhere, which happens on a rim of an ordinary colour only.
+    ``placements``: int32 (puzzle.cells,), -1 if empty; what lies on ``cells`` is ignored. Returns the new placements,
+    optimal if no two of ``cells`` are neighbours; then the score does not fall if ``pieces`` lay on ``cells`` before.
+    Raises InputError if some cell cannot be filled legally, which happens only on a rim of an ordinary colour.
     """
     outside = placements.copy()
     outside[cells] = -1
@@ -80,8 +81,8 @@ def reassign(puzzle: Puzzle, placements: IntArray, cells: IntArray, pieces: IntA
 def fill(puzzle: Puzzle, board: Board) -> Board:
     """Fill the empty cells of a board with the remaining pieces.
 
-    The board is legal; its pieces stay. Clue cells get their clues, holes their blanks. The other empty cells are
-    assigned together, then each colour of a chequerboard in turn until the score no longer rises.
+    The board must be legal, and its pieces stay. Clue cells get their clues and holes their blanks. The other empty
+    cells are first assigned all together, then those of each chequerboard colour in turn until the score stops rising.
     """
     placements = board.placements.copy()
     for clue in puzzle.fixed:
@@ -106,14 +107,15 @@ def _unplaced(puzzle: Puzzle, placements: IntArray) -> IntArray:
 
 
 def matched_edges(puzzle: Puzzle, placements: IntArray) -> int:
-    """Matched inner edges of a full board with a legal border; ``placements`` int32 (puzzle.cells,)."""
+    """Count the matched inner edges of a full board with a legal border; ``placements`` int32 (puzzle.cells,)."""
     across, down = matching_edges(puzzle, placements)
     return int(across.sum() + down.sum())
 
 
 def matching_edges(puzzle: Puzzle, placements: IntArray) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Which inner edges of a full board match: by the cell on the left of the edge, bool (height, width - 1), and by
-    the cell above it, bool (height - 1, width).
+    """Return which inner edges of a full board match, as two bool arrays.
+
+    By the cell on the left of the edge, (height, width - 1), and by the cell above the edge, (height - 1, width).
     """
     grid = puzzle.oriented[placements].reshape(puzzle.height, puzzle.width, 4)
     right, below = grid[:, :-1, RIGHT], grid[:-1, :, DOWN]
@@ -124,9 +126,9 @@ def matching_edges(puzzle: Puzzle, placements: IntArray) -> tuple[npt.NDArray[np
 
 
 def with_rim(puzzle: Puzzle, placements: IntArray, pieces: IntArray) -> IntArray:
-    """Placements, int32 (puzzle.cells,), -1 if empty, with some ``pieces`` on the empty cells of a rim of a colour.
+    """Fill the empty cells of a rim that has an ordinary colour with some of ``pieces``; return the placements.
 
-    Pieces that fit there are few, so these cells come first. InputError as by `reassign`.
+    ``placements``: int32 (puzzle.cells,), -1 if empty. Few pieces fit a rim, so fill it first. Errors as in `reassign`.
     """
     cells = np.flatnonzero((_sides(puzzle)[1] > GREY).any(axis=1) & (placements < 0)).astype(np.int32)
     return reassign(puzzle, placements, cells, pieces) if len(cells) else placements
@@ -135,9 +137,9 @@ def with_rim(puzzle: Puzzle, placements: IntArray, pieces: IntArray) -> IntArray
 def greedy_board(puzzle: Puzzle) -> FoundBoard:
     """Fill the board row by row, each cell with the free piece that matches most of the placed neighbours.
 
-    It takes a moment: for a search that ends before its first step has made a board. A piece fits the grey sides of the
-    cells of one kind only, and there are as many pieces as cells of each kind, so that a piece is left for each cell.
-    The board is full, legal and keeps the clues. InputError as by `reassign`.
+    This is fast, for searches that end before their first step has made a board. Of equally good pieces the first is
+    taken. By its grey sides a piece fits one kind of cell only, and there are as many pieces as cells of each kind, so
+    each cell gets a piece. The board is full, legal and keeps the clues. Raises InputError as `reassign` does.
     """
     placed = np.full(puzzle.cells, -1, dtype=np.int32)
     for clue in puzzle.fixed:

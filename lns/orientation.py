@@ -1,4 +1,4 @@
-"""The side from which each island fills the board. `Orientation` is the only place that decides it.
+"""The side from which each island fills the board, decided by `Orientation` alone.
 
 A board may be turned before it is filled row by row, since rows should be short and clues should come early. Only the
 operators that fill whole boards see the turned puzzle.
@@ -12,26 +12,26 @@ from lns.instances.board import Board
 from lns.instances.puzzle import IntArray, Puzzle
 from lns.instances.symmetry import View, cells_from_view, rotate_board, rotate_puzzle
 
-CLUE_TOLERANCE_ROWS = 2  # a turn is good if the clues come at most this many rows later, on average, than by the best
+CLUE_TOLERANCE_ROWS = 2  # a turn is good if clues come on average at most this many rows later than in the best turn
 
 
 @dataclass(frozen=True)
 class Orientation:
     """How one island of a run sees the puzzle."""
 
-    puzzle: Puzzle  # as it is filled: colours numbered without gaps, board turned
+    puzzle: Puzzle  # the puzzle that is filled: colours numbered without gaps, board turned
     turns: int  # clockwise quarter turns from the given puzzle to ``puzzle``
     views: tuple[View, ...]  # symmetries from which the engine may see ``puzzle``, the identity first
-    partition: tuple[int, int]  # (part, parts): this island searches the part-th of ``parts`` parts of the prefixes
+    partition: tuple[int, int]  # (part, parts): number, from 0, of the island's part of the prefixes; number of parts
 
     @staticmethod
     def of_island(puzzle: Puzzle, island: int = 0, islands: int = 1) -> Orientation:
-        """The orientation of ``island`` in a run of ``islands`` islands.
+        """Return the orientation of ``island`` in a run of ``islands`` islands.
 
-        With clues no two turns lead to the same boards, so each island begins with the next of the good turns. There is
-        a view for each good turn, and its mirror image, which fills the same upper rows, but the last rows, where most
-        breaks are, from the other end. Each view leads to other boards, so a new one helps when the best prefixes of
-        the others have been searched (`lns.construct.quota_arm`). A single column has no mirror image.
+        With clues, different turns lead to different boards, so consecutive islands begin with consecutive good turns.
+        Each good turn is a view. So is its mirror image, which fills the same upper rows, but fills the last rows,
+        where most breaks are, from the other end. Each view leads to other boards, so another view helps once the best
+        prefixes of the first have been searched (`lns.construct.quota_arm`). A single column has no mirror image.
         """
         puzzle = puzzle.renumbered()
         good = _good_turns(puzzle)
@@ -47,24 +47,24 @@ class Orientation:
         )
 
     def from_engine(self, board: Board) -> Board:
-        """A board of ``puzzle``, turned back."""
+        """Turn a board of ``puzzle`` back into a board of the given puzzle."""
         return rotate_board(board, -self.turns) if self.turns else board
 
     @property
     def cells(self) -> IntArray:
-        """The cell of the given puzzle that each cell of ``puzzle`` is; int32 (cells,)."""
+        """For each cell of ``puzzle``, its cell in the given puzzle; int32 (cells,)."""
         return cells_from_view(rotate_puzzle(self.puzzle, -self.turns), View(self.turns))
 
 
 def _good_turns(puzzle: Puzzle) -> list[int]:
-    """Good numbers of quarter turns, the best first.
+    """Return the good numbers of quarter turns, the best first.
 
-    Rows must be as short as possible, since then fewer edges are open between filled and empty cells. Of those turns
-    the best is the one that reaches the clues soonest: a clue cuts the search by a factor, and everything placed
-    before it costs more for that. A turn that reaches them nearly as soon is good too. Without clues one is enough.
+    Rows must be as short as possible, since short rows leave few open edges between filled and empty cells. Among such
+    turns the best reaches the clues soonest: a clue cuts the number of prefixes by a factor, and saves more the earlier
+    it comes. Turns that reach them nearly as soon are good, too. Without clues one turn is enough.
     """
     shortest = min(puzzle.width, puzzle.height)
-    clue_depths = {}  # by turns: the cells of the clues, summed
+    clue_depths = {}  # by number of turns: the sum of the clues' cell numbers
     for turns in range(4):
         turned = rotate_puzzle(puzzle, turns)
         if turned.width == shortest:

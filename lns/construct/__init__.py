@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     from lns.instances.puzzle import Puzzle
 
 REFUSED = ("holes", "no frame", "no turns", "copies")
-"""What the construction and beams cannot take of `Puzzle.rules`: cells on the rim must be told from others by grey
-sides, also where it has an ordinary colour, the board be seen from every side, and each piece be used once."""
+"""`Puzzle.rules` that construction and beams cannot handle. They need rim cells to have grey sides (also if the rim has
+an ordinary colour), boards and pieces that may be turned, and pieces that are used once each."""
 
 
 def refused_rules(puzzle: Puzzle) -> tuple[str, ...]:
-    """The rules of a puzzle that the construction cannot take; by them a greedy fill and tabu search take its place."""
+    """Return the rules of a puzzle that the construction cannot handle; greedy fill and tabu search then stand in."""
     return tuple(rule for rule in puzzle.rules if rule in REFUSED)

@@ -1,9 +1,9 @@
 """Beam search in a fixed order: of all children of all prefixes of one length, the best ``width`` are kept.
 
-The value of a prefix is the number of favoured half-edges that it has used, minus ``break_cost`` for each break. While
-pieces fit everywhere the beam thus uses up the favoured colours, as the quotas of the constructor do, and later it
-avoids breaks. Ties are broken at random. A prefix is stored as its parent and one placement. The exact tails of the
-prefixes that reach the cut are searched, the best first.
+The value of a prefix is the number of favoured half-edges that it has used, minus ``break_cost`` for each break. So
+while pieces fit everywhere, the beam uses up the favoured colours, as the quotas of the constructor do; later it avoids
+breaks. Ties are broken at random. A prefix is stored as its parent and one placement. Of the prefixes that reach the
+cut, the exact tails are searched, the best prefix first.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class BeamPlan(NamedTuple):
     tables: CandidateTables
     column: Int64Array  # int64 (cells,): column of each depth's cell
     break_cost: int  # value lost by a break, in favoured half-edges
-    fan_out: int  # children of one prefix, at most
+    fan_out: int  # most children of one prefix
     min_value: int  # the least value that a prefix can have
 
 
@@ -45,7 +45,7 @@ class LayerWorkspace(NamedTuple):
     candidate: Annotated[Int64Array, "width * fan_out"]  # packed candidate that each child adds
     value: Annotated[Int64Array, "width * fan_out"]  # value of each child
     sorted: Annotated[IntArray, "width * fan_out"]  # numbers of the selected children, best first
-    counts: Annotated[Int64Array, "values"]  # children by value
+    counts: Annotated[Int64Array, "values"]  # number of children by value
 
 
 @kernel
@@ -60,11 +60,11 @@ def extend_layer(
     placed: Paths,
     random: RandomState,
 ) -> tuple[int, int]:
-    """Fill one more cell, at ``depth``, in all prefixes and select the best children, at most as many as fit.
+    """Fill the cell of ``depth`` in all prefixes and select the best children, at most the width of the beam.
 
-    ``current`` holds ``prefix_count`` prefixes sorted by value (``gain``), best first; ``extended`` receives the
-    selected children likewise, ``parent``, int32 (width,), and ``placed``, int16 (width,), their parents and oriented
-    pieces. ``random`` selects among children of the value at which the beam is full. Returns (children selected,
+    ``current`` holds ``prefix_count`` prefixes sorted by value (``gain``), best first. ``extended`` receives the
+    selected children in the same order, ``parent``, int32 (width,), and ``placed``, int16 (width,), the parent and the
+    oriented piece of each. Ties at the lowest value selected are broken by ``random``. Returns (children selected,
     children generated).
     """
     width, counts, min_value, row, column = len(current.gain), work.counts, plan.min_value, plan.tables.row, plan.column
@@ -72,7 +72,7 @@ def extend_layer(
     gain = current.gain
     counts[:] = 0
     generated = kept = 0
-    threshold = 0  # fewer than `width` children have a higher value
+    threshold = 0  # least value that is still kept: fewer than `width` children have a higher one
     for i in range(prefix_count):
         if gain[i] + packed.MAX_FAVOURED - min_value < threshold:
             break
@@ -103,7 +103,7 @@ def extend_layer(
                 threshold += 1
     if generated == 0:
         return 0, 0
-    # counting sort, best first; of the children at the threshold a random choice
+    # counting sort, best first; which children at the threshold are kept is random
     undecided, open_places = counts[threshold], width - (kept - counts[threshold])
     place = 0
     for value in range(len(counts) - 1, threshold - 1, -1):
@@ -144,8 +144,8 @@ def search_tails(
 ) -> tuple[int, int, int, int]:
     """Search the exact tails of prefixes; see `Tails.search`.
 
-    ``position``: `padded_positions` of the cells by depth, in rows of ``padded_width``; ``work.found`` receives the
-    tail of the board found. Returns (prefixes searched or skipped, tails searched, nodes, mismatches or NOT_FOUND).
+    ``position``: `padded_positions` by depth; ``padded_width``: cells of a padded row; ``work.found`` receives the tail
+    of the board found. Returns (prefixes searched or skipped, tails searched, nodes, mismatches or NOT_FOUND).
     """
     quads, colour_count = tail.quads, tail.colour_count
     cells, cut = len(quads) >> 2, paths.shape[1]
@@ -178,14 +178,14 @@ def search_tails(
 def beam_tables(
     puzzle: Puzzle, order: IntArray, cut: int, favoured: tuple[int, ...], random: RandomState
 ) -> CandidateTables:
-    """The candidates of beams, which may break anywhere and favour some colours; ``random`` orders equal ones."""
+    """Build the candidate tables of a beam, which may break anywhere; ``random`` orders equally good candidates."""
     return build_tables(puzzle, order, np.ones(puzzle.cells, dtype=bool), favoured, generator(random), cut)
 
 
 class BeamSearch:
     """One beam, from the empty board to prefixes of ``cut`` cells; it may be stopped and resumed between two layers.
 
-    ``order``: int32 (cells,), cells by depth; ``tables``: those of `beam_tables`; ``random`` is advanced.
+    ``order``: int32 (cells,), cells by depth; ``tables``: made by `beam_tables`; the search advances ``random``.
     """
 
     def __init__(
@@ -210,13 +210,13 @@ class BeamSearch:
         children = width * params.fan_out
         values = packed.MAX_FAVOURED * cells - self._plan.min_value + 1
         self._work = allocate(LayerWorkspace, {"width * fan_out": children, "values": values})
-        # how the prefixes of each layer arose: index of the prefix in the layer before, and piece on the layer's cell
+        # by layer, for each prefix: index of its parent in the layer before, and oriented piece on the layer's cell
         self._parent, self._placed = np.zeros((cut, width), dtype=np.int32), np.zeros((cut, width), dtype=np.int16)
         self.depth = 0  # length of the prefixes
         self.prefix_count = 1  # 0 if no prefix of the last layer could be extended
 
     def run(self, children: int) -> int:
-        """Grow layer by layer, up to the cut, until at least this many children were generated; return their number."""
+        """Grow layer by layer, up to the cut, until at least ``children`` were generated; return their number."""
         generated = 0
         while generated < children and self.depth < self.cut and self.prefix_count:
             parent, placed = self._parent[self.depth], self._placed[self.depth]
@@ -232,7 +232,7 @@ class BeamSearch:
         return generated
 
     def paths(self, count: int) -> Paths:
-        """The first ``count`` prefixes of the last layer that is not empty: int16 (count, depth), oriented pieces."""
+        """Return the first ``count`` prefixes of the last non-empty layer: oriented pieces, int16 (count, depth)."""
         paths = np.empty((count, self.depth), dtype=np.int16)
         index = np.arange(count)
         for depth in range(self.depth - 1, -1, -1):
@@ -261,13 +261,13 @@ class BeamSearch:
 
 
 class TailsSearched(NamedTuple):
-    """What was done by `Tails.search`."""
+    """The result of `Tails.search`."""
 
-    prefixes: int  # searched or skipped; the board belongs to the last of them
-    tails: int  # searched
-    nodes: int  # placements in these
+    prefixes: int  # prefixes searched or skipped; the board belongs to the last of them
+    tails: int  # exact tails searched
+    nodes: int  # placements in these tails
     board: Board | None
-    mismatches: int  # of the board
+    mismatches: int  # mismatches of the board, or NOT_FOUND
 
 
 class Tails:
@@ -279,9 +279,9 @@ class Tails:
         self._position = padded_positions(order, puzzle.width)
 
     def search(self, paths: Paths, most: int, nodes: int, tail_nodes: int) -> TailsSearched:
-        """Search one after the other, until one makes a full board of at most ``most`` mismatches.
+        """Search the tail of each prefix in turn until one makes a full board with at most ``most`` mismatches.
 
-        It ends after a tail by which ``nodes`` nodes were made; one tail takes at most ``tail_nodes``.
+        It also ends after the tail by which ``nodes`` nodes were made in all; one tail takes at most ``tail_nodes``.
         """
         done, tails, made, mismatches = search_tails(
             paths, self._position, self.puzzle.width + 1, self._plan, self._work, most, nodes, tail_nodes
@@ -291,7 +291,7 @@ class Tails:
         return TailsSearched(done, tails, made, board, mismatches)
 
     def board(self, placed: IntArray) -> Board:
-        """The board with the pieces ``placed`` by depth; behind these it is empty."""
+        """Return a board with the oriented pieces ``placed``, by depth; the cells after these are empty."""
         placements = np.full(self.puzzle.cells, EMPTY, dtype=np.int32)
         placements[self.order[: len(placed)]] = placed
         return Board(placements, self.puzzle.width, self.puzzle.height)

@@ -1,9 +1,8 @@
 """The order of the cells, and candidate tables: the pieces to try on a cell for each pair of known colours (left, up).
 
-In an order the upper and the left neighbour of every cell come before it: a linear extension of the staircase order.
-In some columns it may be the right one instead (`is_from_right`); a cell beside them then has three known sides.
-
-A candidate is all that a search needs to know of an oriented piece, packed into one int64:
+In an order, the upper and the left neighbour of a cell come before the cell: a linear extension of the staircase order.
+Some columns may be filled from the right (`is_from_right`); cells of the last column between both parts have three
+known sides. A candidate is all that a search needs to know of an oriented piece, packed into one int64:
 
     bits  0-12  piece              (index into ``used``)
     bits 13-14  rotation
@@ -11,14 +10,14 @@ A candidate is all that a search needs to know of an oriented piece, packed into
     bits 27-47  colour shown to the right, times the number of colours (as `CandidateTables.list_start` is indexed)
     bits 48-63  gain, signed: favoured half-edges, minus BREAK_COST for a break
 
-A prefix carries the sum of the gains of its pieces. Both its favoured half-edges and its breaks can be read off it
-(`breaks_spent`).
+A prefix carries the sum of the gains of its pieces. Both its favoured half-edges and its breaks can be read off this
+sum (`breaks_spent`).
 
-Cells that take the same pieces form a *cell class*: the same sides on the rim, the same colours required by clues
-next to them, the same sides that may break. A class has one candidate list for each pair of colours. In a list,
-candidates without a break come first, then those with more favoured half-edges; ties are in random order. Each list
-ends with a sentinel of the lowest gain on a piece number that is never used. Cells of the rim also have lists for one
-known colour alone: there colour 0 stands for an unknown colour.
+Cells that take the same pieces form a *cell class*: they have the same sides on the rim, the same colours required by
+adjacent clues, and the same sides that may break. A class has one candidate list for each pair of colours. A list is
+sorted by breaks (none, then one), then by favoured half-edges (most first); ties are in random order. It ends with a
+sentinel: the lowest gain and a piece number that is never used. On the rim there are also lists for only one known
+colour, with colour 0 for the unknown one.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ from lns.instances.layout import Sides
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, BoolArray, Clue, IntArray, Puzzle
 
 BREAK_BITS = 10
-BREAK_COST = 1 << BREAK_BITS  # of one break, in units of gain; more than all favoured half-edges (`QuotaBandit`)
+BREAK_COST = 1 << BREAK_BITS  # cost of one break in units of gain; more than all favoured half-edges (`QuotaBandit`)
 LIST_END_GAIN = -(2**15)  # gain of the sentinel at the end of a list
-MAX_FAVOURED = 4  # favoured half-edges of a piece, at most
-MAX_BREAKS = 32  # a schedule allows fewer breaks than this: this many would be as low as LIST_END_GAIN
+MAX_FAVOURED = 4  # most favoured half-edges of a piece
+MAX_BREAKS = 32  # a schedule allows fewer breaks than this: the gain of 32 breaks would reach LIST_END_GAIN
 MAX_COLOURS = 500
 
 ROTATION_SHIFT, DOWN_SHIFT, RIGHT_SHIFT, GAIN_SHIFT = 13, 15, 27, 48
@@ -45,7 +44,7 @@ PIECE_MASK, DOWN_MASK, RIGHT_MASK = np.int64(2**13 - 1), np.int64(2**12 - 1), np
 
 Int64Array = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
-Bitsets = npt.NDArray[np.uint64]  # each element is a set: one bit an element of it
+Bitsets = npt.NDArray[np.uint64]  # each uint64 is a set, with one bit for each member
 
 
 def comb_order(
@@ -56,11 +55,11 @@ def comb_order(
     corner_size: int = 1,
     columns_from_right: int = 0,
 ) -> IntArray:
-    """The comb order of a board, int32 (width * height,): so the frontier is short while breaks are spent.
+    """Return the comb order of a board, int32 (width * height,), which keeps the frontier short while breaks are spent.
 
-    The board is filled row by row down to a band of ``column_major_rows`` rows at the bottom, and that column by
-    column: first ``columns_from_right`` columns at its right, from right to left; then ``column_major_skip`` columns at
-    its left, row by row instead; then the others, the last ``corner_size`` of them alternately by row and by column.
+    Upper rows are filled row by row. The band, the last ``column_major_rows`` rows, is filled column by column: first
+    ``columns_from_right`` columns, from the right edge on; then ``column_major_skip`` columns at the left edge, these
+    row by row; then the other columns, of which the last ``corner_size`` are filled by a row and a column in turn.
     """
     band = max(1, min(column_major_rows, height))
     top, first = height - band, max(0, min(columns_from_right, width - 1))
@@ -78,7 +77,7 @@ def comb_order(
 
 
 def is_from_right(order: IntArray, width: int) -> BoolArray:
-    """Whether each cell of ``order`` comes before the one on its left: its right side is known then; bool (cells,)."""
+    """Return which cells of ``order`` come before their left neighbour (their right side is known); bool (cells,)."""
     depth_of = np.empty(len(order), dtype=np.int64)
     depth_of[order] = np.arange(len(order))
     from_right: BoolArray = (order % width > 0) & (depth_of[order - 1] > np.arange(len(order)))
@@ -86,13 +85,13 @@ def is_from_right(order: IntArray, width: int) -> BoolArray:
 
 
 def padded_positions(order: IntArray, width: int) -> Int64Array:
-    """The position of each cell of ``order`` in a board padded by one row above and one column on the left; int64."""
+    """Return the index of each cell of ``order`` in a board with an extra row above and an extra left column; int64."""
     row, column = np.divmod(order.astype(np.int64), width)
     return (row + 1) * (width + 1) + column + 1
 
 
 def outside_positions(puzzle: Puzzle, order: IntArray, start: int, end: int) -> Int64Array:
-    """Padded positions, int64 (cells, 3), of the left, upper, right neighbours that come before ``start``; -1: none."""
+    """Return padded positions, int64 (cells, 3), of left, upper, right neighbours at depths below ``start``, or -1."""
     position = padded_positions(order, puzzle.width)
     before = {cell: position[depth] for depth, cell in enumerate(order[:start].tolist())}
     outside = np.full((end - start, 3), -1, dtype=np.int64)
@@ -113,34 +112,34 @@ class CandidateTables(NamedTuple):
     list_start: IntArray  # int32 (classes * colour_count^2,): first candidate of each list
     candidates: Int64Array  # int64: packed candidates, all lists one after the other
     base: IntArray  # int32 (cells,): where the lists of each depth's cell begin in list_start
-    row: IntArray  # int32 (cells,): row of each depth's cell; the height more where it is filled from the right
+    row: IntArray  # int32 (cells,): row of each depth's cell, plus the board's height if filled from the right
     colour_count: int  # number of colours, the rim's included
 
 
 class CellClass(NamedTuple):
-    """What decides the pieces that a cell takes."""
+    """The properties of a cell that decide which pieces it takes."""
 
     rim_sides: Sides  # by side, whether it lies on the rim
     clue_sides: tuple[tuple[int, int], ...] = ()  # (side, colour) that a clue on the right or below shows to the cell
     break_sides: tuple[int, ...] = ()  # sides at which the cell may mismatch
     clue: int = -1  # oriented piece of a clue on the cell itself, -1 = none
-    from_right: bool = False  # its right side is known, not its left one
+    from_right: bool = False  # whether its right side is known instead of its left one
 
     @property
     def known_side(self) -> int:
-        """The side beside the upper one that is known when the cell is filled."""
+        """The side, besides the upper one, that is known when the cell is filled."""
         return RIGHT if self.from_right else LEFT
 
 
 @inline_flat_kernel
 def oriented_piece(candidate: np.int64) -> np.int64:
-    """The oriented piece, piece * 4 + rotation, of a packed candidate."""
+    """Return the oriented piece, piece * 4 + rotation, of a packed candidate."""
     return (candidate & PIECE_MASK) * 4 + ((candidate >> ROTATION_SHIFT) & 3)
 
 
 @inline_flat_kernel
 def breaks_spent(gain: int) -> int:
-    """The number of breaks of a prefix with this gain."""
+    """Return the number of breaks of a prefix with this gain."""
     return (BREAK_COST - 1 - gain) >> BREAK_BITS
 
 
@@ -149,7 +148,7 @@ def pack_candidates(
 ) -> Int64Array:
     """Pack oriented pieces (piece * 4 + rotation), int64 (n,), with their gains, int64 (n,).
 
-    ``from_right``: those of cells that are filled from the right; they show their left colour in place of the right.
+    ``from_right``: whether each is for a cell filled from the right, where its left colour is stored as its right one.
     """
     quads = puzzle.oriented[oriented].astype(np.int64)
     right, down = np.where(from_right, quads[:, LEFT], quads[:, RIGHT]) * (puzzle.colours + 1), quads[:, DOWN]
@@ -158,13 +157,13 @@ def pack_candidates(
 
 
 def check_colours(puzzle: Puzzle) -> None:
-    """Raise InputError if the lists, colours x colours for a cell class, would not fit into memory."""
+    """Raise InputError if there are too many colours: the lists of a class, colours x colours, must fit into memory."""
     if puzzle.colours > MAX_COLOURS:
         raise InputError(f"{puzzle.name} has {puzzle.colours} colours; the optimizer takes at most {MAX_COLOURS}")
 
 
 def may_break(puzzle: Puzzle, cell: int, side: int) -> bool:
-    """Whether ``side`` of ``cell`` may mismatch: an inner edge, unless it joins two cells of the rim along it."""
+    """Return whether ``side`` of ``cell`` may mismatch: it is an inner edge that does not join two rim cells."""
     sides = puzzle.rim_sides(cell)
     neighbour = cell + (-puzzle.width, 1, puzzle.width, -1)[side]
     return not sides[side] and not (any(sides) and any(puzzle.rim_sides(neighbour)))
@@ -181,10 +180,10 @@ def build_tables(
     """Build the candidate lists of all cells.
 
     ``order``: int32 (cells,), cells by depth; ``break_depths``: bool (cells,), depths whose lists include candidates
-    with one break; ``favoured``: colours whose half-edges count as gain; ``chance`` orders candidates that are equal
-    otherwise; ``cut``: depth from which the exact tail fills the cells, clues behind it are not looked at.
+    with one break; ``favoured``: colours whose half-edges count as gain; ``chance`` orders candidates of equal gain;
+    ``cut``: depth from which the exact tail fills the cells; clues from there on are ignored.
     """
-    lists = (puzzle.colours + 1) ** 2  # of one class
+    lists = (puzzle.colours + 1) ** 2  # number of lists of one class
     clues = clues_before(puzzle, order, cut)
     numbers: dict[CellClass, int] = {}
     base = np.empty(puzzle.cells, dtype=np.int32)
@@ -215,7 +214,7 @@ def build_tables(
 def cell_class_of(
     puzzle: Puzzle, cell: int, breaks: bool, clues: dict[int, Clue], from_right: bool = False
 ) -> CellClass:
-    """The class of ``cell``; ``breaks``: whether it may break at all; ``clues``: by cell, those to respect."""
+    """Return the class of ``cell``; ``breaks``: whether it may break at all; ``clues``: clues to respect, by cell."""
     rim_sides = puzzle.rim_sides(cell)
     if cell in clues:
         return CellClass(rim_sides, clue=clues[cell].oriented, from_right=from_right)
@@ -231,12 +230,12 @@ def cell_class_of(
 
 
 def _class_candidates(puzzle: Puzzle, cell_class: CellClass) -> tuple[Int64Array, Int64Array, Int64Array]:
-    """All candidates of one cell class, each with at most one break.
+    """Return all candidates of one cell class that have at most one break.
 
-    Returns (left * colour_count + up of the list, oriented piece, breaks), three arrays of equal length.
+    Three arrays of equal length: left * colour_count + up of the candidate's list, oriented piece, breaks.
     """
     colour_count = puzzle.colours + 1
-    if cell_class.clue >= 0:  # the pieces beside it match it, or have been charged for the break
+    if cell_class.clue >= 0:  # its neighbours match the clue, or were charged for the break
         every_key = np.arange(colour_count**2, dtype=np.int64)
         return every_key, np.full_like(every_key, cell_class.clue), np.zeros_like(every_key)
 
@@ -260,15 +259,15 @@ def _class_candidates(puzzle: Puzzle, cell_class: CellClass) -> tuple[Int64Array
 
 
 def fitting_pieces(puzzle: Puzzle, cell_class: CellClass) -> tuple[Int64Array, Int64Array]:
-    """The oriented pieces that a cell class takes, whatever lies on the left and above, int64 (n,).
+    """Return the oriented pieces that fit a cell class, whatever lies on the left and above, int64 (n,).
 
-    Also returns the mismatches of each with a clue on the right or below, 0 or 1, int64 (n,).
+    Also return the mismatches of each piece with a clue on the right or below, 0 or 1, int64 (n,).
     """
     if cell_class.clue >= 0:
         return np.array([cell_class.clue], dtype=np.int64), np.zeros(1, dtype=np.int64)
     quads, rotations = puzzle.oriented, puzzle.oriented.reshape(-1, 4, 4)
     same = (rotations[:, :, None] == rotations[:, None]).all(axis=-1)  # [piece, rotation, other rotation]
-    is_tried = ~np.tril(same, -1).any(axis=-1)  # it looks like no earlier rotation of its piece, and is of no clue
+    is_tried = ~np.tril(same, -1).any(axis=-1)  # unlike all earlier rotations of its piece, and not of a clue
     is_tried[[clue.piece for clue in puzzle.clues]] = False
     fits = is_tried.ravel() & ((quads == GREY) == np.array(cell_class.rim_sides)).all(axis=1)
     breaks = np.zeros(len(quads), dtype=np.int64)
@@ -281,6 +280,6 @@ def fitting_pieces(puzzle: Puzzle, cell_class: CellClass) -> tuple[Int64Array, I
 
 
 def clues_before(puzzle: Puzzle, order: IntArray, cut: int) -> dict[int, Clue]:
-    """By cell, the clues at depths below ``cut``; the exact tail counts the mismatches of later ones itself."""
+    """Return the clues at depths below ``cut``, by cell; the exact tail counts mismatches with later clues itself."""
     filled = set(order[:cut].tolist())
     return {clue.cell: clue for clue in puzzle.clues if clue.cell in filled}

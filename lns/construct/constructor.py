@@ -20,23 +20,23 @@ from lns.instances.symmetry import board_from_view, puzzle_in_view
 from lns.params import ConstructParams
 from lns.rng import RandomState, generator
 
-NODES_BEFORE_DIVISOR = 8  # a restart that reaches exact tails lasts nodes_before / 8 nodes,
-MAX_RESTART_FACTOR = 10  # but at least `restart_nodes`, and at most this many times as much
-SURPLUS_BINS = 9  # numbers of surplus half-edges that are told apart; the last one stands for all larger ones
+NODES_BEFORE_DIVISOR = 8  # a restart that reaches exact tails lasts nodes_before / 8 nodes within limits:
+MAX_RESTART_FACTOR = 10  # a restart lasts at least `restart_nodes` and at most this many times `restart_nodes`
+SURPLUS_BINS = 9  # bins of a histogram of surplus half-edges; the last one counts all larger numbers
 PARTITION_CELLS = 16  # prefixes with this many cells without a clue are partitioned among the islands
 
 
 class Constructor:
     """One restart of the depth-first search; it can be interrupted and resumed at any node.
 
-    It searches the tree of one break schedule with its candidates in a new random order. When `restart_due` says so,
-    the caller makes the next one. ``random``, uint64 (4,), is shared with the engine.
+    It searches the tree of one break schedule, with the candidates in a new random order. When `restart_due` is true,
+    the caller makes a new constructor. ``random``, uint64 (4,), is shared with the engine.
 
     ``partition``: (part, parts). Under a quota, prefixes of `PARTITION_CELLS` cells are partitioned by a hash of their
     pieces, and only those of this part are searched; so no two islands search the same tree. Without a quota, and on
     the smallest boards, every island searches all prefixes.
 
-    ``nodes_before``: node equivalents of earlier restarts with the same colours and view, which make it longer.
+    ``nodes_before``: node equivalents of earlier restarts with the same colours and view; they make this one longer.
 
     Candidate tables and endgame sets are not part of `state`; they are rebuilt from the random seed of the restart and
     from the bits that the endgame has assigned to pieces. Raises InputError for too many colours.
@@ -54,12 +54,12 @@ class Constructor:
         check_colours(puzzle)
         self.puzzle, self.params, self.schedule, self.random = puzzle, params, schedule, random
         self.partition, self.nodes_before = partition, nodes_before
-        self.exhausted = False  # whether its tree was searched completely
+        self.exhausted = False  # whether the tree was searched completely
         self._seed = int(generator(random).integers(2**62))
         self._make_plan()
 
     def _make_plan(self) -> None:
-        """Make the tables by the random seed, and the arrays of a search that has not begun."""
+        """Make the tables from the random seed, and the arrays of a search that has not begun."""
         chance = np.random.Generator(np.random.PCG64(self._seed))
         schedule, order, cut = self.schedule, self.schedule.order, self.schedule.cut
         start, cells = schedule.endgame_depth, self.puzzle.cells
@@ -88,13 +88,13 @@ class Constructor:
         prefix.scalars[DEPTH], prefix.cursor[0] = kernel.NOT_STARTED, tables.list_start[tables.base[0]]
         self.prefix, parts = prefix, {"prefix": prefix, "endgame": endgame_state, "tail": tail_workspace}
         self.arrays: ConstructorState = allocate(ConstructorState, sizes, **parts)
-        # of a sample of the prefixes that got past the quota: the favoured half-edges used beyond those demanded
+        # histogram, of sampled prefixes past the quota, of the favoured half-edges used beyond those demanded
         self.surplus_counts = np.zeros(SURPLUS_BINS, dtype=np.int64)
 
     def run(self, nodes: int, target: int) -> Board | None:
-        """Search on for at most ``nodes`` nodes, or until the restart is due or a board is found.
+        """Search for at most ``nodes`` more nodes, or until the restart is due or a board is found.
 
-        Returns a full board of at least the score ``target``, or None; the next call continues behind it.
+        Return a full board that scores at least ``target``, or None; the next call continues where this one stopped.
         """
         mismatches, limit = self.puzzle.max_score - target, min(self.nodes + nodes, self._length)
         status = kernel.construct(self.plan, self.arrays, mismatches, limit, self.params.tail_nodes)
@@ -116,9 +116,9 @@ class Constructor:
 
     @property
     def _length(self) -> int:
-        """Nodes of the restart: few if it has reached no exact tail, as most restarts do not.
+        """Nodes of the restart: few until it reaches an exact tail, which most restarts do not.
 
-        One that has reached some goes on to do so, and has more nodes the more its colours were searched before.
+        A restart that has reached one gets more nodes, the more its colours were searched before.
         """
         shortest = self.params.restart_nodes
         length = min(max(shortest, self.nodes_before // NODES_BEFORE_DIVISOR), MAX_RESTART_FACTOR * shortest)
@@ -126,7 +126,7 @@ class Constructor:
 
     @property
     def no_prefix_found(self) -> bool:
-        """Whether it has not reached an exact tail yet."""
+        """Whether no exact tail has been reached yet."""
         return self.prefixes == 0
 
     @property
@@ -146,12 +146,12 @@ class Constructor:
 
     @property
     def statistics(self) -> Statistics:
-        """What was done, the placements of exact tails too."""
+        """Counts of the work done, including the placements of exact tails."""
         tail_nodes = int(self.arrays.counters[kernel.TAIL_NODES])
         return Statistics(nodes=self.nodes, prefixes=self.prefixes, tail_nodes=tail_nodes)
 
     def _arrays(self) -> State:
-        """All that is part of the state, beside the numbers of the restart."""
+        """Return the arrays of `state` by name, all but the numbers of the restart."""
         arrays, endgame = self.arrays, self.arrays.endgame
         parts = (
             (self, ("surplus_counts", "random")),
@@ -163,7 +163,7 @@ class Constructor:
         return self.prefix._asdict() | named | {"closing": endgame.closing.scalars}
 
     def state(self) -> State:
-        """Everything that a constructor of the same puzzle, parameters and schedule needs to go on."""
+        """Return all that a constructor of the same puzzle, parameters and schedule needs to continue the search."""
         restart = np.array([self._seed, self.exhausted, self.nodes_before])
         return {"restart": restart} | {name: array.copy() for name, array in self._arrays().items()}
 

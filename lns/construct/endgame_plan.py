@@ -3,19 +3,18 @@
 A *level* is a depth counted from the start of the endgame; level i fills the cell of depth ``endgame_start + i``.
 `lns.construct.endgame` searches the levels.
 
-Cells of the rim never mismatch each other before the exact tail. Behind a prefix the free pieces of the rim must
+Cells of the rim never mismatch each other before the exact tail. After a prefix the free pieces of the rim must
 therefore form a path: along the bottom, round the last corner and up to the lowest piece of the right side that is
 placed (the *anchor*). The comb order fills the *last stretch* of this path, from the anchor down and round the corner,
 only when most rim pieces are used. So all sets of pieces that fill the stretch with matching joints (*closings*) are
-listed once. Each rim piece placed elsewhere rules out the closings that need it. A piece after which none is left is
-refused, and pieces that all closings left have in common are reserved.
+listed once. Each rim piece placed elsewhere rules out the closings that need it. A piece that would rule out the last
+closing is refused, and pieces that all remaining closings share are reserved.
 
-A rim piece connects the colours of its two joints, and since all joints before matched, each colour is left as often as
-it is entered. So a path of all free rim pieces exists only if they are connected with each other and with the rim
-placed so far (Euler 1736; corners may still forbid it). A piece after which they are not connected is refused, too.
-
-Boards whose rim would mismatch within the exact tail only are lost. They are fewer than the boards that the saved nodes
-find (docs/ladder.md).
+Seen as a graph, the joint colours are nodes, and each rim piece is an edge between its two colours. All joints before
+match, so each colour is left as often as it is entered. So a path of all free rim pieces exists only if they are
+connected with each other and with the rim placed so far (Euler 1736; corners may still forbid it). A piece that would
+disconnect them is refused, too. This loses boards whose rim mismatches only within the exact tail; they are fewer than
+the boards that the saved nodes find (docs/ladder.md).
 """
 
 from __future__ import annotations
@@ -33,57 +32,57 @@ from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
 MAX_ENDGAME_PIECES = 64  # free pieces at the start of the endgame: each is one bit of a set
 MAX_CLOSINGS = 256
-SETS_PER_CLASS = 8  # in ``class_sets``: a set for each rotation, of pieces that match the clues beside, then of others
-NO_RULE, ANCHOR, RESERVE, RELEASE = range(4)  # `ClosingPlan.rule`
+SETS_PER_CLASS = 8  # in ``class_sets``: sets by rotation of pieces that match adjacent clues, then of others
+NO_RULE, ANCHOR, RESERVE, RELEASE = range(4)  # values of `ClosingPlan.rule`
 COUNT, ANCHOR_COLOUR, FIRST = range(3)  # indexes of ``ClosingState.scalars``
 _BREAKS_CLUE = 4  # bit of an index of ``class_sets``: set for the sets of pieces that mismatch a clue beside the cell
-NO_LIMIT = np.uint64(2**63)  # more breaks than there are
+NO_LIMIT = np.uint64(2**63)  # a limit that no number of breaks reaches
 _NONE, _ALL = np.uint64(0), ~np.uint64(0)
 
-# What belongs to a level is one row of 16 words, so that the search needs few pointers. A *row* is its first index.
+# The data of a level is one row of 16 words, so that the search needs few pointers; ``row``: index of its first word.
 ROW_WORDS, ROW_SHIFT = np.uint64(16), np.uint64(4)
 # columns of ``EndgamePlan.levels``
 CLASS_BASE: Any = np.uint64(0)  # where the sets of the cell's class begin in EndgameState.class_sets
 LEFT_SOURCE: Any = np.uint64(1)  # row of EndgameState.levels that has the cell's left colour, as SHOWN_RIGHT; where
 # the cell is filled from the right, "left" and "right" change places, here and below
-UP_SOURCE: Any = np.uint64(2)  # row that has its upper colour, as SHOWN_DOWN
+UP_SOURCE: Any = np.uint64(2)  # row that has the cell's upper colour, as SHOWN_DOWN
 ALLOWED_BREAKS: Any = np.uint64(3)  # breaks that may have been spent once the cell is filled
 LEFT_BREAK_MASK: Any = np.uint64(4)  # all ones if the left side may break, else 0
-UP_BREAK_MASK: Any = np.uint64(5)  # the same of the upper side
-CLUE_MASK: Any = np.uint64(6)  # all ones on the cell of a clue, which is placed whatever is beside it
+UP_BREAK_MASK: Any = np.uint64(5)  # all ones if the upper side may break, else 0
+CLUE_MASK: Any = np.uint64(6)  # all ones on the cell of a clue, which is placed whatever its neighbours show
 RULE: Any = np.uint64(7)  # ``ClosingPlan.rule``; plus RULES * ``mirrored`` on a cell that is filled from the right
 NEXT: Any = np.uint64(8)  # look-ahead to the next cell: the four columns below
-LATER: Any = np.uint64(12)  # the same to the neighbour that is filled later, see `_plan_look_ahead`
+LATER: Any = np.uint64(12)  # look-ahead to a neighbour that is filled later, see `_plan_look_ahead`
 RULES = np.uint64(8)
 # columns of a look-ahead, counted from NEXT or LATER
-LIMIT: Any = np.uint64(0)  # from so many breaks on the other cell must keep an exact candidate
-PAIR_BASE: Any = np.uint64(1)  # where the sets of its class begin in EndgameState.pair_sets
-LEFT_OF: Any = np.uint64(2)  # row that has its left colour
-ABOVE: Any = np.uint64(3)  # row that has its upper colour
+LIMIT: Any = np.uint64(0)  # from this number of breaks on, the other cell must keep an exact candidate
+PAIR_BASE: Any = np.uint64(1)  # where the sets of the other cell's class begin in EndgameState.pair_sets
+LEFT_OF: Any = np.uint64(2)  # row that has the other cell's left colour
+ABOVE: Any = np.uint64(3)  # row that has the other cell's upper colour
 # columns of ``EndgameState.levels``
 FREE: Any = np.uint64(0)  # pieces that are free before the level
-BREAKS: Any = np.uint64(1)  # breaks spent before it
+BREAKS: Any = np.uint64(1)  # breaks spent before the level
 CANDIDATES: Any = np.uint64(2)  # pieces still to try in any rotation: exact ones; in the next column breaking ones
-CANDIDATE_SETS: Any = np.uint64(4)  # the same in eight columns by rotation: exact ones, then breaking ones
+CANDIDATE_SETS: Any = np.uint64(4)  # pieces still to try, in eight columns: exact ones by rotation, then breaking ones
 SHOWN_RIGHT: Any = np.uint64(12)  # colour offset that the cell shows to its right
-SHOWN_DOWN: Any = np.uint64(13)  # the same downwards
+SHOWN_DOWN: Any = np.uint64(13)  # colour offset that the cell shows downwards
 CHOSEN: Any = np.uint64(14)  # break * 256 + bit * 4 + rotation
 
 
 class ClosingPlan(NamedTuple):
     """Read-only inputs. A *near* colour points along the rim towards the anchor, a *far* colour away from it."""
 
-    rule: Int64Array  # int64 (levels,): NO_RULE; ANCHOR on the anchor's cell; RESERVE on rim cells behind the anchor
-    # that are not of the last stretch; RELEASE on the last of these, behind which nothing is reserved
-    row: Int64Array  # int64 (levels,): how many cells with RESERVE or RELEASE come before
+    rule: Int64Array  # int64 (levels,): NO_RULE; ANCHOR on the anchor's cell; RESERVE on rim cells after the anchor
+    # that are not of the last stretch; RELEASE on the last of these, after which nothing is reserved
+    row: Int64Array  # int64 (levels,): number of earlier cells with RESERVE or RELEASE
     rim_colours: Int64Array  # int64: colours whose connection is checked; none where the exact tail has rim cells
     # before the stretch, which may mismatch
     is_corner: npt.NDArray[np.uint8]  # uint8 (cells of the stretch,): from the anchor on, 1 on corners
     near_index: Int64Array  # int64 (pieces,): index of a rim piece's set in ClosingState.near_sets, -1 = none
     far_colour: Int64Array  # int64 (pieces,): the near colour that matches the far side; -1 = not a rim piece
-    ends: Int64Array  # int64 (pieces, 2): what matches the near side, and the far side, to a piece on the left or below
-    anchor_level: int  # -1 = the anchor is placed before the endgame
-    anchor_position: int  # padded position of the anchor in that case, else -1
+    ends: Int64Array  # int64 (pieces, 2): colours of its near and far joint, as shown from the left or from below
+    anchor_level: int  # level of the anchor; -1 = it is placed before the endgame, or there are no rules
+    anchor_position: int  # padded position of an anchor that is placed before the endgame, else -1
     release_level: int  # level of RELEASE, -1 = there are no rules
 
 
@@ -91,31 +90,31 @@ class ClosingState(NamedTuple):
     """Sets of rim pieces, by their bits in the endgame, and the closings of the current prefix."""
 
     near_sets: Annotated[Bitsets, "2 colour_count"]  # edge pieces, then corner pieces, by near colour
-    far_colour: Annotated[Int64Array, 64]  # by bit
+    far_colour: Annotated[Int64Array, 64]  # `ClosingPlan.far_colour` by bit
     colour_sets: Annotated[Bitsets, "colour_count"]  # rim pieces with this colour among their `ClosingPlan.ends`
     rim_pieces: Annotated[Bitsets, 1]  # all rim pieces
-    closings: Annotated[Bitsets, 2 * MAX_CLOSINGS]  # pieces of each; in two halves, as longer ones are made of shorter
+    closings: Annotated[Bitsets, 2 * MAX_CLOSINGS]  # pieces of each closing; longer ones go into the other half
     end_colour: Annotated[Int64Array, 2 * MAX_CLOSINGS]  # far colour of each closing's last piece
-    reserved: Annotated[Bitsets, "rows + 1"]  # pieces reserved before each row
+    reserved: Annotated[Bitsets, "rows + 1"]  # pieces reserved, by `ClosingPlan.row`
     scalars: Annotated[Int64Array, 3]  # COUNT of closings, ANCHOR_COLOUR below the anchor, FIRST closing's index
 
 
 class EndgamePlan(NamedTuple):
     """Read-only inputs of the endgame.
 
-    A colour is stored as an *offset*, 4 * colour: an index into the sets by colour and rotation. The offset behind the
-    last colour stands for an unknown colour. A set is a uint64 of pieces, by their bits.
+    A colour is stored as an *offset*, 4 * colour: an index into the sets by colour and rotation. The offset after the
+    last colour stands for an unknown colour. A set of pieces is a uint64, one bit for each piece.
     """
 
     levels: Bitsets  # uint64 (16 (levels + 1),): by level and column, see CLASS_BASE
     outside: Int64Array  # int64 (levels, 3): see `outside_positions`
     position: Int64Array  # int64 (levels,): padded position of the cell
     side_offsets: Int64Array  # int64 (4 pieces, 4): colour offsets of each oriented piece by side
-    packed: Int64Array  # int64 (8 pieces,): packed candidate of each oriented piece, then those of cells that are
-    # filled from the right
-    mirrored: int  # where the left sides begin in EndgameState.side_offsets, and the right ones in left_sets
-    first_set: Int64Array  # int64 (4 pieces + 1,): oriented piece o belongs to the sets with the indexes
-    set_indexes: Int64Array  # set_indexes[first_set[o]:first_set[o + 1]] of EndgameState.class_sets; int64
+    packed: Int64Array  # int64 (8 pieces,): packed candidate of each oriented piece; then the same for cells
+    # that are filled from the right
+    mirrored: int  # index from which EndgameState.side_offsets holds left sides, and left_sets right sides
+    first_set: Int64Array  # int64 (4 pieces + 1,): where the indexes of each oriented piece begin in set_indexes
+    set_indexes: Int64Array  # int64: by oriented piece, indexes of the EndgameState.class_sets that hold it
     known_side: Int64Array  # int64 (classes,): `CellClass.known_side`
     piece_order: Int64Array  # int64 (pieces,): order in which free pieces get a bit
     closing: ClosingPlan
@@ -124,32 +123,32 @@ class EndgamePlan(NamedTuple):
 
 
 class EndgameState(NamedTuple):
-    """State of the endgame, beside that in `PrefixState`.
+    """State of the endgame, in addition to `PrefixState`.
 
-    Sets hold all pieces that have a bit, and follow from ``piece_of_bit`` (`assign_bit`); the free pieces are among
-    them. Four consecutive sets are those of the four rotations.
+    Sets hold pieces that have a bit, free or used, and are derived from ``piece_of_bit`` (`assign_bit`). Four
+    consecutive sets are those of the four rotations.
     """
 
-    piece_of_bit: Annotated[Int64Array, 64, -1]  # kept from one prefix to the next, as they share most pieces
-    bit_of_piece: Annotated[Int64Array, "pieces", -1]  # -1 = none
+    piece_of_bit: Annotated[Int64Array, 64, -1]  # piece of each bit, kept for the next prefix, which shares most pieces
+    bit_of_piece: Annotated[Int64Array, "pieces", -1]  # bit of each piece, -1 = none
     left_sets: Annotated[Bitsets, "mirrored + 4 colour_count + 4"]  # pieces that show a colour on the left; from
     # ``mirrored`` on: on the right
-    up_sets: Annotated[Bitsets, "4 colour_count + 4"]  # ... on top
-    down_sets: Annotated[Bitsets, "4 padded_colours"]  # ... at the bottom; by rotation, then by colour
+    up_sets: Annotated[Bitsets, "4 colour_count + 4"]  # pieces that show a colour on top
+    down_sets: Annotated[Bitsets, "4 padded_colours"]  # pieces that show a colour below; by rotation, then by colour
     class_sets: Annotated[Bitsets, "SETS_PER_CLASS classes"]  # pieces for a cell class, see SETS_PER_CLASS
     pair_sets: Annotated[Bitsets, "classes padded_colours^2"]  # pieces of a class that match a left and an upper colour
     oriented: Annotated[Int64Array, 256]  # oriented piece by bit * 4 + rotation
-    side_offsets: Annotated[Bitsets, "mirrored + 512"]  # by bit * 8 + rotation * 2, offset of its right colour, then of
-    # its lower one; from ``mirrored`` on of its left one and its lower one
-    levels: Annotated[Bitsets, "16 (2 levels + 1)"]  # by row and column, see FREE: the rows of the levels; then of
-    # what cells filled before, or the rim, show to each level; the last row shows the unknown colour
+    side_offsets: Annotated[Bitsets, "mirrored + 512"]  # at bit * 8 + rotation * 2: offsets of the right and the lower
+    # colour; from ``mirrored`` on: of the left and the lower colour
+    levels: Annotated[Bitsets, "16 (2 levels + 1)"]  # by row and column, see FREE: one row for each level; then one for
+    # each level with what the rim or cells before the endgame show to it; the last row shows the unknown colour
     closing: ClosingState
 
 
 class PrefixState(NamedTuple):
-    """State of the search; from these arrays it is resumed elsewhere (`Constructor.restore`)."""
+    """State of the search, from which `Constructor.restore` resumes it."""
 
-    cursor: Annotated[Int64Array, "cells + 1"]  # next candidate by depth; in the endgame the one chosen
+    cursor: Annotated[Int64Array, "cells + 1"]  # index of the next candidate by depth; in the endgame, column CHOSEN
     chosen: Annotated[Int64Array, "cells"]  # packed candidate by depth
     gain: Annotated[Int64Array, "cells + 1"]  # gain of the prefix by its length
     used: Annotated[npt.NDArray[np.uint8], "cells + 1"]  # 1 for pieces placed; the sentinels' piece, the last, stays 0
@@ -158,7 +157,7 @@ class PrefixState(NamedTuple):
     scalars: Annotated[Int64Array, 2]  # DEPTH (or NOT_STARTED) and NODES
     child_counts: Annotated[Int64Array, "cells * COUNTS_PER_DEPTH"]  # placements of this restart, by depth, by whether
     # they break, and by the breaks spent after them
-    frontier_keys: Annotated[Bitsets, "MAX_FRONTIER_KEYS + 1"]  # their number, then the recorded keys
+    frontier_keys: Annotated[Bitsets, "MAX_FRONTIER_KEYS + 1"]  # number of recorded keys, then the keys
 
 
 def plan_endgame(
@@ -170,7 +169,7 @@ def plan_endgame(
     ``chance`` decides the order in which pieces get their bits, and so the order in which they are tried.
     """
     levels, colour_count = cut - start, puzzle.colours + 1
-    padded_colours = (colour_count + 8) & ~7  # with the unknown colour, a whole number of vectors
+    padded_colours = (colour_count + 8) & ~7  # with the unknown colour; a multiple of 8, for vectorized loops
     level_of = {cell: level for level, cell in enumerate(order[start:cut].tolist())}
     clues = candidates.clues_before(puzzle, order, cut)
     from_right = candidates.is_from_right(order, puzzle.width)[start:cut].tolist()
@@ -237,14 +236,14 @@ def _plan_look_ahead(
     closing: ClosingPlan,
     pairs: int,
 ) -> None:
-    """Write, for each level, the next cell and the neighbour filled later that must keep a candidate.
+    """Write the look-aheads of each level: to the next cell, and to a neighbour that is filled later.
 
-    A later neighbour is checked if both of its known colours are known by then, or if they share a joint of the rim,
-    which never breaks; of two, the one below. A cell with a clue on it or beside it is not checked: it also takes
-    pieces that do not match exactly. Nor is a cell of the last stretch of the rim while pieces are reserved for it, for
-    those do not count as free.
+    A later neighbour is checked if the colours on its left and above it are then both known, or if it shares a rim
+    joint with the cell, since rim joints never break; of two such neighbours, the lower one. Not checked are clue
+    cells, which hold the clue even if it does not match; later neighbours beside a clue; and cells of the last stretch
+    while pieces are reserved for them, as reserved pieces do not count as free.
 
-    ``rows``: uint64 (levels + 1, 16), as `EndgamePlan.levels`; ``pairs``: pairs of colours of a class.
+    ``rows``: uint64 (levels + 1, 16), as `EndgamePlan.levels`; ``pairs``: number of pairs of colours of a class.
     """
     levels = len(level_of)
     sources, unknown = (rows[:, [LEFT_SOURCE, UP_SOURCE]] // ROW_WORDS).tolist(), 2 * levels
@@ -257,7 +256,7 @@ def _plan_look_ahead(
     rows[:levels, [int(NEXT), int(LATER)]] = NO_LIMIT
     for cell, level in level_of.items():
         on_rim = any(classes[level].rim_sides)
-        if level > 0:  # the pieces reserved for the cell behind RELEASE do not count as free yet
+        if level > 0:  # pieces reserved for the cell after RELEASE do not count as free yet
             checked = classes[level].clue < 0 and not (on_rim and closing.release_level == level - 1)
             write(level - 1, int(NEXT), level, rows[level, ALLOWED_BREAKS] if checked else NO_LIMIT, sources[level])
         beside = (LEFT, cell - 1) if classes[level].from_right else (RIGHT, cell + 1)
@@ -279,12 +278,12 @@ def _plan_look_ahead(
 def plan_closing(puzzle: Puzzle, order: IntArray, start: int, cut: int) -> tuple[ClosingPlan, ClosingState]:
     """Make the arrays for an endgame from depth ``start`` to ``cut`` of ``order``, int32 (cells,).
 
-    There are no rules (all NO_RULE) if the order leaves no stretch of the rim for the end, if a clue lies on the rim
-    behind the anchor, or if the colours of the rim pieces do not pair up, so that the rim cannot be completed at all.
+    No rule applies (all NO_RULE) if the order leaves no stretch of the rim for the end, if a clue lies on the rim after
+    the anchor, or if the colours of the rim pieces do not pair up, so that the rim cannot be completed at all.
     """
     colour_count = puzzle.colours + 1
     near_colour, far_colour = (np.full(puzzle.cells, -1, dtype=np.int64) for _ in range(2))
-    for oriented, quad in enumerate(puzzle.oriented.tolist()):  # as it lies on the right side or in its lower corner
+    for oriented, quad in enumerate(puzzle.oriented.tolist()):  # turned as on the right side or in its lower corner
         if quad[RIGHT] == GREY and quad[UP] != GREY:
             near_colour[oriented >> 2] = quad[UP]
             far_colour[oriented >> 2] = quad[DOWN] or puzzle.mate[quad[LEFT]]
@@ -325,11 +324,11 @@ def plan_closing(puzzle: Puzzle, order: IntArray, start: int, cut: int) -> tuple
 
 
 def _stretch(puzzle: Puzzle, order: IntArray, start: int, cut: int) -> tuple[list[int], list[int], list[int]]:
-    """(cells of the last stretch, from the anchor on; rim cells of the endgame behind the anchor and before the
-    stretch; rim cells of the exact tail before it).
+    """Return the cells of the last stretch, from the anchor on, and the other rim cells filled after the anchor.
 
-    The stretch: cells of the right side that are filled after the first one of the bottom, the corner, and the cells of
-    the bottom that are filled later than the first of these.
+    The others are two lists: cells of the endgame, then of the exact tail. The stretch has the right-side cells filled
+    after the first bottom cell, the corner, and the bottom cells filled after the first such right-side cell. All three
+    lists are empty if no rule applies.
     """
     width, height = puzzle.width, puzzle.height
     depth_of = {cell: depth for depth, cell in enumerate(order.tolist())}
@@ -352,7 +351,7 @@ def _stretch(puzzle: Puzzle, order: IntArray, start: int, cut: int) -> tuple[lis
 
 @inline_flat_kernel
 def _toggle_piece(plan: EndgamePlan, state: EndgameState, piece: int, bit: np.uint64) -> None:
-    """Put a piece with this bit into all sets that it belongs to, or take it out of them."""
+    """Add a piece with this bit to all sets that it belongs to, or remove it if it is in them."""
     has_bit = state.bit_of_piece[piece] >= 0
     unknown = plan.colour_count
     colours = len(state.down_sets) >> 2

@@ -29,23 +29,23 @@ from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.instances.puzzle import DOWN, RIGHT, IntArray, Puzzle
 
 MISMATCH_BINS = 16  # sampled tails are counted by their mismatches, 0 to 15
-TAIL_SAMPLE_NODES = 50_000  # a tail is sampled each time that the prefixes have taken so many nodes more,
-TAIL_SAMPLE_COST_FACTOR = 100  # or this many times the nodes of the sampled tail, if that is more
+TAIL_SAMPLE_NODES = 50_000  # least nodes of prefixes between two sampled tails
+TAIL_SAMPLE_COST_FACTOR = 100  # least nodes between two sampled tails, as a multiple of the nodes of the first
 KEY_SAMPLE_DIVISOR = 2**11  # a frontier key is recorded if this divides it
-MAX_FRONTIER_KEYS = 2**15  # recorded in one restart: enough for 7e7 frontier prefixes, or about 5e9 nodes
+MAX_FRONTIER_KEYS = 2**15  # most keys of one restart: enough for 7e7 frontier prefixes, or about 5e9 nodes
 _HASH_FACTOR, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
-_ROTATE_LEFT, _ROTATE_RIGHT = np.uint64(13), np.uint64(51)  # together a rotation of 64 bits by those of a piece number
+_ROTATE_LEFT, _ROTATE_RIGHT = np.uint64(13), np.uint64(51)  # rotate 64 bits by the 13 bits of a piece number
 NOT_STARTED = -1  # depth of a search before its first call
 PREFIXES, TAIL_NODES, FOUND_MISMATCHES, NEXT_SAMPLE, COUNTERS = range(5)  # indexes of ``counters``, and their number
 
 
-# What belongs to a depth is one row of 8 words, so that the search needs few pointers: columns of ``PrefixPlan.depths``
+# The data of a depth is one row of 8 words, so that the search needs few pointers: columns of ``PrefixPlan.depths``
 DEPTH_WORDS = np.uint64(8)
-POSITION: Any = np.uint64(0)  # position of the depth's cell, see `order.padded_positions`
+POSITION: Any = np.uint64(0)  # position of the depth's cell, see `candidates.padded_positions`
 MIN_GAIN: Any = np.uint64(1)  # least gain of a prefix once the cell is filled
-LIST_BASE: Any = np.uint64(2)  # where its lists begin in ``CandidateTables.list_start``
-LOOK_RIGHT: Any = np.uint64(3)  # where the lists of the cell on the right begin, if it is looked at; -1 = no
-LOOK_DOWN: Any = np.uint64(4)  # the same of the cell below
+LIST_BASE: Any = np.uint64(2)  # where the cell's lists begin in ``CandidateTables.list_start``
+LOOK_RIGHT: Any = np.uint64(3)  # where the lists of the cell on the right begin, if look-ahead checks it, else -1
+LOOK_DOWN: Any = np.uint64(4)  # where the lists of the cell below begin, if look-ahead checks it, else -1
 
 
 class PrefixPlan(NamedTuple):
@@ -79,16 +79,16 @@ class ConstructorState(NamedTuple):
     found: Annotated[IntArray, "cells"]  # oriented pieces of the board found, by depth
     counters: Annotated[Int64Array, COUNTERS]  # PREFIXES completed, TAIL_NODES (placements of exact tails),
     # FOUND_MISMATCHES of the board found, NEXT_SAMPLE (the number of nodes at which the next tail is sampled)
-    prefixes_by_breaks: Annotated[Int64Array, packed.MAX_BREAKS]  # prefixes that reached the exact tail
+    prefixes_by_breaks: Annotated[Int64Array, packed.MAX_BREAKS]  # prefixes that reached the exact tail, by breaks
     tail_outcomes: Annotated[Int64Array, MISMATCH_BINS + 1]  # sampled tails by fewest mismatches; the last counts
     # those for which none with fewer than MISMATCH_BINS was found
 
 
 def plan_depths(puzzle: Puzzle, schedule: BreakSchedule, base: IntArray) -> Int64Array:
-    """`PrefixPlan.depths`; ``base``: see `CandidateTables`.
+    """Make `PrefixPlan.depths`; ``base``: see `CandidateTables`.
 
-    A piece on the rim must leave a candidate for a rim cell on the right or below that is filled later, but not next,
-    and before the cut, since cells of the exact tail may mismatch.
+    Look-ahead checks a rim cell on the right of or below a rim cell if it is filled later, but not next: it must keep a
+    candidate. Cells after the cut are not checked, since cells of the exact tail may mismatch.
     """
     rows = np.zeros((puzzle.cells, int(DEPTH_WORDS)), dtype=np.int64)
     rows[:, POSITION] = padded_positions(schedule.order, puzzle.width)
@@ -104,7 +104,7 @@ def plan_depths(puzzle: Puzzle, schedule: BreakSchedule, base: IntArray) -> Int6
 
 @inline_flat_kernel
 def _all_used(at: int, candidates: Int64Array, used: npt.NDArray[np.uint8]) -> bool:
-    """Whether all pieces of the list that begins at index ``at`` are used."""
+    """Return whether all pieces of the list that begins at index ``at`` are used."""
     while used[np.uint64(candidates[np.uint64(at)] & packed.PIECE_MASK)]:
         at += 1
     return candidates[np.uint64(at)] >> packed.GAIN_SHIFT == packed.LIST_END_GAIN
@@ -119,7 +119,7 @@ def _mix(key: np.uint64) -> np.uint64:
 
 @inline_flat_kernel
 def _is_in_partition(plan: PrefixPlan, chosen: Int64Array, last: np.uint64, candidate: np.int64) -> bool:
-    """Whether the prefix of the first ``last`` cells, followed by ``candidate``, belongs to this island."""
+    """Return whether the prefix of the first ``last`` cells, followed by ``candidate``, belongs to this island."""
     key = np.uint64(candidate & packed.PIECE_MASK)
     for depth in range(last):
         key = (key << _ROTATE_LEFT | key >> _ROTATE_RIGHT) ^ np.uint64(chosen[depth] & packed.PIECE_MASK)
@@ -128,7 +128,7 @@ def _is_in_partition(plan: PrefixPlan, chosen: Int64Array, last: np.uint64, cand
 
 @flat_kernel
 def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
-    """Search on by candidate lists, up to the next prefix of ``plan.endgame_start`` cells (a frontier prefix).
+    """Continue the search by candidate lists up to the next prefix of ``plan.endgame_start`` cells (a frontier prefix).
 
     Returns REACHED: the prefix is in ``prefix.chosen``, and the next call continues with the one after it; BUDGET:
     ``node_limit`` nodes were made in all calls together; EXHAUSTED: no further prefix exists.
@@ -139,7 +139,7 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
     right, down, child_counts = prefix.right, prefix.down, prefix.child_counts
     endgame_start = np.uint64(plan.endgame_start)
     one = np.uint64(1)
-    last_partitioned = np.uint64(plan.partition_depth) - one  # 0 wraps around, to more than any depth
+    last_partitioned = np.uint64(plan.partition_depth) - one  # a depth of 0 wraps around to more than any depth
     width = np.uint64(plan.padded_width)
     depth = np.uint64(prefix.scalars[DEPTH])
     nodes = prefix.scalars[NODES]
@@ -155,7 +155,7 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
         used[np.uint64(chosen[depth] & packed.PIECE_MASK)] = 0
     status = EXHAUSTED
     at, gain_here = np.uint64(cursor[depth]), gain[depth]
-    candidate = candidates[at]  # which is read ahead
+    candidate = candidates[at]  # read ahead of the loop
     while True:
         while used[np.uint64(candidate & packed.PIECE_MASK)]:
             at += one
@@ -257,7 +257,7 @@ def _record_frontier_key(prefix: PrefixState, length: int) -> None:
 
 @flat_kernel
 def next_prefix(plan: ConstructorPlan, state: ConstructorState, node_limit: int) -> int:
-    """Search on, by candidate lists and then by the endgame, up to the next prefix of ``cut`` cells.
+    """Continue the search, by candidate lists and then by the endgame, up to the next prefix of ``cut`` cells.
 
     Returns REACHED, BUDGET or EXHAUSTED as `search_lists` does.
     """
@@ -288,9 +288,9 @@ def construct(
 ) -> int:
     """Make prefixes and solve the exact tail of each, until a board of at most ``max_mismatches`` is found.
 
-    ``node_limit``: nodes of prefixes, in all calls together; the nodes of the tails of this call count too;
-    ``tail_node_limit``: nodes of one exact tail. Returns REACHED, with a board in ``state.found`` and its mismatches in
-    ``state.counters``; BUDGET or EXHAUSTED.
+    ``node_limit``: most nodes of prefixes in all calls together, plus nodes of tails in this call;
+    ``tail_node_limit``: most nodes of one exact tail. Returns REACHED, with a board in ``state.found`` and its
+    mismatches in ``state.counters``; BUDGET or EXHAUSTED.
     """
     prefix, counters, found = state.prefix, state.counters, state.found
     cut = plan.prefix.cut

@@ -8,11 +8,11 @@ populations differ in what they prefer:
 - `grow_strata` makes no breaks and keeps some children of each of the highest numbers of favoured half-edges
   (splitting; H. Kahn, T. Harris, 1951), since a random sample would contain none of these rare prefixes.
 
-The *quota profile* says how many favoured half-edges a prefix must have used at each depth to be worth its nodes. Two
-things are known: the mean children of a prefix by depth and half-edges used (`count_children`), and what a prefix is
-worth where the quota ends. Dynamic programming backwards over depth (R. Bellman, 1957) then tells which prefixes return
-more than they cost: those with at least a certain number of half-edges. The price of a node is set so high that the
-whole search barely pays. As this takes cells for independent, the level of the profile is not right: the bandit over
+The *quota profile* says how many favoured half-edges a prefix must have used at each depth to be worth its nodes. It
+has two inputs: the mean children of a prefix by depth and half-edges used (`count_children`), and an assumed value of a
+prefix where the quota ends. Dynamic programming backwards over depth (R. Bellman, 1957) then finds the prefixes that
+return more than they cost: those with at least a certain number of half-edges. The price of a node is set so high that
+the whole search barely pays. This treats cells as independent, so the level of the profile is wrong: the bandit over
 quota scales corrects it (`lns.construct.quota_bandit`).
 """
 
@@ -34,29 +34,29 @@ from lns.instances.puzzle import IntArray, Puzzle
 from lns.rng import RandomState, generator, random_below, random_state
 
 MAX_COUNTED_BREAKS = 255  # prefixes with more breaks count as prefixes with this many
-STRIDE = 8  # where breaking children are only counted, one prefix in this many is looked at
-_LEAST_EXACT_GAIN = -(packed.BREAK_COST // 2)  # of a candidate without a break
+STRIDE = 8  # where breaking children are only counted, they are counted for one prefix in this many
+_LEAST_EXACT_GAIN = -(packed.BREAK_COST // 2)  # candidates with a break have less, others more
 STRATA, PREFIXES_PER_STRATUM = 32, 512
-SAMPLES = 4  # populations that are counted
-MIN_PREFIXES_PER_STRATUM = 32  # where candidate lists are long (few colours, many pieces), to bound the time
+SAMPLES = 4  # populations grown for one quota profile
+MIN_PREFIXES_PER_STRATUM = 32  # used where candidate lists are long (few colours, many pieces), to bound the time
 RANDOM_SEED = 0  # the same in every run: the counts are a property of the puzzle
 # With LOG_VALUE_PER_HALF_EDGE from 0.1 to 0.4, and NODES_BEHIND from 100 to 100,000, the profile changes by one to
 # three half-edges.
-LOG_VALUE_PER_HALF_EDGE = 0.2  # logarithm of the factor in value of one favoured half-edge more where the quota ends
-NODES_BEHIND = 1000.0  # nodes that a prefix takes behind that depth
+LOG_VALUE_PER_HALF_EDGE = 0.2  # log of the factor by which one more half-edge raises the value of a prefix at quota end
+NODES_BEHIND = 1000.0  # nodes that a prefix takes after the end of the quota
 SMOOTHING_HALF_EDGES = 3.0  # standard deviation of the smoothing over half-edges, since few prefixes have used many
-ROOT_VALUE = 1e8  # value of the empty board in nodes; with 0 only a single way would be left through the first rows
-TOLERANCE = 1e-9  # of the logarithm of the price of a node
+ROOT_VALUE = 1e8  # value of the empty board in nodes; with 0 the profile would leave a single prefix in the first rows
+TOLERANCE = 1e-9  # tolerance of the logarithm of the price of a node
 
 
 class Population(NamedTuple):
     """Prefixes of equal length, in the first elements of the arrays."""
 
-    right: Annotated[IntArray, ("size", "directions * height")]  # colour that each row shows to its next cell, times
-    # colour_count; in the second half, to its next cell from the right
+    right: Annotated[IntArray, ("size", "directions * height")]  # colour * colour_count that each row shows to its
+    # next cell; columns from ``height`` on: rows that are filled from the right
     down: Annotated[IntArray, ("size", "width")]  # colour that each column shows to its next cell
-    used: Annotated[Bitsets, ("size", "words")]  # pieces used, one bit a piece
-    gain: Annotated[Int64Array, "size"]  # see `lns.construct.candidates`; in a beam the value
+    used: Annotated[Bitsets, ("size", "words")]  # pieces used, one bit for each piece
+    gain: Annotated[Int64Array, "size"]  # gain of each prefix, see `lns.construct.candidates`; in a beam, its value
 
 
 class Reservoirs(NamedTuple):
@@ -71,9 +71,9 @@ class Reservoirs(NamedTuple):
 
 
 def new_population(size: int, width: int, height: int, directions: int = 2) -> Population:
-    """A population of at most ``size`` prefixes of a width x height board; its first prefix is the empty board.
+    """Make a population of at most ``size`` prefixes of a width x height board; its first prefix is the empty board.
 
-    ``directions``: 1 if no cell is filled from the right.
+    ``directions``: 1 if no cell is filled from the right, else 2.
     """
     sizes = {"size": size, "directions * height": directions * height, "width": width}
     return allocate(Population, sizes | {"words": (width * height) // 64 + 1})
@@ -81,7 +81,7 @@ def new_population(size: int, width: int, height: int, directions: int = 2) -> P
 
 @inline_flat_kernel
 def is_used(population: Population, i: int, piece: int) -> bool:
-    """Whether prefix ``i`` has used ``piece``."""
+    """Return whether prefix ``i`` has used ``piece``."""
     return bool(population.used[i, piece >> 6] >> np.uint64(piece & 63) & np.uint64(1))
 
 
@@ -91,7 +91,7 @@ def append_child(
 ) -> None:
     """Write prefix ``i`` of ``current``, with ``candidate`` on its next cell, to prefix ``child`` of ``extended``.
 
-    Its ``gain`` is left to the caller.
+    The caller sets the ``gain`` of the child.
     """
     for at in range(current.right.shape[1]):
         extended.right[child, at] = current.right[i, at]
@@ -107,7 +107,7 @@ def append_child(
 
 @inline_flat_kernel
 def offer_to_reservoir(parent: int, candidate: int, rank: int, reservoirs: Reservoirs, random: RandomState) -> None:
-    """Offer a child to the reservoir of ``rank``: all that are offered have the same chance to be kept."""
+    """Offer a child to the reservoir of ``rank``, which keeps each of its offers with equal probability."""
     capacity = reservoirs.parent.shape[1]
     slot = reservoirs.offered[rank]
     reservoirs.offered[rank] += 1
@@ -146,8 +146,8 @@ def grow_population(
 ) -> int:
     """Grow a population from the empty board, count its children, and return the depth reached.
 
-    ``tables`` list breaks at every depth; a prefix must have used the favoured half-edges of ``quota_floor``, int32
-    (cells,), once each depth is filled. ``current`` and ``extended`` are two new populations of equal size; ``means``,
+    ``tables`` list breaks at every depth; once a depth is filled, a prefix must have used its ``quota_floor``, int32
+    (cells,), of favoured half-edges. ``current`` and ``extended`` are two new populations of equal size; ``means``,
     float64 (2, cells), receives the mean children of a prefix by depth: those without a break, then those with one.
     """
     list_start, candidates, base = tables.list_start, tables.candidates, tables.base
@@ -170,8 +170,8 @@ def grow_population(
                 if enough and not is_used(current, i, candidate & packed.PIECE_MASK):
                     exact += 1
                     offer_to_reservoir(i, candidate, min(breaks, MAX_COUNTED_BREAKS), reservoirs, random)
-        # Prefixes are sorted by breaks. From the first one whose breaking children cannot be kept any more, as enough
-        # children have fewer breaks, these are only counted, for one prefix in STRIDE.
+        # Prefixes are sorted by breaks. Once enough children with fewer breaks fill the next population, breaking
+        # children are only counted, for one prefix in STRIDE.
         i, rank, full = 0, -1, False
         while i < count:
             breaks = breaks_spent(current.gain[i]) + 1
@@ -216,15 +216,15 @@ def grow_strata(
 ) -> tuple[int, int]:
     """Grow a stratified population from the empty board and count its children.
 
-    ``tables`` list no breaks. The counts are added to ``parents`` and ``children``, see `ChildCounts`; ``reservoirs``
-    are one for each stratum. Returns (depth reached, candidates checked, those of used pieces included).
+    ``tables`` list no breaks. The counts are added to ``parents`` and ``children``, see `ChildCounts`; ``reservoirs``:
+    one for each stratum. Returns (depth reached, candidates checked, including those of used pieces).
     """
     list_start, candidates, base = tables.list_start, tables.candidates, tables.base
     width, strata = current.down.shape[1], len(reservoirs.offered)
     count, checks = 1, 0
     for depth in range(len(parents)):
         row, column = tables.row[depth], order[depth] % width
-        highest = -1  # favoured half-edges used, of all children
+        highest = -1  # most favoured half-edges that a child has used
         for i in range(count):
             at = list_start[base[depth] + current.right[i, row] + current.down[i, column]]
             while candidates[at] >> packed.GAIN_SHIFT >= 0 and is_used(current, i, candidates[at] & packed.PIECE_MASK):
@@ -256,19 +256,19 @@ def grow_strata(
 class ChildCounts(NamedTuple):
     """Prefixes and their children, counted by depth and by favoured half-edges that the prefix has used."""
 
-    parents: Int64Array  # int64 (depths, numbers): prefixes
-    children: Int64Array  # int64 (depths, numbers, MAX_FAVOURED + 1): their children, by favoured half-edges of the
-    # piece added
+    parents: Int64Array  # int64 (depths, numbers): number of prefixes
+    children: Int64Array  # int64 (depths, numbers, MAX_FAVOURED + 1): number of their children, by the favoured
+    # half-edges of the piece added
     reached: int  # the greatest depth that a population reached
     checks: int  # candidates checked
 
 
 @lru_cache(maxsize=512)  # a restored island needs the profiles of all its arms again
 def quota_profile(puzzle: Puzzle, cells: tuple[int, ...], favoured: tuple[int, ...], cut: int) -> tuple[float, ...]:
-    """Half-edges of ``favoured`` colours that a prefix must have used, by depth; never falling.
+    """Return the half-edges of ``favoured`` colours that a prefix must have used, by depth; they never fall.
 
-    It is constant from ``cut`` on, where the quota ends. Clues count, unless no prefix of the measurement passes them.
-    ``cells``: in the order in which they are filled.
+    The profile is constant from ``cut`` on, where the quota ends. Clues are respected, unless no measured prefix passes
+    them. ``cells``: cells in the order in which they are filled.
     """
     order = np.array(cells, dtype=np.int32)
     counts = count_children(puzzle, order, favoured, cut)
@@ -283,7 +283,7 @@ def quota_profile(puzzle: Puzzle, cells: tuple[int, ...], favoured: tuple[int, .
 
 
 def count_children(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], depths: int) -> ChildCounts:
-    """Count the children of SAMPLES stratified populations that respect the clues and make no break, in some depths.
+    """Count the children of SAMPLES stratified populations without breaks and with the clues, at the first ``depths``.
 
     Up to PREFIXES_PER_STRATUM prefixes are kept of each of the STRATA highest numbers of half-edges used.
     """
@@ -312,10 +312,10 @@ def _count(
 
 
 def mean_children(parents: Int64Array, children: Int64Array) -> FloatArray:
-    """Mean children of a prefix, smoothed over the half-edges used; float64 (depths, half_edges, favoured).
+    """Return the mean children of a prefix, smoothed over half-edges used; float64 (depths, half_edges, favoured).
 
-    Below the lowest number of half-edges counted the means are those of the lowest. Above the highest they are those of
-    the highest, without children that add favoured half-edges. ``parents``, ``children``: see `ChildCounts`.
+    Below the lowest number of half-edges counted, the means are those of that number. Above the highest, they are those
+    of the highest, without children that add half-edges. ``parents``, ``children``: see `ChildCounts`.
     """
     near = gaussian_filter1d(parents.astype(np.float64), SMOOTHING_HALF_EDGES, axis=1, mode="constant")
     mean: FloatArray = gaussian_filter1d(children.astype(np.float64), SMOOTHING_HALF_EDGES, axis=1, mode="constant")
@@ -329,7 +329,7 @@ def mean_children(parents: Int64Array, children: Int64Array) -> FloatArray:
 
 
 def min_half_edges(children: FloatArray) -> IntArray:
-    """Least favoured half-edges with which a prefix is worth its nodes, by depth; int32 (depths,).
+    """Return the fewest favoured half-edges with which a prefix is worth its nodes, by depth; int32 (depths,).
 
     ``children``: float64 (depths, half_edges, favoured), see `mean_children`.
     """
@@ -347,17 +347,17 @@ def min_half_edges(children: FloatArray) -> IntArray:
     while high - low > TOLERANCE:
         middle = (low + high) / 2
         low, high = (middle, high) if gain(middle) < 0 else (low, middle)
-    # not ``low``, with which on a large board no prefix may be worth a node
+    # not ``low``: on a large board it may leave no prefix that is worth its node
     return backward_induction(children, value_at_end(high))[0]
 
 
 def backward_induction(children: FloatArray, value: FloatArray) -> tuple[IntArray, float]:
-    """Which prefixes are worth their node, by dynamic programming backwards over depth.
+    """Find the prefixes that are worth their node, by dynamic programming backwards over depth.
 
-    All values are natural logarithms of nodes, since on large boards they have hundreds of digits. ``children``: see
-    `mean_children`; ``value``: float64 (half_edges,), that of a prefix at the last depth. Returns (least half-edges
-    with which a prefix is worth more than its node, int32 (depths,), ``half_edges`` where none is; value of the empty
-    board). A prefix with more that is not worth its node, as hardly any piece is left for it, counts as dropped.
+    Values are natural logarithms of nodes, since on large boards these have hundreds of digits. ``children``: see
+    `mean_children`; ``value``: float64 (half_edges,), value of a prefix at the last depth. Returns (fewest half-edges
+    with which a prefix is worth its node, int32 (depths,), ``half_edges`` if none is; value of the empty board).
+    Prefixes with more that are not worth their node, as hardly any piece is left for them, count as dropped.
     """
     depths, numbers, favoured = children.shape
     least = np.full(depths, numbers, dtype=np.int32)
@@ -368,7 +368,7 @@ def backward_induction(children: FloatArray, value: FloatArray) -> tuple[IntArra
         if not len(worthwhile):
             return least, -np.inf
         least[depth] = worthwhile[0]
-        net = _log_expm1(value)  # less the node of the prefix
+        net = _log_expm1(value)  # value without the prefix's own node
         value = np.full(numbers, -np.inf)
         for more in range(min(favoured, numbers)):
             parents = value[: numbers - more]
@@ -377,7 +377,7 @@ def backward_induction(children: FloatArray, value: FloatArray) -> tuple[IntArra
 
 
 def _log_expm1(exponent: FloatArray) -> FloatArray:
-    """log(exp(x) - 1) of each x; -inf where x <= 0."""
+    """Return log(exp(x) - 1) of each x; -inf where x <= 0."""
     result = np.full(exponent.shape, -np.inf)
     positive = exponent > 0
     result[positive] = exponent[positive] + np.log(-np.expm1(-exponent[positive]))

@@ -1,17 +1,17 @@
 """The arms of the bandit: what the restarts under each quota have shown, and the rate of new boards to expect.
 
 Estimates from few restarts are noisy, since a few frontier prefixes in a hundred lead to most of the boards. So the
-rate of each arm is shrunk towards a prior that the other arms with the same colours give:
+rate of each arm is shrunk towards a prior that is derived from the other arms:
 
-- Another quota scale, same view. A scale that needs one favoured half-edge more may have `RATE_PER_HALF_EDGE` times the
-  rate, because fewer of its restarts lead anywhere but those lead further; less where hardly any prefix of this arm
-  would have passed the other's quota (`Evidence.surplus_factor`). One that needs a half-edge less has a rate that is
-  lower by the same factor, but its prefixes cost less: `PASSING_COST` times the nodes before the end of the quota.
-- No quota. It has prefixes where all scales found none in their first restarts. As these are short, they may have had
-  no luck: each scale may still have the rate of `MAX_EXTRA_HALF_EDGES` half-edges more, and is tried again.
-- The same quota scale, another view. Other prefixes are reached, or the same ones are continued elsewhere, so an
-  untried view starts at `OTHER_VIEW_DISCOUNT` times the fresh rate of this one, and its boards count with that weight.
-- Colours that were not tried start at a mean of the rates of those that were.
+- Another quota scale, same view. A scale that needs one more favoured half-edge is expected to have
+  `RATE_PER_HALF_EDGE` times the rate: fewer of its restarts lead anywhere, but those lead further. The factor is lower
+  if hardly any prefix of this arm would have passed the higher quota (`Evidence.surplus_factor`). For one
+  half-edge less the rate is lower by that factor, but the nodes before the end of the quota drop to `PASSING_COST`.
+- No quota. This arm has prefixes even if all scales found none in their first, short restarts. These may have been bad
+  luck: each scale may still have the rate of `MAX_EXTRA_HALF_EDGES` more half-edges, and is tried again.
+- The same quota scale, another view. It reaches other prefixes, or continues the same ones elsewhere. So an untried
+  view starts at `OTHER_VIEW_DISCOUNT` times the fresh rate of a tried one, whose boards count with that weight.
+- Other colours. Untried colours start at a weighted mean of the rates of the tried ones.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from lns.construct.kernel import KEY_SAMPLE_DIVISOR
 from lns.construct.schedule import ChildMeans, Quota
 from lns.engine import Saved
 
-PRIOR_EXACT_FACTOR = 0.9  # on a prior's exact children in the eighth of the board behind the quota: there populations
-# show too many, since only prefixes that happen to fit survive in them
+PRIOR_EXACT_FACTOR = 0.9  # factor on a prior's exact children in the eighth of the board after the quota: populations
+# show too many there, since only prefixes that happen to fit survive
 PRIOR_NODES = 100_000.0  # nodes of search that weigh as much as the prior
-RATE_FACTOR_PER_EXTRA_BREAK = 0.25  # new boards per node of a tree with one break more, relative to the tree before
-RATE_PER_HALF_EDGE = 1.6  # prior factor on the rate for each favoured half-edge more
-PASSING_COST = 0.3  # factor on the nodes it takes to get past the quota, for each favoured half-edge less
-MAX_EXTRA_HALF_EDGES = 1.2  # a prior assumes a gain for at most this many half-edges more
-ENOUGH_SURPLUS = 0.05  # share of the prefixes under a quota that a higher one must let pass for its full prior
+RATE_FACTOR_PER_EXTRA_BREAK = 0.25  # new boards per node of a tree with one more break, relative to the tree before
+RATE_PER_HALF_EDGE = 1.6  # factor on a prior rate for each extra favoured half-edge that a quota demands
+PASSING_COST = 0.3  # factor on the nodes needed to get past the quota, for each half-edge that it demands less
+MAX_EXTRA_HALF_EDGES = 1.2  # prior rates rise for at most this many extra half-edges
+ENOUGH_SURPLUS = 0.05  # a higher quota has its full prior if at least this share of the known prefixes would pass it
 SAME_SCALE_HALF_EDGES = 0.25  # quota scales of two views that differ by fewer half-edges count as equal
-OTHER_VIEW_DISCOUNT = 0.8  # prior rate of an untried view, and weight of boards seen from another view
-BEST_COLOURS_WEIGHT = 0.25  # weight of the best colours in the prior of untried ones; that of the others is 1
-MAX_KEYS = 2**16  # half a megabyte of a checkpoint
+OTHER_VIEW_DISCOUNT = 0.8  # factor on the rate of a view for an untried view; weight of boards from another view
+BEST_COLOURS_WEIGHT = 0.25  # weight of the best colours in the prior of untried ones; all other colours weigh 1
+MAX_KEYS = 2**16  # most keys kept: half a megabyte of a checkpoint
 _EXACT, _PARENTS, _BREAKING, _BREAKING_PARENTS = range(4)  # rows of `QuotaArm.child_counts`
 
 Keys = npt.NDArray[np.uint64]
@@ -57,16 +57,16 @@ class QuotaArm(Saved):
     colour_set: int  # number of the set of favoured colours
     scale_percent: float  # quota scale, in percent of the parameter ``construct.quota_scale``; 0 means no quota
     prior: ChildMeans  # mean children by depth, measured by populations before any search
-    node_equivalents: float = 0.0  # what all restarts of the arm cost
+    node_equivalents: float = 0.0  # cost of all restarts of the arm
     restarts: int = 0
     extra_breaks: int = 0  # trees that were searched completely; each allows one break more from then on
-    keys_seen: float = 0.0  # sampled frontier prefixes; the weight of a restart halves with each one after it
-    keys_new: float = 0.0  # those of them that were new
+    keys_seen: float = 0.0  # sampled frontier prefixes; the weight of a restart halves with each later one
+    keys_new: float = 0.0  # new ones among ``keys_seen``, weighted in the same way
 
     def __post_init__(self) -> None:
         # by depth: exact children, nodes that could have them, breaking children, nodes that had a break left
         self.child_counts = np.zeros((4, len(self.prior.exact)))
-        self.prefixes_by_breaks = np.zeros(MAX_BREAKS)  # prefixes that reached the exact tail
+        self.prefixes_by_breaks = np.zeros(MAX_BREAKS)  # prefixes that reached the exact tail, by breaks spent
         self.surplus_counts = np.zeros(SURPLUS_BINS)  # see `Constructor.surplus_counts`
 
     @property
@@ -111,7 +111,7 @@ class QuotaArm(Saved):
 
     @property
     def share_before_quota_end(self) -> float:
-        """Share of the cost in placements before the end of the quota; 0 before any prefix was found."""
+        """Share of the cost that was spent before the end of the quota; 0 until a prefix is found."""
         if self.no_prefix_found or not self.node_equivalents:
             return 0.0
         nodes_by_depth = self.child_counts[_EXACT] + self.child_counts[_BREAKING]
@@ -119,7 +119,7 @@ class QuotaArm(Saved):
         return float(max(0.0, 1 - behind / self.node_equivalents))
 
     def shrunk_estimate(self) -> ChildMeans:
-        """Mean children by depth: the observed means, shrunk towards the prior."""
+        """Return the mean children by depth: the observed means, shrunk towards the prior."""
         exact, quota, cells = self.prior.exact.copy(), self.prior.quota, len(self.prior.exact)
         if quota != Quota():
             exact[quota.end(cells) : quota.end(cells) + cells // 8] *= PRIOR_EXACT_FACTOR
@@ -132,9 +132,9 @@ class QuotaArm(Saved):
 class PrefixNovelty:
     """A sample of the keys of the frontier prefixes that an island has searched before.
 
-    A frontier prefix goes up to the depth at which the endgame begins, its key is a hash of its pieces. Restarts that
-    reach the same ones again make no new boards. Only the keys divisible by a power of two are kept. It doubles when
-    there are too many (adaptive sampling by M. Wegman: P. Flajolet, "On adaptive sampling", Computing 43, 1990).
+    A frontier prefix goes up to the depth at which the endgame begins; its key is a hash of its pieces. Restarts that
+    reach old prefixes make no new boards. Only keys divisible by ``divisor``, a power of two, are kept; it doubles when
+    they are too many (adaptive sampling by M. Wegman: P. Flajolet, "On adaptive sampling", Computing 43, 1990).
     """
 
     def __init__(self) -> None:
@@ -142,7 +142,7 @@ class PrefixNovelty:
         self.divisor = KEY_SAMPLE_DIVISOR  # a power of two; exactly the keys that it divides are kept
 
     def add(self, keys: Keys) -> tuple[int, int]:
-        """Add the sampled ones of ``keys``: how many of them were new, and how many they are, each counted once."""
+        """Add the sampled ones of ``keys``; return how many of them were new, and their number without repetitions."""
         before, keys = len(self.keys), np.unique(self._sampled(keys))
         self.keys = np.union1d(self.keys, keys)
         new = len(self.keys) - before
@@ -156,7 +156,7 @@ class PrefixNovelty:
         return sampled
 
     def state(self) -> Keys:
-        """The divisor, then the keys; uint64."""
+        """Return the divisor, then the keys; uint64."""
         return np.append(np.uint64(self.divisor), self.keys)
 
     def restore(self, state: Keys) -> None:
@@ -165,11 +165,11 @@ class PrefixNovelty:
 
 
 class Evidence:
-    """What was observed of some arms, and the rates of new boards per node that it makes likely.
+    """What was observed of some arms, and the rates of new boards per node that this suggests.
 
-    ``boards``: boards to expect of the prefixes of each arm; ``cost``: node equivalents that these took; both float64
-    (arms,); ``prior_weight``: node equivalents that weigh as much as the prior. In arrays [i, j], arm i says something
-    about arm j, or about a quota scale j of its colours, in percent.
+    ``boards``: boards to expect of the prefixes of each arm; ``cost``: node equivalents that these prefixes took; both
+    float64 (arms,); ``prior_weight``: node equivalents that weigh as much as the prior. In arrays [i, j], arm i gives
+    information about arm j, or about a quota scale j, in percent, of the same colours.
     """
 
     def __init__(self, arms: Sequence[QuotaArm], boards: FloatArray, cost: FloatArray, prior_weight: float) -> None:
@@ -180,9 +180,9 @@ class Evidence:
         )
 
     def rates(self) -> tuple[FloatArray, float]:
-        """Expected new boards per node equivalent of the next restart of each arm, and of colours that were not tried.
+        """Return the new boards to expect per node equivalent, for each arm's next restart and for untried colours.
 
-        The latter is a mean over the best arms of the colours that were. The best of these weighs less.
+        The latter is a mean over the best arm of each tried colour set, in which the best of all weighs less.
         """
         view, colours, scales = self._view[:, 0], self._colours[:, 0], self._scale[:, 0]
         with_quota, weight = scales > 0, self.prior_weight
@@ -195,7 +195,7 @@ class Evidence:
 
         # arm i informs arm j, which has a quota, if both favour the same colours
         informs = (self._colours == colours) & with_quota & ~np.eye(len(colours), dtype=bool)
-        # prefixes under a higher scale are among those under a lower one, so as much of them is old
+        # prefixes under a higher scale are among those under a lower one, so the same share of them is new
         is_higher = self._extra_half_edges(scales) > 0
         share = np.where(self._view != view, OTHER_VIEW_DISCOUNT, np.where(is_higher, novelty[:, None], 1.0))
         prior = np.where(informs, observed[:, None] * share * self.prior_factor(scales), 0.0).max(axis=0)
@@ -210,7 +210,7 @@ class Evidence:
         colour_set: Int64Array | int,
         scales: FloatArray | float,
     ) -> FloatArray:
-        """Rates of arms that may not exist yet, from ``prior`` as arms of the same view suggest it; float64 (others,).
+        """Return the rates of arms that may not exist yet, from a ``prior`` of the same view; float64 (others,).
 
         Observations of the same quota scale and colours from other views count as if they had been made in ``view``.
         """
@@ -221,9 +221,9 @@ class Evidence:
         return np.where(cost > 0, rate, prior)
 
     def prior_factor(self, scales: FloatArray | float) -> FloatArray:
-        """Prior factor on the rate from each arm to other quota scales of the same colours, float64 (arms, others).
+        """Return the factor from an arm's rate to the prior of other scales of its colours, float64 (arms, others).
 
-        It takes fewer nodes to get past a lower quota.
+        The factor also reflects that getting past a lower quota takes fewer nodes.
         """
         extra, before = self._extra_half_edges(scales), self._before_quota_end
         rate = RATE_PER_HALF_EDGE ** np.minimum(MAX_EXTRA_HALF_EDGES, extra)
@@ -231,19 +231,22 @@ class Evidence:
         return np.asarray(rate * self.surplus_factor(scales) * (1 / (1 - before + before * cheaper)))
 
     def surplus_factor(self, scales: FloatArray | float) -> FloatArray:
-        """The part of `prior_factor` that is below 1 if hardly any prefix would pass the other quota.
+        """Return the part of `prior_factor` that is below 1 if hardly any prefix would pass the other quota.
 
-        The prefixes are those of the same quota scale and colours, from all views.
+        The prefixes counted are those under the arm's own quota scale and colours, from all views.
         """
         is_same = np.abs(self._extra_half_edges(self._scale[:, 0])) < SAME_SCALE_HALF_EDGES
         is_same &= self._colours == self._colours[:, 0]
         surplus: FloatArray = is_same.T @ np.array([arm.surplus_counts for arm in self.arms])
         more = np.clip(np.rint(self._extra_half_edges(scales)), 0, SURPLUS_BINS - 1).astype(np.int64)
-        with_surplus = surplus[:, ::-1].cumsum(axis=1)[:, ::-1]  # of at least 0, 1, ... half-edges
+        with_surplus = surplus[:, ::-1].cumsum(axis=1)[:, ::-1]  # prefixes with at least 0, 1, ... half-edges
         share: FloatArray = (np.take_along_axis(with_surplus, more, axis=1) + 1) / (with_surplus[:, :1] + 1)
         return np.minimum(1.0, share / ENOUGH_SURPLUS)
 
     def _extra_half_edges(self, scales: FloatArray | float) -> FloatArray:
-        """Half-edges that other scales need more than each arm, float64 (arms, others); most than no quota at all."""
+        """Return how many half-edges other scales need more than each arm, float64 (arms, others).
+
+        Arms without a quota are taken to need `MAX_EXTRA_HALF_EDGES` less than any scale.
+        """
         extra: FloatArray = self._half_edges * (scales / np.where(self._scale > 0, self._scale, 1.0) - 1)
         return np.where(self._scale > 0, extra, MAX_EXTRA_HALF_EDGES)

@@ -1,15 +1,14 @@
 """A multi-armed bandit over quota configurations: which one the next restart of the constructor searches.
 
-An arm is one quota scale for one set of favoured colours, on the board as seen from one view. Pulling it is a restart.
-Each restart measures mean children by depth, from which the break schedule is derived again; and prefixes by breaks
-spent, and by how many mismatches the exact tails of a sample of them end, which give the number of boards to expect of
-an arm long before it has made one.
+An arm is one quota scale for one set of favoured colours, on the board as seen from one view. Pulling an arm means one
+restart, which measures mean children by depth; the next break schedule is derived from these. Its prefixes, by breaks
+spent, and a sample of its exact tails, by mismatches, give the number of boards to expect before the arm makes one.
 
 The value of an arm is its expected rate of new boards per node (`lns.construct.quota_arm`). Scales are tried from the
 top down in coarse steps until boards are to be expected. Then scales next to the best one are tried in steps of one
 favoured half-edge. A high quota leaves so few prefixes that restarts find the same ones again, and only new frontier
-prefixes count (`PrefixNovelty`). When they get rare, a new arm is tried if more is expected of it: another view, a
-lower scale, or other colours. docs/explanation/bandit.md says more.
+prefixes count (`PrefixNovelty`). When new ones get rare, a new arm is tried if its expected rate is higher: another
+view, a lower scale, or other colours. docs/explanation/bandit.md says more.
 """
 
 from __future__ import annotations
@@ -34,23 +33,23 @@ from lns.params import ConstructParams
 from lns.rng import RandomState, generator
 
 COARSE_SCALES = (100, 95, 90, 85, 80, 70, 0)  # in percent of `ConstructParams.quota_scale`, tried one after the other
-MAX_SCALE = 150  # percent
-MAX_GAP = 10  # percent: between scales further apart no other is tried
-SCALE_STEP = 0.5  # percent: scales are multiples of it
-PRIOR_RESTARTS = 0.4  # a prior rate weighs as much as this many restarts,
-PRIOR_SHARE = 1 / 400  # and this share of the cost of all restarts
-MIN_RESTART_SHARE = 1 / 8  # of `ConstructParams.restart_nodes`: a restart is not abandoned before
+MAX_SCALE = 150  # largest quota scale in percent
+MAX_GAP = 10  # percent: scales further apart than this get none between them
+SCALE_STEP = 0.5  # percent; all scales are multiples of this
+PRIOR_RESTARTS = 0.4  # a prior rate weighs as much as this many restarts plus PRIOR_SHARE of the cost of all
+PRIOR_SHARE = 1 / 400  # share of the cost of all restarts, see PRIOR_RESTARTS
+MIN_RESTART_SHARE = 1 / 8  # a restart is not abandoned before this share of `ConstructParams.restart_nodes`
 ABANDON_RATIO = 0.6  # a restart is abandoned if its rate is below this share of another arm's of the same colours
-COLOUR_SETS = 32  # candidate sets of favoured colours
-MAX_ARMS = 256  # two or three scales of some colour sets from eight views; bounds memory, and time to choose
-MIN_TAILS = 10  # sampled tails that a probability needs
+COLOUR_SETS = 32  # number of candidate sets of favoured colours
+MAX_ARMS = 256  # room for some scales and colour sets from eight views; bounds memory and the time to choose
+MIN_TAILS = 10  # a probability is measured from at least this many sampled tails
 
 
 class QuotaBandit:
     """All arms of an island, and the choice among them.
 
     ``views``: symmetries from which the board may be filled under a quota, all with rows of the same length; the first
-    arm, and the one without a quota, use the first one. ``random`` is shared with the engine. ``both_ends``: whether
+    arm, and the one without a quota, use the first view. ``random`` is shared with the engine. ``both_ends``: whether
     the band may be filled from both ends (`right_columns`).
     """
 
@@ -68,24 +67,24 @@ class QuotaBandit:
         sets: list[tuple[int, ...]] = []
         if params.quota_scale > 0:
             sets = schedules.favoured_sets(puzzle, params.border_colours, params.inner_colours, COLOUR_SETS)
-        # the gain of a prefix holds fewer favoured half-edges than one break costs
+        # only sets with fewer favoured half-edges than one break costs, so that a gain tells both apart
         self._colour_sets = [colours for colours in sets if 0 < np.isin(puzzle.pieces, colours).sum() < BREAK_COST]
         self.arms: list[QuotaArm] = []  # ordered by view, then colour set, then decreasing quota scale
         self.current = 0  # index of the arm that is being searched
-        self.forecast: ScheduleForecast | None = None  # of the present break schedule
+        self.forecast: ScheduleForecast | None = None  # forecast of the present break schedule
         self.tail_outcomes = np.zeros(MISMATCH_BINS + 1)  # sampled exact tails of all arms, see `ConstructorState`
         self.frontier_keys = PrefixNovelty()
 
     def choose_schedule(self, mismatches: int) -> BreakSchedule:
-        """Choose an arm for the next restart, and derive its break schedule for boards of so many mismatches.
+        """Choose an arm for the next restart, and derive its break schedule for boards of ``mismatches`` mismatches.
 
-        It has ``schedule_slack`` breaks more, since one too few leave no board, while one too many only cost nodes.
+        The schedule has ``schedule_slack`` more breaks: one too few leaves no board, one too many only costs nodes.
         """
-        mismatches = max(0, mismatches)  # after a perfect board more of them are searched for
+        mismatches = max(0, mismatches)  # after a perfect board, other perfect boards are searched for
         self.current = self._choose_arm(mismatches)
         arm = self.arms[self.current]
         children = arm.shrunk_estimate()
-        if all(arm.no_prefix_found for arm in self.arms):  # it is not known yet what can be reached
+        if all(arm.no_prefix_found for arm in self.arms):  # no arm shows yet what can be reached
             mismatches = schedules.initial_forecast(children, self.puzzle, self.params).mismatches
         wanted = min(mismatches + self.params.schedule_slack + arm.extra_breaks, self.puzzle.max_score)
         probabilities = self._tail_probabilities(self.tail_outcomes) if self.tail_outcomes.any() else None
@@ -93,7 +92,7 @@ class QuotaBandit:
         return self.schedule()
 
     def schedule(self) -> BreakSchedule:
-        """The break schedule of the present arm and forecast."""
+        """Return the break schedule of the present arm and forecast."""
         assert self.forecast is not None
         arm = self.arms[self.current]
         schedule = schedules.break_schedule(arm.prior, self.forecast, self.puzzle, self.params, self.order)
@@ -102,15 +101,15 @@ class QuotaBandit:
     def learn(self, constructor: Constructor) -> None:
         """Update the present arm with the restart that ``constructor`` has ended."""
         arm = self.arms[self.current]
-        # a tree with one break more may have more behind the same frontier prefix, so it has other keys
+        # with one more break a frontier prefix can be continued in more ways, so it gets another key
         keys = constructor.frontier_keys ^ (np.uint64(arm.extra_breaks & 0xFFFF) << np.uint64(48))
         arm.learn(constructor, *self.frontier_keys.add(keys))
         self.tail_outcomes += constructor.arrays.tail_outcomes
 
     def should_abandon(self, constructor: Constructor, mismatches: int) -> bool:
-        """Whether to end the present restart early, as another arm of its colours has a clearly higher rate by now."""
+        """Return whether to end the present restart, because another arm of its colours has a clearly higher rate."""
         arm = self.arms[self.current]
-        # arms of other colours say nothing about these
+        # arms of other colours say nothing about this one
         related = [i for i, other in enumerate(self.arms) if other.scale_percent and other.colour_set == arm.colour_set]
         enough = constructor.nodes >= MIN_RESTART_SHARE * self.params.restart_nodes
         if not arm.scale_percent or len(related) < 2 or constructor.no_prefix_found or not enough:
@@ -119,7 +118,7 @@ class QuotaBandit:
         return bool(rates[related.index(self.current)] < ABANDON_RATIO * rates.max())
 
     def quota(self, scale_percent: float, colour_set: int = 0, view: int = 0) -> Quota:
-        """The quota of an arm; the empty quota for a scale of 0."""
+        """Return the quota of an arm, or the empty quota for a scale of 0."""
         if not scale_percent or colour_set >= len(self._colour_sets):
             return Quota()
         puzzle, colours = self.puzzle, self._colour_sets[colour_set]
@@ -136,12 +135,12 @@ class QuotaBandit:
 
     @property
     def no_prefix_found(self) -> bool:
-        """Whether no arm has reached an exact tail, although all were tried, the one without a quota included."""
+        """Whether all arms, including the one without a quota, were tried and none has reached an exact tail."""
         failed = all(arm.restarts and arm.no_prefix_found for arm in self.arms)
         return failed and any(arm.scale_percent == 0 for arm in self.arms)
 
     def _choose_arm(self, mismatches: int) -> int:
-        """Index of the arm with the highest expected rate of new boards; it may be a new one."""
+        """Return the index of the arm with the highest expected rate of new boards; it may be a new arm."""
         if not self.arms:
             return self.add_arm(COARSE_SCALES[0] if self._colour_sets else 0)
         evidence = self._evidence(mismatches)
@@ -156,7 +155,7 @@ class QuotaBandit:
     def _evidence(
         self, mismatches: int, constructor: Constructor | None = None, members: Sequence[int] | None = None
     ) -> Evidence:
-        """What is known of the arms ``members``, by default all; ``constructor`` adds the present restart."""
+        """Return what is known of the arms ``members``, by default all; ``constructor`` adds the present restart."""
         cost = np.array([arm.node_equivalents for arm in self.arms])
         if constructor is not None:
             cost[self.current] += constructor.statistics.node_equivalents
@@ -166,10 +165,11 @@ class QuotaBandit:
         return Evidence([self.arms[i] for i in chosen], boards[chosen], cost[chosen], prior_weight)
 
     def _best_or_new(self, best: int, rates: FloatArray, untried: float, evidence: Evidence) -> int:
-        """The arm ``best``, or a new one with a higher expected rate.
+        """Return the index of the arm ``best``, or of a new arm with a higher expected rate.
 
-        New are a scale next to the best one of some colours and view, the same scale from another view, and colours
-        that no arm favours. If the best arm is the lowest one, the next coarse scale below it is tried once.
+        A new arm has a scale next to the best one of some colours and view, that scale from another view, or colours
+        that no arm favours. If ``best`` stays and is the lowest arm of the first colours and view, a coarse scale below
+        it is tried.
         """
         candidates: list[tuple[float, float, int, int]] = []  # (expected rate, scale, colour set, view)
         tried = {(arm.view, arm.colour_set) for arm in self.arms if arm.scale_percent}
@@ -183,7 +183,7 @@ class QuotaBandit:
             arm, rate = self.arms[top], float(rates[top])
             if arm.no_prefix_found:
                 continue
-            # a tree that was searched completely holds those of all higher scales
+            # a completely searched tree contains the trees of all higher scales
             if (scale := self._scale_above(top, members)) is not None and not arm.extra_breaks:
                 add(float(evidence.prior_factor(scale)[top, 0]) * rate, scale, colour_set, view)
             if arm.novelty_rate == 0:
@@ -198,7 +198,7 @@ class QuotaBandit:
             candidates.append((untried, self.arms[best].scale_percent or COARSE_SCALES[0], -1, 0))
         most, scale, colour_set, view = max(candidates, default=(0.0, 0, 0, 0))
         if most <= rates[best]:
-            # of the first colours and view only, as at a scale of 0 all colours are the same arm
+            # only for the first colours and view: at a scale of 0 the colours do not matter
             least = self.arms[best].scale_percent if best == self._arms_of(0, 0)[-1] else 0
             lower = next((coarse for coarse in COARSE_SCALES if coarse < least), None)
             return best if lower is None else self.add_arm(lower)
@@ -207,13 +207,13 @@ class QuotaBandit:
         return self.add_arm(scale, colour_set, view)
 
     def _arms_of(self, view: int, colour_set: int) -> list[int]:
-        """The arms of a view and colours, by falling scale. A lower one searches all that a higher one does."""
+        """Return the indexes of the arms of a view and colours, by falling scale."""
         return [i for i, arm in enumerate(self.arms) if (arm.view, arm.colour_set) == (view, colour_set)]
 
     def _scale_above(self, i: int, members: list[int]) -> float | None:
-        """An untried scale between arm ``i`` and the one above it, or above the highest arm; None if there is none.
+        """Return an untried scale between arm ``i`` and the next higher arm, or above the highest; None if none exists.
 
-        Between two arms it is the one in the middle, or a lower one where few prefixes of arm ``i`` would pass that.
+        Between two arms the middle is taken, or a lower scale if few prefixes of arm ``i`` would pass the middle one.
         ``members``: the arms of its view and colours.
         """
         scale = self.arms[i].scale_percent
@@ -231,7 +231,7 @@ class QuotaBandit:
         return found
 
     def _scale_below(self, i: int, members: list[int]) -> float | None:
-        """The next untried scale below arm ``i``; None if there is none."""
+        """Return the next untried scale below arm ``i``, or None if there is none."""
         is_lowest = i == members[-1]
         neighbours = (i,) if is_lowest else (i, i + 1)
         end = 0.0 if is_lowest else self.arms[i + 1].scale_percent
@@ -239,9 +239,9 @@ class QuotaBandit:
         return next((lower for lower in below if lower > end and self._differs(lower, *neighbours)), None)
 
     def _differs(self, scale_percent: float, *neighbours: int) -> bool:
-        """Whether a scale needs another number of half-edges, where the quota ends, than the arms next to it.
+        """Return whether a scale demands another number of half-edges at the end of the quota than its ``neighbours``.
 
-        Half-edges are whole numbers, so scales close to each other need the same number.
+        Half-edges are whole numbers, so scales close to each other demand the same number.
         """
         cells, first = self.puzzle.cells, self.arms[neighbours[0]]
         half_edges = self.quota(scale_percent, first.colour_set, first.view).floor(cells).max()
@@ -265,7 +265,7 @@ class QuotaBandit:
         return self.arms.index(arm)
 
     def boards(self, mismatches: int, constructor: Constructor | None = None) -> list[float]:
-        """Expected boards of at most ``mismatches`` mismatches of all prefixes of each arm.
+        """Return, for each arm, the boards of at most ``mismatches`` mismatches to expect of its prefixes.
 
         ``constructor`` adds the prefixes of the present restart. The sampled tails of all arms are taken together: most
         arms have too few of their own.
@@ -279,11 +279,11 @@ class QuotaBandit:
         return [float(np.convolve(of_arm, ends)[mismatches]) for of_arm in prefixes]
 
     def _tail_probabilities(self, outcomes: FloatArray) -> FloatArray:
-        """Probability that an exact tail ends with at most k mismatches; float64 (MISMATCH_BINS,).
+        """Return the probability that an exact tail ends with at most k mismatches; float64 (MISMATCH_BINS,).
 
-        Where fewer than `MIN_TAILS` of the sampled ``outcomes`` (see `ConstructorState`) ended with k or fewer, it
-        falls from k+1 to k as the completions do that the arm with most prefixes forecasts. The level of that forecast
-        is far too high, since it takes cells for independent, but its slope agrees with what can be measured.
+        If fewer than `MIN_TAILS` of the sampled ``outcomes`` (see `ConstructorState`) have at most k mismatches, the
+        step from k+1 to k is forecast by the arm with most prefixes. The level of its forecast is far too high, since
+        it treats cells as independent, but its slope agrees with what can be measured.
         """
         arm = max(self.arms, key=lambda arm: arm.prefixes_by_breaks.sum())
         children, cut = arm.shrunk_estimate(), schedules.tail_cut(self.puzzle, self.params)
@@ -298,7 +298,7 @@ class QuotaBandit:
         return probability[:MISMATCH_BINS]
 
     def state(self) -> State:
-        """Everything that a bandit of the same puzzle and parameters needs to go on, after the first choice."""
+        """Return all that a bandit of the same puzzle and parameters needs to continue, after the first choice."""
         assert self.forecast is not None
         arms = {name: np.array([getattr(arm, name) for arm in self.arms]) for name in QuotaArm.SAVED}
         return arms | {

@@ -1,16 +1,15 @@
-"""What a restart of the constructor may do (cell order, break schedule, quota), and how that follows from an instance.
+"""The plan of a restart of the constructor (cell order, break schedule, quota), and how it is derived for a puzzle.
 
 A *break schedule* is a list of unlock depths; at each of them a prefix may have one break more than before. A *quota*
 demands that a prefix has used up some half-edges of a few favoured colours by each depth (`quota_profile`).
 
 Populations of prefixes, grown under a quota, give the mean exact and breaking children of a prefix by depth
 (`measure_children`). Of all break schedules for a number of mismatches, the one with the most expected boards per node
-is taken (`best_schedule`); the first is for the fewest that are forecast once in ``horizon`` nodes.
+is taken (`best_schedule`). The first schedule is for the fewest mismatches forecast once in ``horizon`` nodes.
 
 The forecast is a Markov model of the search, an idea of Louis Verhaard. Its state is the depth of a prefix and the
-breaks it has spent. From the mean children by depth follow the expected nodes and the expected full boards by
-mismatches, up to a common factor; their ratio is the rate of boards per node. The model takes the cells for
-independent.
+breaks it has spent. The mean children by depth give the expected nodes and the expected full boards by mismatches, up
+to a common factor; their ratio is the rate of boards per node. The model treats the cells as independent.
 """
 
 from __future__ import annotations
@@ -43,14 +42,14 @@ QUOTA_SHARE = 160 / 256  # share of the cells within which a quota holds
 LARGE_BOARD = 256  # cells; on larger boards more inner colours are favoured
 MAX_COLOUR_SETS = 300_000  # sets of favoured colours that are compared, which takes a fraction of a second
 SAMPLES = 8  # populations of one measurement
-SMOOTHING_CELLS = 3  # cells of the same class, before and behind, over which a measurement is averaged
-MIN_CHILDREN = 0.02  # mean children where no population had any: they are rare, not impossible
-STEPS = (1, -1, 2, -2, 4, -4, 8, -8, 16, -16, 32, -32)  # of the coordinate search for unlock depths
+SMOOTHING_CELLS = 3  # a measurement is averaged over this many cells of its class before and after it
+MIN_CHILDREN = 0.02  # least mean children: where no population had any, they are rare, not impossible
+STEPS = (1, -1, 2, -2, 4, -4, 8, -8, 16, -16, 32, -32)  # steps of the coordinate search for unlock depths
 _TINY = 1e-300
 
 
 def quota_end(cells: int) -> int:
-    """First depth, on a board of ``cells`` cells, from which on no quota holds."""
+    """Return the first depth of a board of ``cells`` cells at which no quota holds any more."""
     return round(cells * QUOTA_SHARE)
 
 
@@ -59,28 +58,28 @@ class Quota:
     """Favoured colours that a prefix must use up early. ``Quota()`` demands nothing."""
 
     favoured: tuple[int, ...] = ()
-    profile: tuple[float, ...] = ()  # half-edges of these colours that a prefix must show, by depth, at a scale of 1
+    profile: tuple[float, ...] = ()  # half-edges of these colours that a prefix must have used, by depth, at scale 1
     scale: float = 0.0  # factor on ``profile``
 
     def scaled(self, factor: float) -> Quota:
-        """This quota with its scale multiplied by ``factor``."""
+        """Return this quota with its scale multiplied by ``factor``."""
         return Quota(self.favoured, self.profile, factor * self.scale) if factor * self.scale > 0 else Quota()
 
     def floor(self, cells: int) -> IntArray:
-        """Favoured half-edges that a prefix must have used once each depth is filled; int32 (cells,)."""
+        """Return the favoured half-edges that a prefix must have used once each depth is filled; int32 (cells,)."""
         floor = np.zeros(cells, dtype=np.int32)
         end = self.end(cells)
         floor[:end] = np.floor(self.scale * np.array(self.profile[:end] or (0.0,)))
         return floor
 
     def end(self, cells: int) -> int:
-        """First depth from which on the quota demands nothing. No break is allowed before it."""
+        """Return the first depth at which the quota demands nothing, 1 without quota; no break is allowed before."""
         return quota_end(cells) if self.scale > 0 else 1
 
 
 @dataclass(frozen=True)
 class BreakSchedule:
-    """Everything that one restart of the constructor follows."""
+    """The plan of one restart of the constructor: cell order, unlock depths, quota, cut and view."""
 
     order: IntArray  # int32 (cells,): cells in the order in which they are filled
     unlock: Int64Array  # int64 (breaks,): ascending depths from which on a prefix may have one break more
@@ -108,18 +107,17 @@ class BreakSchedule:
 
 
 def favoured_colours(puzzle: Puzzle, border: int, inner: int) -> tuple[int, ...]:
-    """The first set of `favoured_sets`: the one whose colours the fewest pieces carry."""
+    """Return the first set of `favoured_sets`, whose colours the fewest pieces carry."""
     return favoured_sets(puzzle, border, inner, 1)[0]
 
 
 def favoured_sets(puzzle: Puzzle, border: int, inner: int, count: int) -> list[tuple[int, ...]]:
-    """At most ``count`` sets of ``border`` border colours and ``inner`` inner colours to favour.
+    """Return at most ``count`` sets of ``border`` border colours and ``inner`` inner colours to favour.
 
     Using the favoured colours up early leaves pieces with fewer colours. The fewer pieces carry them, the sooner they
     are gone; so sets are ordered by the number of pieces that carry any of their colours. If there are more sets than
-    `MAX_COLOUR_SETS`, the colours of most pieces are left out. On boards of more than `LARGE_BOARD` cells the inner
-    colours grow in number in proportion to them, up to a quarter, and only while a prefix's gain can tell their
-    half-edges from a break (`BREAK_COST`).
+    `MAX_COLOUR_SETS`, the colours on the most pieces are dropped. Above `LARGE_BOARD` cells the number of inner colours
+    grows with the cells, up to a quarter of all, as long as their half-edges cost less than a break (`BREAK_COST`).
     """
     carriers = [0] * (puzzle.colours + 1)  # by colour, a bit for each piece
     for piece, quad in enumerate(puzzle.pieces.tolist()):
@@ -144,7 +142,7 @@ def favoured_sets(puzzle: Puzzle, border: int, inner: int, count: int) -> list[t
 
 
 def colour_classes(puzzle: Puzzle) -> tuple[list[int], list[int]]:
-    """(border colours, inner colours). Border colours occur only next to a grey side of a piece."""
+    """Return the border colours, which occur only next to a grey side of a piece, and the inner colours."""
     quads = puzzle.pieces
     beside_grey = (np.roll(quads, 1, axis=1) == GREY) | (np.roll(quads, -1, axis=1) == GREY)
     border, inner = (set(np.unique(quads[where & (quads != GREY)]).tolist()) for where in (beside_grey, ~beside_grey))
@@ -157,22 +155,22 @@ class ChildMeans:
 
     exact: FloatArray  # float64 (cells,): children without a break
     breaking: FloatArray  # float64 (cells,): children with a break
-    quota: Quota  # under which the prefixes were grown
+    quota: Quota  # quota under which the prefixes were grown
 
 
 @dataclass(frozen=True)
 class ScheduleForecast:
     """The best break schedule for boards of one score."""
 
-    mismatches: int  # that such a board may have
+    mismatches: int  # most mismatches of such a board
     unlock: Int64Array  # int64 (breaks,): ascending unlock depths
     rate: float  # expected boards with at most ``mismatches`` mismatches per node
 
 
 def cell_order(puzzle: Puzzle, params: ConstructParams, columns_from_right: int = 0) -> IntArray:
-    """The comb order that ``params`` describe, int32 (cells,). A row that belongs to the band in part belongs whole.
+    """Return the comb order that ``params`` describe, int32 (cells,); a row that is partly in the band is in it whole.
 
-    ``columns_from_right``: see `comb_order`; the column where both parts meet is then filled last, whole.
+    ``columns_from_right``: see `comb_order`; if any, the column where both parts meet is filled last, as a whole.
     """
     skip, corner = params.column_major_skip, 1 if columns_from_right else params.corner_size
     return comb_order(puzzle.width, puzzle.height, _band_rows(puzzle, params), skip, corner, columns_from_right)
@@ -183,16 +181,15 @@ def _band_rows(puzzle: Puzzle, params: ConstructParams) -> int:
 
 
 def right_columns(puzzle: Puzzle, params: ConstructParams) -> int:
-    """How many columns of the band are best filled first, from the right (`comb_order`), because of a clue there.
+    """Return how many columns of the band to fill first, from the right (`comb_order`), because of a clue there.
 
-    Filled last, hardly any prefix would pass it; filled first, few nodes are lost on those that do not. So this pays
-    where clues lie in both halves of the band: the mirror image has one of them on the right, too. All cells of the
-    band must be the endgame's, so no quota may hold in it, and the column where both parts meet the exact tail's, so
-    not all columns before it may be filled row by row. With colours that have mates a side seen from the right would
-    have another colour.
+    If they came last, hardly any prefix would pass the clue; if they come first, the prefixes that do not pass it cost
+    few nodes. This pays only if clues lie in both halves of the band, so that mirror images have one on the right, too.
+    The band must be in the endgame, so no quota may hold there. The column where both parts meet must be in the exact
+    tail, so it is not filled row by row. There may be no mates: seen from the right, a side would have another colour.
     """
     rows = _band_rows(puzzle, params)
-    band = (puzzle.height - rows) * puzzle.width  # depth at which it begins
+    band = (puzzle.height - rows) * puzzle.width  # depth at which the band begins
     columns = [clue.cell % puzzle.width for clue in puzzle.clues if clue.cell >= band]
     right = [column for column in columns if 2 * column >= puzzle.width]
     if not 0 < len(right) < len(columns) or puzzle.mates:
@@ -203,17 +200,17 @@ def right_columns(puzzle: Puzzle, params: ConstructParams) -> int:
 
 
 def tail_cut(puzzle: Puzzle, params: ConstructParams) -> int:
-    """Depth at which the exact tail of the construction begins."""
+    """Return the depth at which the exact tail of the construction begins."""
     return max(0, puzzle.cells - params.tail)
 
 
 def beam_tail_cut(puzzle: Puzzle, params: BeamParams) -> int:
-    """Depth at which the exact tail of a beam begins; a tail is at most half of the board, rounded up."""
+    """Return the depth at which the exact tail of a beam begins; a tail is at most half of the board, rounded up."""
     return max(puzzle.cells - params.tail, puzzle.cells // 2)
 
 
 def max_mismatches(puzzle: Puzzle, params: ConstructParams) -> int:
-    """Most mismatches that a schedule can spend: all its breaks, and one in each cell of the exact tail."""
+    """Return the most mismatches that a schedule can spend: all its breaks, and one in each cell of the exact tail."""
     return min(packed.MAX_BREAKS - 1 + puzzle.cells - tail_cut(puzzle, params), puzzle.max_score)
 
 
@@ -241,9 +238,9 @@ def measure_children(
 
 
 def _smoothed(children: FloatArray, cell_class: IntArray) -> FloatArray:
-    """Moving means over neighbouring depths of the same cell class (inner, left edge, ...).
+    """Return moving means over neighbouring depths of the same cell class (inner, left edge, ...).
 
-    The prefixes of one population share most of their pieces, so it is chance whether a rare cell has any child at all.
+    The prefixes of a population share most of their pieces, so whether a rare cell has any child at all is chance.
     """
     smoothed = children.copy()
     for number in np.unique(cell_class):
@@ -255,9 +252,9 @@ def _smoothed(children: FloatArray, cell_class: IntArray) -> FloatArray:
 
 
 def initial_forecast(children: ChildMeans, puzzle: Puzzle, params: ConstructParams) -> ScheduleForecast:
-    """Forecast for the fewest mismatches that some schedule reaches once in ``params.horizon`` nodes.
+    """Return the forecast for the fewest mismatches that some schedule reaches once in ``params.horizon`` nodes.
 
-    If no schedule reaches any number so often, it is for the most that a schedule can spend. Rates grow with them.
+    If there is no such number, it is for the most mismatches that a schedule can spend. Rates grow with the mismatches.
     """
     most = max_mismatches(puzzle, params)
     forecast = cache(partial(best_schedule, children, puzzle, params))
@@ -278,10 +275,10 @@ def best_schedule(
     mismatches: int,
     tail_probabilities: FloatArray | None = None,
 ) -> ScheduleForecast:
-    """The break schedule with the most expected boards of at most ``mismatches`` mismatches per node.
+    """Return the break schedule with the most expected boards of at most ``mismatches`` mismatches per node.
 
     ``tail_probabilities``: float64 (MISMATCH_BINS,), probability that an exact tail ends with at most k mismatches. If
-    it is not given, ``children`` forecast the number of all boards behind a prefix instead.
+    not given, the number of full boards after a prefix is forecast from ``children`` instead.
     """
     cut = tail_cut(puzzle, params)
     first = min(children.quota.end(puzzle.cells), cut)  # no break unlocks before the end of the quota
@@ -294,17 +291,17 @@ def best_schedule(
     else:
         finish = tail_probabilities[np.minimum(np.arange(most + 1), len(tail_probabilities) - 1)]
     unlock, rate = best_unlocks(exact[:cut], breaking[:cut], start, finish, node_equivalents.EXACT_TAIL)
-    # no break is possible before ``first``, so an unlock before it is one at ``first``
+    # no break is possible before ``first``, so earlier unlock depths become ``first``
     return ScheduleForecast(mismatches=mismatches, unlock=np.maximum(unlock[unlock < cut], first), rate=rate)
 
 
 def expected_completions(exact: FloatArray, breaking: FloatArray, mismatches: int) -> FloatArray:
-    """Expected number of full boards behind a prefix, with at most k more mismatches; float64 (mismatches + 1,).
+    """Return the expected number of completions of a prefix with at most k more mismatches; float64 (mismatches + 1,).
 
     Any number of the remaining cells may break. ``exact``, ``breaking``: float64 (tail,), mean children without and
     with a break, for each remaining cell; ``mismatches``: largest k.
     """
-    boards = np.zeros(mismatches + 1)  # by mismatches
+    boards = np.zeros(mismatches + 1)  # expected boards by mismatches
     boards[0] = 1.0
     for exact_children, breaking_children in zip(exact, breaking, strict=True):
         boards[1:] = boards[1:] * exact_children + boards[:-1] * breaking_children
@@ -316,14 +313,14 @@ def expected_completions(exact: FloatArray, breaking: FloatArray, mismatches: in
 def boards_per_node(
     exact: FloatArray, breaking: FloatArray, unlock: Int64Array, finish: FloatArray, tail_cost: float
 ) -> float:
-    """Expected full boards with at most m mismatches, per node.
+    """Return the expected full boards with at most m mismatches per node.
 
     ``exact``, ``breaking``: float64 (cut,), mean children of a prefix by depth; ``unlock``: int64 (breaks,), ascending
-    depths from which on a prefix may have one break more; ``finish``: float64 (m + 1,), expected boards behind a prefix
+    depths from which on a prefix may have one break more; ``finish``: float64 (m + 1,), expected boards after a prefix
     that reaches the exact tail, with at most k more mismatches; ``tail_cost``: cost of one exact tail in nodes.
     """
     cut, mismatches = len(exact), len(finish) - 1
-    prefixes = np.zeros(mismatches + 1)  # expected, by breaks spent
+    prefixes = np.zeros(mismatches + 1)  # expected prefixes, by breaks spent
     prefixes[0] = 1.0
     nodes = 0.0
     allowed = 0
@@ -340,11 +337,11 @@ def boards_per_node(
         if total <= _TINY:
             return 0.0
         nodes += total
-        if total > 1e100:  # the ratio stays, and nothing overflows
+        if total > 1e100:  # avoids overflow; the ratio of boards to nodes stays
             prefixes /= total
             nodes /= total
     boards = (prefixes * finish[::-1]).sum()
-    # no nodes: the tail is the whole board
+    # if the cut is 0, the tail is the whole board and there are no nodes
     return float(boards / (nodes + prefixes.sum() * tail_cost) if cut else boards)
 
 
@@ -352,7 +349,7 @@ def boards_per_node(
 def best_unlocks(
     exact: FloatArray, breaking: FloatArray, start: Int64Array, finish: FloatArray, tail_cost: float
 ) -> tuple[Int64Array, float]:
-    """The unlock depths with the highest `boards_per_node`, by coordinate search from ``start``, and their rate.
+    """Find the unlock depths with the highest `boards_per_node`, by coordinate search from ``start``, and their rate.
 
     The depths ascend; one at the cut means that the break is never allowed.
     """
@@ -376,12 +373,12 @@ def best_unlocks(
 def break_schedule(
     children: ChildMeans, forecast: ScheduleForecast, puzzle: Puzzle, params: ConstructParams, order: IntArray
 ) -> BreakSchedule:
-    """The schedule that the constructor follows: ``forecast`` with cell order, quota, tail and endgame.
+    """Make the schedule that the constructor follows: ``forecast`` with cell order, quota, tail and endgame.
 
-    Setting up an endgame is expensive, and in some orders the number of prefixes is highest where it could begin first:
-    where a column of the rim ends there, as on 10x25. Then it begins at the depth with the fewest prefixes behind that,
-    but not behind the first break, because candidate lists with breaks are long, nor behind the first cell that is
-    filled from the right, which only the endgame can.
+    Setting up an endgame is expensive, and in some orders the depth at which it could begin first has the most
+    prefixes: where a column of the rim ends there, as on 10x25. The endgame then begins at the later depth with the
+    fewest prefixes, but not after the first break, because candidate lists with breaks are long, nor after the first
+    cell that is filled from the right, because only the endgame can do that.
     """
     quota, cut = children.quota, tail_cut(puzzle, params)
     schedule = BreakSchedule(

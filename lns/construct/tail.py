@@ -19,7 +19,7 @@ from lns.exact.kernels.bits import lowest_bit
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
 
-NOT_FOUND = -1  # mismatches where no refill was found
+NOT_FOUND = -1  # in place of the mismatches if no refill was found
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
 _PIECE_BITS = np.uint64(15)  # the four rotations of a piece
@@ -29,34 +29,34 @@ class TailPlan(NamedTuple):
     """Read-only inputs. Tail cells are numbered 0 to m-1 in the order in which they are filled; m = "no cell".
 
     In arrays of two columns the first belongs to the left (or right) side, the second to the upper (or lower) one. A
-    third one belongs to the right side of a cell whose right neighbour is in the prefix.
+    third column belongs to the right side of a cell whose right neighbour is in the prefix.
     """
 
     outside: Int64Array  # int64 (m, 3): see `outside_positions`
     next_cell: Int64Array  # int64 (m, 2): tail cell on the right and below, m = none
-    cells_of: Bitsets  # uint64 (4n,): tail cells that an oriented piece may take as far as the rim and clues are
-    # concerned, one bit a cell; of rotations that look alike only the first has any
+    cells_of: Bitsets  # uint64 (4n,): for each oriented piece, bits of the tail cells whose rim and clue it fits; of
+    # rotations that look alike only the first has bits
     is_elsewhere: npt.NDArray[np.uint8]  # uint8 (n,): 1 for pieces of a clue outside the tail
     quads: Int64Array  # int64 (4n, 4): colours of each oriented piece by side
-    mate: Int64Array  # int64 (colour_count,): the printed colour of a side on the right or below that shows a colour
-    parity: int  # -1 if each colour is its own mate, so that its half-edges must be even; 0: the bound by them is off
+    mate: Int64Array  # int64 (colour_count,): printed colour of a right or lower side, by the colour that it shows
+    parity: int  # mask of odd_colours: -1 if each colour is its own mate, so that its half-edges pair up; else 0
     colour_count: int  # number of colours, the rim's included
 
 
 class TailWorkspace(NamedTuple):
     """Arrays that `solve_tail` works in; nothing is kept between calls. A set holds oriented pieces, by bits."""
 
-    colour_sets: Annotated[Bitsets, (3, "colour_count")]  # that show a colour on the left, on top, on the right
-    legal: Annotated[Bitsets, "m"]  # that a cell may take as far as the rim and clues are concerned
-    known_colour: Annotated[Int64Array, ("m + 1", 3)]  # shown to a cell from the left, above, the right; 0 by the rim
+    colour_sets: Annotated[Bitsets, (3, "colour_count")]  # pieces that show a colour left, on top, right
+    legal: Annotated[Bitsets, "m"]  # pieces that fit the rim and the clue of each cell
+    known_colour: Annotated[Int64Array, ("m + 1", 3)]  # colours shown to a cell from left, above, right; 0 by the rim
     oriented_of_bit: Annotated[Int64Array, 64]
-    balance: Annotated[Int64Array, "colour_count"]  # half-edges on free pieces minus those asked for
+    balance: Annotated[Int64Array, "colour_count"]  # half-edges on free pieces minus those that joints need
     candidates: Annotated[Bitsets, ("m + 1", 4)]  # candidates still to try by depth and mismatches
     free: Annotated[Bitsets, "m + 1"]  # free oriented pieces by depth
-    mismatches: Annotated[Int64Array, "m + 1"]  # spent before each depth
+    mismatches: Annotated[Int64Array, "m + 1"]  # mismatches spent before each depth
     deficit: Annotated[Int64Array, "m + 1"]  # sum of the negative balances, as a positive number
     odd_colours: Annotated[Int64Array, "m + 1"]  # number of colours with a positive, odd balance
-    chosen_bit: Annotated[Int64Array, "m + 1"]  # by depth
+    chosen_bit: Annotated[Int64Array, "m + 1"]  # bit of the oriented piece placed at each depth
     found: Annotated[IntArray, "m"]  # oriented pieces of the best refill
 
 
@@ -128,17 +128,17 @@ def _set_up(
 
 @inline_flat_kernel
 def _bound(deficit: int, odd_colours: int) -> int:
-    """Mismatches that the colour balance makes unavoidable: one for each missing half-edge.
+    """Return the mismatches that the colour balance makes unavoidable, at least one for each missing half-edge.
 
-    Of a colour with an odd surplus a half-edge is left over. The mismatch of a missing one takes up one of these, any
-    other two.
+    Each colour with an odd surplus leaves a half-edge over. The mismatch of a missing half-edge uses up one of these
+    leftovers, any other mismatch two.
     """
     return deficit + max(0, (odd_colours - deficit + 1) >> 1)
 
 
 @inline_flat_kernel
 def _change_balance(balance: Int64Array, colour: int, change: int) -> tuple[int, int]:
-    """Add to one colour's balance; (change of the deficit, change of the number of odd colours)."""
+    """Add to one colour's balance; return the changes of the deficit and of the number of odd colours."""
     before = balance[colour]
     after = before + change
     balance[colour] = after
@@ -149,7 +149,7 @@ def _change_balance(balance: Int64Array, colour: int, change: int) -> tuple[int,
 
 @inline_flat_kernel
 def _settle(work: TailWorkspace, known: int, shown: int, sign: int) -> tuple[int, int]:
-    """Settle a joint: the colour asked for there, and the half-edge that is spent on it.
+    """Settle a joint: drop the need for colour ``known``, spend a half-edge of colour ``shown``; ``sign`` -1 undoes it.
 
     Returns (change of the deficit, change of the number of odd colours).
     """
@@ -161,7 +161,7 @@ def _settle(work: TailWorkspace, known: int, shown: int, sign: int) -> tuple[int
 
 @inline_flat_kernel
 def _place(plan: TailPlan, work: TailWorkspace, depth: int, sign: int) -> tuple[int, int]:
-    """Place the piece chosen at ``depth``: settle its left and upper joints, ask for those to the right and below.
+    """Place the piece chosen at ``depth``: settle its joints with placed cells, add needs to the right and below.
 
     A ``sign`` of -1 instead of 1 removes it. Returns (change of the deficit, change of the number of odd colours).
     """
@@ -212,7 +212,7 @@ def solve_tail(
     depth, entering = 0, True
     candidates = work.candidates
     while True:
-        if entering:  # its candidates with 0 to 3 mismatches
+        if entering:  # collect the depth's candidates with 0 to 3 mismatches
             pool = work.free[depth] & work.legal[depth]
             left = work.colour_sets[0, work.known_colour[depth, 0]]
             up = work.colour_sets[1, work.known_colour[depth, 1]]
@@ -223,7 +223,7 @@ def solve_tail(
             candidates[depth, 2] = (one_differs & ~right_matches) | (both_differ & right_matches)
             candidates[depth, 3] = both_differ & ~right_matches
             entering = False
-        most = min(3, allowed - work.mismatches[depth])  # mismatches of a candidate
+        most = min(3, allowed - work.mismatches[depth])  # most mismatches of a candidate
         misses = 0
         while misses <= most and candidates[depth, misses] == _NONE:
             misses += 1

@@ -10,7 +10,7 @@ from lns.instances.errors import InputError
 if TYPE_CHECKING:
     from lns.instances.puzzle import Puzzle
 
-MAX_CELLS, MAX_COLOURS = 511, 63  # of a puzzle whose candidates fit the 32-bit words of `lns.gpu.lanes`
+MAX_CELLS, MAX_COLOURS = 511, 63  # largest numbers for which a candidate fits 32 bits (`lns.gpu.lanes`)
 
 
 def check_card(puzzle: Puzzle) -> None:

@@ -1,4 +1,4 @@
-"""A graphics card that runs the lanes, by numba's CUDA target; its simulator and the plain-Python twin too."""
+"""A graphics card that runs the lanes, through numba's CUDA target or its simulator, and a twin on the processor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MISSING = "no graphics card that CUDA can use; expected one, and the extra 'gpu'
 
 
 class Twin:
-    """What stands for a card on one core of the processor, for tests and comparisons."""
+    """Stand-in for a card that runs the lanes on one core of the processor, for tests and comparisons."""
 
     name = "processor"
 
@@ -45,9 +45,9 @@ class Twin:
 
 
 class CudaCard:
-    """The first card that CUDA shows, which runs lanes; with ``NUMBA_ENABLE_CUDASIM=1`` numba's simulator.
+    """The first card that CUDA lists, or numba's simulator if ``NUMBA_ENABLE_CUDASIM=1``.
 
-    ``lanes``: how many keep it busy. Raises InputError if numba finds no card or no CUDA.
+    ``lanes``: by default enough to keep the card busy. Raises InputError if numba finds no card or no CUDA.
     """
 
     def __init__(self, lanes: int | None = None, block: int = BLOCK) -> None:
@@ -55,22 +55,22 @@ class CudaCard:
         multiprocessors, self.name = 0, "CUDA simulator"
         if os.environ.get("NUMBA_ENABLE_CUDASIM") != "1":
             try:
-                device = self._cuda.gpus[0]  # without a context, which only the worker that searches needs
+                device = self._cuda.gpus[0]  # creates no CUDA context: only the searching worker needs one
                 multiprocessors, name = device.MULTIPROCESSOR_COUNT, device.name
             except Exception as error:
                 told = f"{type(error).__name__}: {error}".splitlines()[0]
                 raise InputError(f"{MISSING} ({told})") from None
-            self.name = name.decode() if isinstance(name, bytes) else name  # bytes in older versions
-            warnings.filterwarnings("ignore", "Grid size")  # few lanes wait at the cut, so few are gathered
+            self.name = name.decode() if isinstance(name, bytes) else name  # bytes in older versions of numba
+            warnings.filterwarnings("ignore", "Grid size")  # small grids are normal: few lanes wait at the cut
         self.lanes = lanes or max(SIMULATED_LANES, LANES_OF_A_MULTIPROCESSOR * multiprocessors)
         self._block = min(block, self.lanes)
         kernels: Any = import_module("lns.gpu.kernels")
         self._search, self._gather = kernels.search_kernel, kernels.gather_kernel
 
     def load(self, plan: LanePlan, state: LaneState) -> None:
-        """Take the tables and the lanes, and begin anew."""
+        """Copy the tables and the state of the lanes to the card, in place of those of an earlier tree."""
         self._cut, self._count = int(plan.sizes[CUT]), int(plan.sizes[LANES])
-        self._plan = self._state = []  # what the last tree had is freed before
+        self._plan = self._state = []  # frees the arrays of the last tree first
         self._plan = [self._cuda.to_device(array) for array in plan]
         self._state = [self._cuda.to_device(array) for array in state]
 
@@ -82,18 +82,18 @@ class CudaCard:
         self._state[0].copy_to_device(np.ascontiguousarray(scalars).ravel())
 
     def launch(self) -> None:
-        """Begin to search in all lanes, for so many turns as the plan says; returns at once."""
+        """Start the search in all lanes, for the number of turns in the plan; return at once."""
         blocks = -(-self._count // self._block)
         shared = 4 * len(self._state[-1]) // self._count * self._block  # bytes: the used pieces of a block's lanes
         self._search[blocks, self._block, 0, shared](*self._plan, *self._state)
 
     def wait(self) -> Int32Array:
-        """End the launch; the scalars of the lanes after it, int32 (SCALARS, lanes)."""
+        """Wait for the end of the launch and return the scalars of the lanes, int32 (SCALARS, lanes)."""
         scalars: Int32Array = self._state[0].copy_to_host().reshape(SCALARS, -1)
         return scalars
 
     def prefixes(self, lanes: Int32Array) -> Int32Array:
-        """The stacks of some lanes, int32 (lanes, cut)."""
+        """Return the stacks of some lanes, int32 (lanes, cut)."""
         if not len(lanes):
             return np.zeros((0, self._cut), dtype=np.int32)
         out = self._cuda.device_array(len(lanes) * self._cut, dtype=np.int32)
@@ -108,5 +108,5 @@ Card = CudaCard | Twin
 
 
 def at_cut(scalars: Int32Array) -> Int32Array:
-    """The lanes that wait at the cut."""
+    """Return the numbers of the lanes that wait at the cut."""
     return np.flatnonzero(scalars[AT_CUT]).astype(np.int32)

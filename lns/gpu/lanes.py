@@ -1,10 +1,10 @@
 """The search of one lane of a card: depth-first below a prefix, by candidate lists, as `lns.construct.kernel` does.
 
 `search_lane` is one function for four uses: compiled for the processor, in plain Python, in numba's CUDA simulator, and
-on a card (`lns.gpu.card`). It is `lns.construct.kernel.search_lists`, node for node, between the depth at which
-the prefixes of a lane end and the cut; one turn of its loop looks at one candidate or goes back one cell, so that all
-lanes of a warp do the same work whatever their depths. A lane that comes to the cut waits there, with the prefix in its
-stack, until the host has read it. So what is found depends only on the prefixes and the turns of each launch.
+on a card (`lns.gpu.card`). Between a lane's prefix and the cut it visits the nodes of
+`lns.construct.kernel.search_lists`, at most PREFIX_NODES for each prefix. One turn of its loop tests a candidate, goes
+back one cell or takes a prefix, so the lanes of a warp stay in step at any depth. A lane at the cut waits, its prefix
+in its stack, until the host has read it. So what is found depends only on the prefixes and the turns of each launch.
 
 Arrays of lanes have the lane as their last index, flattened: entry ``i`` of a lane is at ``i * lanes + lane``, so the
 lanes of a warp read neighbouring words.
@@ -27,43 +27,43 @@ PIECE, COLOUR, FAVOURED, BREAKS = 511, 63, 7, 63
 ROTATION_AT, DOWN_AT, RIGHT_AT, FAVOURED_AT, BREAKS_AT = 9, 11, 17, 23, 26
 BREAK_COST, ONE = packed.BREAK_COST, np.uint32(1)
 
-ROW = 5  # words of a depth: position of its cell, least gain, base of its lists, bases of the lists to look at
+ROW = 5  # words of a depth: position of its cell, least gain, base of its lists, bases of two look-ahead lists
 ROW_POSITION, ROW_GAIN, ROW_BASE, ROW_RIGHT, ROW_DOWN = range(ROW)
 LANES, FIRST, CUT, WIDTH, COLOURS, SLOTS, TURNS, PREFIX_NODES, WORDS, SIZES = range(10)  # entries of `LanePlan.sizes`
 # rows of `LaneState.scalars`: depth of the next cell, or NO_PREFIX; index of the next candidate; gain; prefixes taken
-# from the queue; nodes left to the present one; nodes and turns of the last launch, whether the lane is at the cut
+# from the queue; nodes left for the present prefix; nodes and turns of the last launch; whether the lane is at the cut
 DEPTH, AT, GAIN, TAKEN, LEFT, NODES, WORKED, AT_CUT, SCALARS = range(9)
 NO_PREFIX = -1
 
-# Indexes are unsigned, and what goes from turn to turn is 32 bits wide: of itself numba computes with 64 bits, and asks
-# of each index whether it is negative. On a card that is a quarter more instructions and 20 more registers.
+# Indexes are unsigned, and variables kept between turns have 32 bits. By default numba computes with 64 bits and tests
+# whether each index is negative, which takes a quarter more instructions and 20 more registers on a card.
 U32, I32 = np.uint32, np.int32
 Int32Array = npt.NDArray[np.int32]
 
 
 class LanePlan(NamedTuple):
-    """What all lanes read."""
+    """Read-only inputs of all lanes."""
 
     sizes: Int32Array  # int32 (SIZES,): number of lanes, depth of their prefixes, cut, width of the padded board,
-    # colours with the rim's, prefixes of each lane in the queue, turns of a launch, most nodes below a prefix, words of
-    # used pieces
-    rows: Int32Array  # int32 (depths * ROW,)
+    # colours including the rim's, prefixes of each lane in the queue, turns of a launch, most nodes below a prefix,
+    # words of used pieces
+    rows: Int32Array  # int32 (depths * ROW,): words of each depth, see ROW
     list_start: Int32Array  # int32: as in `packed.CandidateTables`
     candidates: Int32Array  # int32: all lists, one after the other
 
 
 class LaneState(NamedTuple):
-    """What each lane reads and writes."""
+    """Arrays that the lanes read and write."""
 
     scalars: Int32Array  # int32 (SCALARS, lanes)
-    queue: Int32Array  # int32 (slots, first depth, lanes): prefixes, as indices behind the candidate of each depth
-    stack: Int32Array  # int32 (cut, lanes): for each depth the index behind the candidate that lies there
+    queue: Int32Array  # int32 (slots, first depth, lanes): waiting prefixes, entries as in ``stack``
+    stack: Int32Array  # int32 (cut, lanes): by depth, index of the candidate placed there, plus one
     shown: npt.NDArray[np.uint16]  # uint16 (positions, lanes): colour shown to the right, and downwards << 8
     used: npt.NDArray[np.uint32]  # uint32 (words, lanes): a bit for each piece, and for the sentinel's
 
 
 def lane_plan(plan: PrefixPlan, first: int, *, lanes: int, slots: int, turns: int, prefix_nodes: int) -> LanePlan:
-    """The tables of the construction for lanes that search from depth ``first`` to the cut."""
+    """Make the tables of the construction for lanes that search from depth ``first`` to the cut."""
     tables, cells = plan.tables, len(plan.depths) // int(DEPTH_WORDS)
     columns = [int(column) for column in (POSITION, MIN_GAIN, LIST_BASE, LOOK_RIGHT, LOOK_DOWN)]
     one, count = tables.candidates, tables.colour_count
@@ -86,7 +86,7 @@ def lane_plan(plan: PrefixPlan, first: int, *, lanes: int, slots: int, turns: in
 
 
 def lane_state(plan: LanePlan, positions: int) -> LaneState:
-    """The state of lanes without a prefix on so many padded positions; their queues are to be filled."""
+    """Make the state of lanes without a prefix, with queues to be filled; ``positions``: cells of the padded board."""
     rows = SCALARS, plan.sizes[SLOTS] * plan.sizes[FIRST], plan.sizes[CUT], positions, plan.sizes[WORDS]
     kinds = np.int32, np.int32, np.int32, np.uint16, np.uint32
     lanes = plan.sizes[LANES]
@@ -110,7 +110,7 @@ def search_lane(
     stride: int,
     slot: int,
 ) -> None:
-    """Search on in one lane for so many turns as a launch has, or until it comes to the cut or has no prefix left.
+    """Continue the search of one lane for the turns of a launch, or until it comes to the cut or has no prefix left.
 
     The arguments are the fields of `LanePlan` and `LaneState`; word ``i`` of the lane's used pieces is
     ``used[i * stride + slot]``, which may be in faster memory than the rest.
@@ -123,7 +123,7 @@ def search_lane(
     turns = sizes[TURNS]
     while turn < turns:
         turn = I32(turn + 1)
-        if depth == NO_PREFIX:  # the next one of the queue, laid anew
+        if depth == NO_PREFIX:  # place the next prefix of the queue
             if taken == sizes[SLOTS]:
                 break
             for number in range(sizes[WORDS]):
@@ -159,7 +159,7 @@ def search_lane(
                 gain + (candidate >> FAVOURED_AT & FAVOURED) - BREAK_COST * (candidate >> BREAKS_AT & BREAKS)
             )
             row = U32(depth * ROW)
-            back = new_gain < rows[U32(row + ROW_GAIN)]  # the list is at its end, or at what the schedule forbids
+            back = new_gain < rows[U32(row + ROW_GAIN)]  # the list ends, or the schedule forbids its rest
         if back:
             back = False
             if depth == first:

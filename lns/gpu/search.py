@@ -1,4 +1,4 @@
-"""The construction on a card: prefixes go to its lanes, and those that come to the cut are finished exactly here."""
+"""The construction on a card: its lanes extend prefixes to the cut; the processor then searches their exact tails."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from lns.instances.puzzle import IntArray, Puzzle
 from lns.instances.symmetry import board_from_view
 from lns.params import ConstructParams
 
-SLOTS = 4  # prefixes that wait for each lane
-TURNS = 20_000  # of a lane in one launch; how long that is on a card is not measured yet
+SLOTS = 4  # most prefixes that wait for each lane
+TURNS = 20_000  # turns of a lane in one launch; the time that they take on a card is not measured yet
 PREFIX_NODES = 20_000_000  # most nodes of a lane below one prefix
-LEAST_LAUNCHES = 50  # before the card leaves a tree for that of another restart
-NODES_BELOW = 10_000  # that the prefixes of the lanes have below them on average, at least
-FIRST_NODES = 20_000_000  # most nodes of the processor for the first prefixes of a tree,
-REFILL_NODES = 5_000_000  # and for new ones during a launch
-NO_LIMIT = 1 << 62  # nodes
+LEAST_LAUNCHES = 50  # launches before the card may leave a tree for that of another restart
+NODES_BELOW = 10_000  # least average number of nodes below a prefix of a lane
+FIRST_NODES = 20_000_000  # most nodes of the processor for the first prefixes of a tree
+REFILL_NODES = 5_000_000  # most nodes of the processor for new prefixes during a launch
+NO_LIMIT = 1 << 62  # a number of nodes that is never reached
 
 
 @flat_kernel
 def next_prefixes(plan: PrefixPlan, prefix: PrefixState, out: lane.Int32Array, node_limit: int) -> int:
-    """Fill the rows of ``out``, int32 (prefixes, length), with the next prefixes of that length: their cursors.
+    """Fill the rows of ``out``, int32 (prefixes, length), with the cursors of the next prefixes of that length.
 
-    Returns how many were found before there were no more, or ``node_limit`` nodes were made.
+    Returns the number of prefixes found before the tree or ``node_limit`` nodes came to an end.
     """
     for number in range(len(out)):
         if search_lists(plan, prefix, node_limit) != REACHED:
@@ -48,16 +48,16 @@ def next_prefixes(plan: PrefixPlan, prefix: PrefixState, out: lane.Int32Array, n
 
 
 class CardSearch:
-    """The construction on a card: it goes on with the tree of a restart that the processor leaves.
+    """The construction on a card: it continues the search of a tree that a restart on the processor has begun.
 
-    What is rare is a prefix past the quota that leads anywhere, and such prefixes lie together. So the processor looks
-    for them, restart by restart, and the lanes search the tree in which it has found some, from where it stopped. What
-    is found depends only on the restarts and on the numbers of lanes and turns.
+    Prefixes past the quota that lead anywhere are rare, and lie together. So the processor looks for them, restart by
+    restart, and the lanes search the tree in which it has found some, from where it stopped. What is found depends only
+    on the restarts and on the numbers of lanes and turns.
 
     Parameters
     ----------
     puzzle, params
-        As of `Constructor`. InputError if the puzzle has too many pieces or colours for the lanes.
+        As in `Constructor`. Raises InputError if the puzzle has too many pieces or colours for the lanes.
     card : Card
         What runs the lanes.
     """
@@ -65,10 +65,10 @@ class CardSearch:
     def __init__(self, puzzle: Puzzle, params: ConstructParams, card: Card) -> None:
         check_size(puzzle)
         self.puzzle, self.params, self.card = puzzle, params, card
-        self.turns, self.first_nodes, self.bytes = TURNS, FIRST_NODES, 0  # bytes on the card
-        self.statistics = Statistics(card_lanes=card.lanes)  # the nodes are those of the processor
-        self.schedule: BreakSchedule | None = None  # of the tree; None: there is none
-        self._launches = 0  # in this tree
+        self.turns, self.first_nodes, self.bytes = TURNS, FIRST_NODES, 0  # ``bytes``: memory used on the card
+        self.statistics = Statistics(card_lanes=card.lanes)  # its ``nodes`` are those of the processor
+        self.schedule: BreakSchedule | None = None  # of the card's tree; None: the card has none
+        self._launches = 0  # launches in the present tree
 
     @property
     def takes_tree(self) -> bool:
@@ -76,7 +76,7 @@ class CardSearch:
         return self.schedule is None or self._launches >= LEAST_LAUNCHES
 
     def take(self, constructor: Constructor) -> None:
-        """Take the tree of a restart that has reached exact tails, from where it stands now, and launch."""
+        """Take over the search of a restart that has reached exact tails, where it stands now, and launch."""
         self.schedule, self._plan, self._launches = constructor.schedule, constructor.plan, 0
         self._tails = Tails(constructor.puzzle_in_view, self.schedule.order, self.schedule.cut)
         lanes, first = self.card.lanes, length_of_prefixes(constructor)
@@ -97,7 +97,7 @@ class CardSearch:
         self.card.launch()
 
     def _find_prefixes(self, count: int, nodes: int) -> None:
-        """Look for so many more prefixes, which the lanes get before the next launch, with at most so many nodes."""
+        """Look for ``count`` more prefixes with at most ``nodes`` nodes; the lanes get them before the next launch."""
         out = np.zeros((count, self._queue.shape[1]), dtype=np.int32)
         before = int(self._prefix.scalars[NODES])
         self._waiting = out[: next_prefixes(self._prefix_plan, self._prefix, out, before + nodes)]
@@ -106,9 +106,9 @@ class CardSearch:
         self._no_more = len(self._waiting) < count and made < nodes
 
     def _hand_out(self, scalars: lane.Int32Array) -> None:
-        """Put the new prefixes before those in the queues of the lanes, which have places for all of them."""
+        """Put the new prefixes into free slots of the queues, ahead of the waiting ones; there are enough slots."""
         number, changed = 0, []
-        for slot in range(SLOTS - 1, -1, -1):  # so that all lanes have one before some have more
+        for slot in range(SLOTS - 1, -1, -1):  # so that each lane has one before any has two
             free = np.flatnonzero(scalars[lane.TAKEN] > slot)[: len(self._waiting) - number]
             if len(free):
                 self._queue[slot][:, free] = self._waiting[number : number + len(free)].T
@@ -119,7 +119,7 @@ class CardSearch:
         self.card.fill(self._queue, changed, scalars)
 
     def collect(self, mismatches: int) -> list[Board]:
-        """End the launch, finish what came to the cut with at most so many mismatches, and launch again."""
+        """Wait for the launch, launch again, and return the boards found, of at most ``mismatches`` mismatches."""
         scalars = self.card.wait()
         self._launches += 1
         self.statistics.card_nodes += int(scalars[lane.NODES].sum())
@@ -132,7 +132,7 @@ class CardSearch:
         ended = idle and not len(self._waiting)
         if len(self._waiting):
             self._hand_out(scalars)
-        if not ended:  # while the card goes on, new prefixes are looked for here, and exact tails are searched
+        if not ended:  # while the card searches, the processor finds prefixes and searches exact tails
             self.card.launch()
             free = int(scalars[lane.TAKEN].sum())
             if 2 * free > SLOTS * self.card.lanes and not self._no_more:
@@ -143,7 +143,7 @@ class CardSearch:
         return boards
 
     def _finished(self, stacks: IntArray, mismatches: int) -> Iterator[Board]:
-        """The boards of prefixes at the cut whose exact tails have few enough mismatches."""
+        """Yield the boards of at most ``mismatches`` mismatches that the prefixes in ``stacks`` make."""
         assert self.schedule is not None
         laid = self._plan.prefix.tables.candidates[stacks - 1]
         paths = ((laid & packed.PIECE_MASK) * 4 + (laid >> packed.ROTATION_SHIFT & 3)).astype(np.int16)
@@ -157,10 +157,10 @@ class CardSearch:
 
 
 def length_of_prefixes(constructor: Constructor) -> int:
-    """The length of the prefixes that the lanes of a card get, by what the present restart has placed at each depth.
+    """Return the length of the prefixes that lanes get, from what the present restart has placed at each depth.
 
-    The greatest one at which a prefix has `NODES_BELOW` nodes below it on average; at least 1, and enough to tell whose
-    part of the prefixes it is.
+    It is the greatest length at which a prefix has on average at least `NODES_BELOW` nodes below it; at least 1, and at
+    least the length at which prefixes are partitioned among islands.
     """
     least = max(0, constructor.plan.prefix.partition_depth - 1)
     end = min(constructor.plan.prefix.endgame_start, constructor.plan.prefix.cut - 1)
@@ -170,7 +170,7 @@ def length_of_prefixes(constructor: Constructor) -> int:
 
 
 def prefix_before(constructor: Constructor, length: int) -> PrefixState:
-    """A copy of the state of a search, back at ``length`` cells of the prefix in which it stands, or at its end."""
+    """Return a copy of the state of a search, its present prefix shortened to ``length`` cells if it is longer."""
     prefix = PrefixState._make(array.copy() for array in constructor.prefix)
     depth = min(length, int(prefix.scalars[DEPTH]))
     prefix.used[:] = 0

@@ -1,9 +1,9 @@
-"""The application: pages, and what they ask for, each at its address, behind the guard.
+"""The web application: the pages and the addresses that they call, behind the guard.
 
-There is a handler for each address below ``/api/``. One of `READS` (GET, changes nothing) gets the query of the
-address, one of `CHANGES` (POST) the fields of the request's JSON object. It returns the JSON of the answer, or an
-asynchronous generator of events, and raises InputError for bad input. It is a function, which is called in a thread, or
-a coroutine function if it touches jobs.
+Each address below ``/api/`` has a handler. A handler in `READS` (GET, changes nothing) gets the query of the address,
+one in `CHANGES` (POST) the fields of the request's JSON object. A handler returns the JSON of the answer or an
+asynchronous generator of events, and raises InputError for bad input. A plain function is called in a thread; a handler
+that touches jobs is a coroutine function.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from lns.web.runs import Runs
 from lns.web.tasks import PAGE_TASKS
 
 PAGES = {"runs": "Runs", "board": "Board", "play": "Play", "polyominoes": "Polyominoes", "steps": "Step by step"}
-"""Page by the last part of its address, in the order of the menu."""
+"""Title of each page by the last part of its address, in the order of the menu."""
 EVERY_S = 1.0  # seconds between two updates of a run
 _MOST_GAME_PIECES = 256
 _GAMES = {
@@ -68,7 +68,7 @@ _GAMES = {
     "scramble squares": ("unframed", ("width", "height")),  # with a mate for each colour
     **{kind: (kind, ("width", "height")) for kind in ("unframed", "tetravex", "macmahon")},
 }
-"""Kind of puzzle by the shape of a game, and what gives its size."""
+"""By the shape of a game: the kind of its puzzle (see `of_kind`), and the fields that hold its size."""
 
 Query = Mapping[str, str]
 Events = AsyncGenerator[dict[str, Any]]
@@ -76,7 +76,7 @@ Events = AsyncGenerator[dict[str, Any]]
 
 @dataclass
 class Server:
-    """What is served."""
+    """The state of a server: its secrets, runs, jobs and first page."""
 
     access: Access
     runs: Runs
@@ -87,7 +87,7 @@ class Server:
 
 
 def number_in(query: Query, name: str, default: str, low: int = 0) -> int:
-    """A whole number of an address."""
+    """Return a whole number of at least ``low`` from the query of an address."""
     return parse_integer(query.get(name, default), low, 10**12, f"'{name}'")
 
 
@@ -95,7 +95,7 @@ def number_in(query: Query, name: str, default: str, low: int = 0) -> int:
 
 
 def get_setup(server: Server, query: Query) -> Any:
-    """What a page needs once: colours, solvers, instances, limits."""
+    """Return what a page loads once: colours, solvers, instances, limits."""
     solvers = []
     for name, entry in all_solvers().items():
         needs = None if entry.extra is None or is_installed(entry.extra) else EXTRAS[entry.extra][1]
@@ -118,7 +118,7 @@ def get_setup(server: Server, query: Query) -> Any:
 
 
 async def start_job(server: Server, fields: JsonFields) -> Any:
-    """Start a job of a page."""
+    """Check the fields of a job, start it and return its id."""
     kind = fields.text("kind", 20)
     if kind not in PAGE_TASKS:
         raise InputError(f"there is no job of this kind; expected one of {', '.join(PAGE_TASKS)}")
@@ -128,7 +128,7 @@ async def start_job(server: Server, fields: JsonFields) -> Any:
 
 
 async def stop_job(server: Server, fields: JsonFields) -> Any:
-    """End a job with its result so far."""
+    """Ask a job to end with its result so far."""
     server.jobs.find(fields.text("id", 40)).stop()
     return {}
 
@@ -137,7 +137,7 @@ async def stop_job(server: Server, fields: JsonFields) -> Any:
 
 
 def read_document(server: Server, fields: JsonFields) -> Any:
-    """A puzzle or board from text in any format."""
+    """Read a puzzle or board from text in any format."""
     puzzle = wire.read_puzzle(fields) if fields.text("known", 5, default="") == "yes" else None
     text = decode(fields.text("text", wire.MAX_TEXT).encode(errors="surrogatepass"), "the file")
     form, name = fields.text("format", 60, default="") or None, fields.text("name", 200, default="")
@@ -145,7 +145,7 @@ def read_document(server: Server, fields: JsonFields) -> Any:
 
 
 def render_document(server: Server, fields: JsonFields) -> Any:
-    """A board or puzzle as text in a format, as SVG, or as a viewer URL."""
+    """Render a board or puzzle as text in a format, as SVG, or as a viewer URL."""
     puzzle = wire.read_puzzle(fields)
     board, form = wire.read_board(fields, puzzle), fields.text("format", 60)
     if form == "svg":
@@ -155,7 +155,7 @@ def render_document(server: Server, fields: JsonFields) -> Any:
 
 
 def make_game(server: Server, fields: JsonFields) -> Any:
-    """A new game: a puzzle and the board that it was cut from."""
+    """Make a new game: a puzzle, and the board that it was cut from."""
     shape, colour_count = fields.text("shape", 20), fields.integer("colours", 2, 21)
     if shape not in _GAMES:
         raise InputError(f"there is no shape of this name; expected one of {', '.join(_GAMES)}")
@@ -174,7 +174,7 @@ def make_game(server: Server, fields: JsonFields) -> Any:
 
 
 async def _changes(look: Callable[[], dict[str, Any]]) -> Events:
-    """What is seen, again and again where it has changed; an empty event where it has not."""
+    """Call ``look`` every `EVERY_S` seconds; yield its result if it has changed, else an empty event."""
     last = ""
     while True:
         found = await asyncio.to_thread(look)
@@ -185,7 +185,7 @@ async def _changes(look: Callable[[], dict[str, Any]]) -> Events:
 
 
 def get_params(server: Server, query: Query) -> Any:
-    """All parameters with their meaning, default and range."""
+    """Return all parameters with their meaning, default and range."""
     sections = {}
     for section in dataclasses.fields(Params):
         component = getattr(Params(), section.name)
@@ -211,7 +211,7 @@ async def start_run(server: Server, fields: JsonFields) -> Any:
         raise InputError("there is no shipped instance and no file below the directory served of this name")
     puzzle, notes = await asyncio.to_thread(load_instance, source, None, clues or None)
     how = {name: fields.get(name) for name in ("time", "workers", "seed", "engine", "target", "params")}
-    if not isinstance(how["params"], dict):  # a text would name a file
+    if not isinstance(how["params"], dict):  # a string would name a file
         raise InputError("'params' is no object; expected {section: {name: value}}")
     how |= {"start": source if begins else None, "instance": instance}
     spec = RunSpec(puzzle, **how)
@@ -231,7 +231,7 @@ async def start_run(server: Server, fields: JsonFields) -> Any:
 
 
 async def resume_run(server: Server, fields: JsonFields) -> Any:
-    """Go on with a run."""
+    """Continue a run in a new job."""
     path = server.runs.path(fields.text("name", 1000))
     how = {"run_dir": str(path), "time": fields.get("time"), "workers": fields.get("workers")}
     spec = ResumeSpec(**how)
@@ -240,7 +240,7 @@ async def resume_run(server: Server, fields: JsonFields) -> Any:
 
 
 async def estimate_run(server: Server, fields: JsonFields) -> Any:
-    """Measure how long each score takes with the puzzle and the parameters of a run, as a job."""
+    """Start a job that measures how long each score takes with the puzzle and the parameters of a run."""
     seconds = fields.number("time", 1, MAX_SECONDS)
     run = await asyncio.to_thread(load_summary, server.runs.path(fields.text("name", 1000)))
     params = to_dict(run.settings.parameters)
@@ -294,7 +294,7 @@ CHANGES: dict[str, Callable[[Server, JsonFields], Any]] = {
 
 
 def make_app(server: Server) -> Starlette:
-    """The application that serves ``server``."""
+    """Make the application that serves ``server``."""
     site = Site(server)
     routes = [
         Route("/", lambda request: RedirectResponse(server.start, 303)),
@@ -313,19 +313,19 @@ async def _not_found(request: Request, error: Exception | None = None) -> Respon
 
 
 class Site:
-    """What answers at the addresses of a server."""
+    """The handlers of the requests to a server."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
 
     async def page(self, request: Request) -> Response:
-        """A page by its name."""
+        """Return the page of the name in the address."""
         if (name := request.path_params["name"]) not in PAGES:
             return await _not_found(request)
         return HTMLResponse(render_page(name, self._server.access.token))
 
     async def login(self, request: Request) -> Response:
-        """Asks for the password, gives the key for it, and leads to the page that was asked for."""
+        """Ask for the password; if it is right, set the key as a cookie and redirect to the page asked for."""
         access, wrong, asked = self._server.access, "", own_path(request.query_params.get("next", "/"))
         if access.password is None:
             return RedirectResponse(asked, 303)
@@ -339,7 +339,7 @@ class Site:
         return HTMLResponse(wire.template("login").substitute(wrong=wrong), 403 if wrong else 200)
 
     async def answer(self, request: Request) -> Response:
-        """The answer of a handler; bad input is answered by status 400 and a sentence."""
+        """Return the answer of a handler; answer bad input with status 400 and a sentence."""
         handlers: dict[str, Callable[..., Any]] = CHANGES if request.method == "POST" else READS
         handler = handlers.get(request.path_params["path"])
         if handler is None:
@@ -348,7 +348,7 @@ class Site:
             if handlers is CHANGES:
                 given: Any = JsonFields(json_object(decode(await request.body(), "the file")))
             else:
-                seen = request.headers.get("last-event-id")  # by a stream that is opened again
+                seen = request.headers.get("last-event-id")  # sent by a stream that reconnects
                 given = {**request.query_params, **({"first": seen} if seen else {})}
             if iscoroutinefunction(handler):
                 found = await handler(self._server, given)
@@ -366,7 +366,7 @@ class Site:
 
 
 async def _stream(server: Server, events: Events) -> AsyncIterator[str]:
-    """The lines of an event stream that ends with the page, with the events, or with the server."""
+    """Yield the lines of an event stream, which ends when the page, the events or the server end."""
     try:
         async for event in events:
             if server.closing.is_set():
@@ -375,7 +375,7 @@ async def _stream(server: Server, events: Events) -> AsyncIterator[str]:
             if event:
                 yield (f"id: {number}\n" if number else "") + f"data: {json.dumps(event)}\n\n"
             else:
-                yield ": \n\n"  # nothing new; tells whether the page is still there
+                yield ": \n\n"  # nothing new; sending it shows whether the page is still there
     except InputError as error:
         yield f"data: {json.dumps({'type': 'error', 'error': str(error)[:2000]})}\n\n"
     finally:
@@ -384,7 +384,7 @@ async def _stream(server: Server, events: Events) -> AsyncIterator[str]:
 
 
 def render_page(name: str, token: str) -> str:
-    """The HTML of a page."""
+    """Return the HTML of a page."""
     body = wire.template(name).substitute(free_pieces=wire.template("free_pieces").template)
     menu = "".join(
         f'<a href="/{other}"{" aria-current=page" if other == name else ""}>{escape(title)}</a>'

@@ -1,7 +1,7 @@
-"""Who may use the page: a request that does not come from a page of this server is refused before any route sees it.
+"""Access control: a request that does not come from a page of this server is refused before any route sees it.
 
-A page has the key of the printed address as a cookie, and the token of changes. A server that can be reached from
-elsewhere asks for the password instead of the key.
+Requests of a page carry the key of the printed address as a cookie, and changes also the token of the page. A server
+that can be reached from other machines asks for a password instead of the key.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ log = logging.getLogger("lns")
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MOST_TRIES, MOST_TRIES_IN_ALL = 10, 100
-"""Wrong passwords a minute, of an address and in all, after which no password is looked at for the rest of it."""
+"""Most wrong passwords within a minute, from one address and in all; then every password is refused."""
 _MINUTE = 60.0
 MAX_BODY = 1_000_000  # bytes of a request's body
-MAX_FORM = 10_000  # bytes of the form with the password, which is read before anybody is known
+MAX_FORM = 10_000  # bytes of the password form, which is read before the sender is known
 TOKEN_HEADER = "x-lns-token"
 OPEN_PATHS = ("/static/", "/login")
-"""Without the key: scripts and styles, which hold nothing of the user's, and the form for the password."""
+"""Paths that need no key: scripts and styles, which hold no user data, and the password form."""
 
 _OWN_PATH = re.compile(r"/(?![/\\])[!-~]*")
 _HEADERS = {
@@ -45,7 +45,7 @@ _HEADERS = {
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "same-origin",  # without one a form that is sent has no origin
+    "referrer-policy": "same-origin",  # without a referrer, browsers send forms without their origin
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
@@ -53,7 +53,7 @@ _HEADERS = {
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address to listen on can be reached from this machine only."""
+    """Return whether an address to listen on can be reached from this machine only."""
     if host == "localhost":
         return True
     try:
@@ -63,17 +63,17 @@ def is_loopback(host: str) -> bool:
 
 
 def own_number() -> str:
-    """The number by which others reach this machine, or its name if it has none. Nothing is sent to find out."""
+    """Return the IP address by which others reach this machine, or its name if it has none; sends nothing."""
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            probe.connect(("192.0.2.1", 9))  # an address of documentation (RFC 5737): only the route is looked up
+            probe.connect(("192.0.2.1", 9))  # a documentation address (RFC 5737): only the route is looked up
             return str(probe.getsockname()[0])
     except OSError:
         return socket.gethostname()
 
 
 def is_same(given: str, secret: str) -> bool:
-    """Whether a secret is the one that is given, in a time that does not tell where they differ."""
+    """Return whether the given text is the secret, in a time that does not reveal where they differ."""
     return hmac.compare_digest(given.encode(), secret.encode())
 
 
@@ -81,32 +81,32 @@ def is_same(given: str, secret: str) -> bool:
 class Access:
     """The secrets of one server."""
 
-    host: str  # that the server listens on
+    host: str  # the host name or IP address that the server listens on
     port: int
     password: str | None = None  # asked for in place of the key if the server can be reached from elsewhere
     key: str = field(default_factory=lambda: secrets.token_urlsafe(24))
-    """Who knows it may read; it is part of the printed address and then a cookie."""
+    """Whoever knows the key may read; it is part of the printed address, and then a cookie."""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
-    """Part of each page; who changes something sends it along, which a page of another site cannot."""
-    _wrong: list[tuple[float, str]] = field(default_factory=list)  # passwords: when, and from which address
+    """Each page holds the token and sends it with every change, which a page of another site cannot."""
+    _wrong: list[tuple[float, str]] = field(default_factory=list)  # wrong passwords: time, and address of the sender
 
     @property
     def cookie(self) -> str:
-        """Name of the cookie; cookies of all ports of a host are in one place."""
+        """Name of the cookie; it has the port, since all ports of a host share their cookies."""
         return f"lns-{self.port}"
 
     @property
     def address(self) -> str:
-        """What the user opens; with a number of this machine if the server listens on all of them."""
+        """The URL that the user opens; it names this machine's IP address if the server listens on all."""
         host = own_number() if self.host in ("0.0.0.0", "::", "") else self.host
         host = f"[{host}]" if ":" in host else host
         return f"http://{host}:{self.port}/" + ("" if self.password else f"?key={self.key}")
 
     def knows_host(self, header: str) -> bool:
-        """Whether a Host header names this server.
+        """Return whether a Host header names this server.
 
-        A page of another site whose name was made to lead here (DNS rebinding) sends that name. So only numbers and the
-        name of this machine are accepted; on a server for this machine only, `LOOPBACK` and its own address.
+        If another site's name is made to resolve to this machine (DNS rebinding), its pages send that name. So only IP
+        addresses and this machine's name are accepted; on a server for this machine only, `LOOPBACK` and its own IP.
         """
         name, _, port = header.rpartition(":")
         if not name or not port.isdecimal() or int(port[:6]) != self.port:
@@ -120,7 +120,7 @@ class Access:
             return not is_loopback(self.host) and name.lower() in (self.host.lower(), socket.gethostname().lower())
 
     def admits(self, password: str, address: str = "") -> bool:
-        """Whether ``password``, sent from ``address``, is the password; False after too many wrong ones in a minute."""
+        """Return whether ``password`` from ``address`` is right; False after too many wrong ones in a minute."""
         now = time.monotonic()
         self._wrong = [(at, who) for at, who in self._wrong if now - at < _MINUTE]
         of_address = sum(who == address for _, who in self._wrong)
@@ -133,14 +133,14 @@ class Access:
 
 
 class JSONResponse(_JSONResponse):
-    """JSON in ASCII: names of files that are no UTF-8, and lone surrogates of requests, cannot be sent as UTF-8."""
+    """JSON in ASCII, since file names that are not UTF-8 and lone surrogates cannot be encoded as UTF-8."""
 
     def render(self, content: Any) -> bytes:
         return json.dumps(content, allow_nan=False).encode()
 
 
 class Guard:
-    """ASGI middleware: Host, Origin, key, token, size of the body, and the headers of every answer."""
+    """ASGI middleware that checks Host, Origin, key, token and body size, and sets headers of every answer."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app, self._access = app, access
@@ -165,7 +165,7 @@ class Guard:
             log.warning("a request of %s for %s ended before its body was whole", client, printable(scope["path"], 60))
 
     def _refusal(self, scope: Scope) -> Response | None:
-        """The answer to a request that is refused; None for one that may go on."""
+        """Return the answer that refuses or redirects a request; None if the request may go on."""
         access, headers, path = self._access, Headers(scope=scope), scope["path"]
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not access.knows_host(hosts[0]):
@@ -186,7 +186,7 @@ class Guard:
         if path.startswith(OPEN_PATHS):
             return None
         query = parse_qs(asked := scope["query_string"].decode("latin-1"))
-        if scope["method"] == "GET" and "key" in query and access.password is None:  # it becomes a cookie
+        if scope["method"] == "GET" and "key" in query and access.password is None:  # the key becomes a cookie
             if not is_same(query["key"][0], access.key):
                 return refuse(403, "the key in the address is not the one of this server; it has a new one each time")
             rest = urlencode({name: values for name, values in query.items() if name != "key"}, doseq=True)
@@ -201,19 +201,19 @@ class Guard:
 
 
 def own_path(text: str) -> str:
-    """A path of this server with its query, as it is; "/" for any other text, such as an address of another site."""
+    """Return ``text`` if it is a path of this server, with or without a query, and otherwise "/"."""
     return text.removesuffix("?") if _OWN_PATH.fullmatch(text) else "/"
 
 
 def refuse(status: int, sentence: str) -> Response:
-    """An answer that says in one sentence what was wrong."""
+    """Return an answer that says in one sentence what was wrong."""
     return JSONResponse({"error": sentence}, status)
 
 
 def with_key(access: Access, response: Response) -> Response:
-    """The answer with the key as a cookie, which scripts do not see and other sites send with a link only.
+    """Return the answer with the key as a cookie, which scripts cannot read and other sites send with links only.
 
-    Not "strict": the printed address, clicked in a terminal that is itself a web page, would then open without its key.
+    The cookie is not "strict": the printed address, clicked in a terminal that is a web page, would open without it.
     """
     response.set_cookie(access.cookie, access.key, httponly=True, samesite="lax", path="/")
     return response

@@ -1,4 +1,4 @@
-"""Jobs: processes that do one task each, limited in number, time and memory, and ended with what watches them."""
+"""Jobs: processes that do one task each, limited in number, time and memory, and ended if no page watches them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ MOST_MESSAGES = 5_000
 MAX_SECONDS = 24 * 3600.0
 MEMORY_BYTES = 8 * 2**30
 GRACE_S = 10.0
-"""Seconds that a job goes on although nothing watches it: a page that is loaded again finds it."""
+"""Seconds that a job goes on although no page watches it, so that a page that is reloaded finds it."""
 START_S = 240.0  # seconds beyond its own limit that a job may take, for the compilation of kernels
-END_S = 15.0  # seconds that a process has to end in order after a signal
+END_S = 15.0  # seconds after a signal in which a process must end, before it is killed
 INTERRUPTED_AT_START = (-signal.SIGINT, 1)
-"""Exit statuses of the interpreter if SIGINT comes before the worker handles it; 1 while it imports ``site``."""
+"""Exit statuses of the interpreter if SIGINT comes before the worker handles it; 1 during the import of ``site``."""
 WORKER = ("-m", "lns.web.worker")
 """Arguments of the interpreter that does a job."""
 _LINE_BYTES = 64 * 2**20
@@ -36,22 +36,22 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass
 class Job:
-    """One job, and what it said so far."""
+    """One job, and the messages it has sent so far."""
 
     id: str
     process: asyncio.subprocess.Process
-    stays: bool  # whether it goes on when nothing watches it
+    stays: bool  # whether it goes on when no page watches it
     messages: list[dict[str, Any]] = field(default_factory=list)
-    progress: dict[str, Any] | None = None  # the last message of this type, which is not among the others
-    ended: bool = False  # whether its last message is there
+    progress: dict[str, Any] | None = None  # the last progress message; ``messages`` has none of this type
+    ended: bool = False  # whether its last message has come
     stopped: bool = False  # whether it was asked to end
     watchers: int = 0
     unwatched_since: float = field(default_factory=time.monotonic)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set by the next message, and then replaced: waiters must take it before they read `messages`."""
+    """Set by the next message, and then replaced: waiters must get the event before they read `messages`."""
 
     def add(self, message: dict[str, Any]) -> None:
-        """Keep a message and wake who waits."""
+        """Store a message and wake the waiters."""
         is_last = message["type"] in ("done", "error")
         if message["type"] == "progress":
             self.progress = message
@@ -77,7 +77,7 @@ class Job:
             self.process.kill()
 
     async def events(self, first: int = 0) -> AsyncGenerator[dict[str, Any]]:
-        """The messages from number ``first`` on, as they come; at most five times a second progress."""
+        """Yield the messages from number ``first`` on as they come, and progress at most five times a second."""
         self.watchers += 1
         try:
             number, shown = first, None
@@ -99,9 +99,9 @@ class Job:
             self.unwatched_since = time.monotonic()
 
     async def read(self) -> None:
-        """Keep what the process says until it ends."""
+        """Store the messages of the process until it ends; add a last message if it sent none."""
         assert self.process.stdout is not None
-        with contextlib.suppress(ValueError, ConnectionError):  # a line that is too long, a pipe that broke
+        with contextlib.suppress(ValueError, ConnectionError):  # raised for a line that is too long or a broken pipe
             while line := await self.process.stdout.readline():
                 self.add(json.loads(line))
         status = await self.process.wait()
@@ -112,7 +112,7 @@ class Job:
             self.add({"type": "error", "error": sentence})
 
     async def guard(self, seconds: float) -> None:
-        """End the job if nothing watches it, or if it takes too long."""
+        """End the job if no page watches it (unless it stays), or if it takes too long."""
         deadline = time.monotonic() + seconds
         while not self.ended:
             await asyncio.sleep(0.5)
@@ -137,7 +137,7 @@ class Jobs:
         return [job for job in self._jobs.values() if not job.ended]
 
     def find(self, name: str) -> Job:
-        """The job of this id. Raises InputError if there is none."""
+        """Return the job of this id. Raises InputError if there is none."""
         if name not in self._jobs:
             raise InputError("there is no such job; it may be one of an earlier server")
         return self._jobs[name]
@@ -145,8 +145,8 @@ class Jobs:
     async def start(self, kind: str, fields: dict[str, Any], seconds: float, *, stays: bool = False) -> Job:
         """Start a job of a kind in `lns.web.tasks.TASKS`, with the fields for it.
 
-        Its process is ended some time after the limit of its own search, ``seconds``. It ``stays`` if it goes on when
-        the page is closed. Raises InputError if as many jobs are running as may run at once.
+        Its process is ended `START_S` after ``seconds``, the time limit of its search. With ``stays`` it goes on when
+        the page is closed. Raises InputError if `MOST_JOBS` jobs are running.
         """
         async with self._starting:  # two requests at once may not both take the last place
             if (running := len(self.running)) >= MOST_JOBS:
@@ -184,7 +184,7 @@ async def _start_worker() -> asyncio.subprocess.Process:
         stderr=asyncio.subprocess.DEVNULL,
         env=os.environ | {"PYTHONPATH": os.pathsep.join([str(_ROOT), *filter(None, sys.path)])},
         start_new_session=True,  # Ctrl-C is for the server to handle
-        # SIGINT ends it also if the server was started in the background, where a shell ignores it
+        # lets SIGINT end the worker also if a shell started the server in the background, where SIGINT is ignored
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         limit=_LINE_BYTES,
     )

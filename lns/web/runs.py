@@ -26,7 +26,7 @@ MOST_RUNS = 500
 MOST_FILES = 200
 MAX_BEST_BOARDS = 6
 LOOK_S = 5.0
-"""Seconds after which a run that goes on is read again although no file has changed: one that died changes none."""
+"""Seconds after which a running run is read again although no file has changed, since a run that died changes none."""
 MOST_LINES = 1_000  # lines of a log in one answer
 _STATE = (STATUS, "lock", BEST)
 
@@ -38,30 +38,30 @@ class Runs:
         self.root = root.resolve()
         self._kept: dict[tuple[str, ...], tuple[tuple[int, ...], dict[str, Any], float]] = {}
         self._logged_best: dict[tuple[str, str], BestBoards] = {}
-        self._reading = threading.Lock()  # two pages may ask at once; logs are read on from where they ended
+        self._reading = threading.Lock()  # two pages may ask at once, and the readers of board logs are not thread-safe
 
     def names(self) -> list[str]:
-        """Names of the run directories, relative to the root, the newest first."""
+        """Return the names of the run directories, relative to the root, the newest first."""
         inside = [path for path in runs_below(self.root) if not (path / SETTINGS).is_symlink()]
         found = sorted(inside, key=lambda path: -_modified(path / SETTINGS))
         return [path.relative_to(self.root).as_posix() for path in found[:MOST_RUNS]]
 
     def files(self) -> list[str]:
-        """Names of the files in the root that may hold a puzzle, sorted."""
-        with contextlib.suppress(OSError), os.scandir(self.root) as entries:  # it may be gone
+        """Return the names of the files in the root that may hold a puzzle, sorted."""
+        with contextlib.suppress(OSError), os.scandir(self.root) as entries:  # the root may be gone
             files = (one.name for one in entries if one.is_file(follow_symlinks=False))
             return sorted(name for name in files if name[0] != "." and name.isprintable())[:MOST_FILES]
         return []
 
     def path(self, name: str) -> Path:
-        """The run directory of a name. Raises InputError if it leaves the root, passes a link or is no run."""
+        """Return the run directory of a name. Raises InputError if it leaves the root, passes a link or is no run."""
         settings = self.inside(f"{name}/{SETTINGS}")
         if not settings.is_file():
             raise InputError("there is no run of this name below the directory that is served")
         return settings.parent
 
     def inside(self, name: str) -> Path:
-        """The path of a name below the root. Raises InputError if it leaves the root or passes a symbolic link."""
+        """Return the path of a name below the root. Raises InputError if it leaves the root or passes a symlink."""
         path, steps = self.root, [part for part in name.split("/") if part]
         if len(name) > 1000 or "\0" in name or "\\" in name or any(part in (".", "..") for part in steps):
             raise InputError("the name is no path below the directory that is served")
@@ -72,28 +72,28 @@ class Runs:
         return path
 
     def facts(self) -> list[dict[str, Any]]:
-        """A line about each run; runs whose files have not changed are not read again."""
+        """Return a summary of each run; runs whose files have not changed are not read again."""
         paths = ((name, self.root / name) for name in self.names())
         return [self._read(path, _STATE, partial(_facts_of, name, path)) for name, path in paths]
 
     def details(self, name: str) -> dict[str, Any]:
-        """Everything about one run that changes while it goes on."""
+        """Return all that the page shows of one run."""
         path = self.path(name)
         with self._reading:
             return self._read(path, (*_STATE, BOARDS, CHECKPOINT), lambda: self._details(name, load_summary(path)))
 
     def log(self, name: str, first: int, count: int) -> dict[str, Any]:
-        """Lines of run.log from number ``first`` on, controls escaped; negative numbers count from the end."""
+        """Return lines of run.log from number ``first`` on (negative: from the end), control characters escaped."""
         path, lines = self.path(name) / LOG, list[bytes]()
         with contextlib.suppress(OSError, InputError), open_regular(path, os.O_RDONLY, create=False) as file:
-            lines = file.read().split(b"\n")[:-1]  # complete ones
+            lines = file.read().split(b"\n")[:-1]  # complete lines
         first = max(0, len(lines) + first if first < 0 else first)
         shown = lines[first : first + min(max(0, count), MOST_LINES)]
         texts = [escape_controls(line[:20_000].decode(errors="replace"))[:2000] for line in shown]
         return {"first": first, "total": len(lines), "lines": texts}
 
     def _read(self, path: Path, files: tuple[str, ...], read: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """What was read of a run, read again if one of these files has changed since."""
+        """Return what ``read`` returned for a run; call it again if one of ``files`` has changed since."""
         key, stamp = (str(path), *files), tuple(_modified(path / file) for file in files)
         kept = self._kept.get(key)
         late = kept is not None and kept[1].get("state") == "running" and time.monotonic() - kept[2] > LOOK_S
@@ -106,7 +106,7 @@ class Runs:
         return run_facts(name, run) | _rest_of(run) | {"elites": self._best_boards(name, run)} | islands
 
     def _best_boards(self, name: str, run: RunSummary) -> list[dict[str, Any]]:
-        """The best distinct boards, and in how many cells each differs from the first."""
+        """Return the best distinct boards, and in how many cells each differs from the first."""
         key = name, run.settings.run
         if key not in self._logged_best:
             self._logged_best[key] = BestBoards(run.path, run.puzzle, MAX_BEST_BOARDS)
@@ -130,7 +130,7 @@ def _facts_of(name: str, path: Path) -> dict[str, Any]:
 
 
 def run_facts(name: str, run: RunSummary) -> dict[str, Any]:
-    """The line of a run in the list."""
+    """Return the summary of a run, as in the list of runs."""
     return {
         **run.as_dict(run.score),
         "name": name,
@@ -143,7 +143,7 @@ def run_facts(name: str, run: RunSummary) -> dict[str, Any]:
 
 
 def _islands_of(run: RunSummary) -> list[dict[str, Any]]:
-    """A line about each island, as of the last checkpoint; none where that cannot be read."""
+    """Return a summary of each island from the last checkpoint; an empty list if that cannot be read."""
     path = run.path / CHECKPOINT
     try:
         found = {} if path.is_symlink() else checkpoint.load(path, run.settings.run, run.puzzle)

@@ -1,4 +1,4 @@
-"""Opens the socket, prints the address and serves until Ctrl-C; a slow client keeps no other one out."""
+"""The web server: it opens the socket, announces its address and serves until Ctrl-C; slow clients block no others."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from lns.web.wire import document_to_json
 
 DEFAULT_PORT = 8040
 MOST_CONNECTIONS = 4000
-"""Open connections, if the system allows twice as many files: some are left for the jobs."""
+"""Most open connections; fewer if the system does not allow twice as many files, as jobs need files, too."""
 _NEXT_PORTS = 20
 _MOST_FILES = 8192
 WAIT_S = 20.0
@@ -35,9 +35,9 @@ WAIT_S = 20.0
 
 
 def prepare(what: str | None, access: Access) -> Server:
-    """What is served: a run directory, a directory with runs, or a board or puzzle (file, URL, shipped name).
+    """Make the server for a run directory, a directory with runs, or a board or puzzle (file, URL, shipped name).
 
-    Without ``what`` it is the working directory. Raises InputError if it is none of these.
+    ``what``: by default the working directory. Raises InputError if it is none of these.
     """
     if what is None or (Path(what).is_dir() and not (Path(what) / SETTINGS).is_file()):
         return Server(access, Runs(Path(what or ".")))
@@ -51,7 +51,7 @@ def prepare(what: str | None, access: Access) -> Server:
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """A socket that listens on a port, 0 for any that is free; None tries `DEFAULT_PORT` and some after it.
+    """Return a socket that listens on ``port``; 0 takes any free port, None tries `DEFAULT_PORT` and some after it.
 
     Raises InputError if the port is in use, or there is no such address.
     """
@@ -78,7 +78,7 @@ def serve(server: Server, opened: socket.socket, *, browse: bool, announce: Call
     ``announce`` gets the address once the server answers; ``browse`` opens it in the user's browser.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft < _MOST_FILES:  # a file for each open connection
+    if soft < _MOST_FILES:  # each open connection is a file
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (min(_MOST_FILES, hard), hard))
     files = min(_MOST_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
@@ -87,7 +87,7 @@ def serve(server: Server, opened: socket.socket, *, browse: bool, announce: Call
         make_app(server), log_level="error", access_log=False, server_header=False, ws="none", lifespan="off",
         timeout_keep_alive=20, timeout_graceful_shutdown=3, h11_max_incomplete_event_size=32_768,
         http=cast(Any, partial(Connection, most, {})), backlog=files // 4,
-        proxy_headers=False,  # a client may not choose the address that it is counted under
+        proxy_headers=False,  # otherwise clients could forge the address that is counted
     )  # fmt: skip
     _Uvicorn(config, server, browse, announce).run(sockets=[opened])
 
@@ -95,14 +95,14 @@ def serve(server: Server, opened: socket.socket, *, browse: bool, announce: Call
 class Connection(H11Protocol):
     """A connection that is ended if its client takes too long, or to make room for others.
 
-    One beyond ``most`` in all is closed at once. ``waiting`` holds the connections whose clients the server waits for,
-    half as many at most; one too many ends the one that has waited longest.
+    If ``most`` connections are open, a new one is closed at once. ``waiting`` holds the connections whose clients
+    the server waits for, at most ``most // 2``; if there are more, the one that has waited longest is ended.
     """
 
     def __init__(self, most: int, waiting: dict[Connection, None], **of_uvicorn: Any) -> None:
         super().__init__(**of_uvicorn)
         self._most, self._waiting = most, waiting
-        self._state: object = None  # of the request that the server waits for; None: it waits for nothing
+        self._state: object = None  # state of the request that the server waits for; None: it does not wait
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -135,20 +135,20 @@ class Connection(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             super().send_400_response(msg)
-        else:  # what is wrong comes after an answer
+        else:  # an answer has begun already
             self.transport.close()
-        if self.cycle is not None:  # there is no other answer: the application need not wait for the rest
+        if self.cycle is not None:  # the application need not wait for the rest of the request
             self.cycle.disconnected = True
             self.cycle.message_event.set()
 
     def _look(self) -> None:
-        """Note whether the server waits for the client: always, except while it answers a whole request."""
+        """Note whether the server waits for the client: it does, except while it answers a whole request."""
         state = self.conn.their_state
         answers = self.cycle is not None and not self.cycle.response_complete and not self.flow.write_paused
         self._wait(None if answers and state not in (h11.IDLE, h11.SEND_BODY) else state)
 
     def _wait(self, state: object) -> None:
-        """Wait for what follows this state of a request, from now on, unless the server does so already."""
+        """Start the time limit for this state of a request, unless it runs already; None: end the wait."""
         if state is self._state:
             return
         self._state = state

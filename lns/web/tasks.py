@@ -1,7 +1,7 @@
 """The tasks of jobs.
 
-A task is a generator: it takes the fields of a request and checks them, waits for the function that sends messages to
-the page, does the work with it, and returns the fields of the last message. The server lets it check only.
+A task is a generator. It checks the fields of a request, yields once to receive the function that sends messages to the
+page, does the work, and returns the fields of the last message. The server runs only the check.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from lns.instances.verify import verify
 from lns.web import wire
 from lns.web.wire import board_to_json, picked, puzzle_to_json, read_board, read_cells, read_grid, read_puzzle
 
-MOST_STEPS = 50_000  # steps of a search that a page records
-MOST_PLACEMENTS = 5_000  # of a search for a filling of a grid
+MOST_STEPS = 50_000  # most steps of a search that a page records
+MOST_PLACEMENTS = 5_000  # most recorded steps of a search for a filling of a grid
 _SHOW_S = 0.2
 Result = dict[str, Any]
 
@@ -72,7 +72,7 @@ def improve(fields: JsonFields) -> Task:
 
 
 def windows(fields: JsonFields) -> Task:
-    """Re-solve all windows of a shape, one after the other."""
+    """Re-solve all windows of a given height and width, one after the other."""
     puzzle = read_puzzle(fields)
     given, seconds, nodes = read_board(fields, puzzle), _seconds(fields), fields.integer("nodes", 1, 10**9)
     height, width = fields.integer("height", 1, puzzle.height), fields.integer("width", 1, puzzle.width)
@@ -99,7 +99,7 @@ def windows(fields: JsonFields) -> Task:
 
 
 def solve(fields: JsonFields) -> Task:
-    """Search for a perfect board by a chosen exact solver; with a board, for one that keeps its pieces."""
+    """Search for a perfect board by a chosen exact solver; if a board is given, keep its pieces."""
     puzzle, board = _puzzle_and_start(fields)
     solver, seconds = fields.text("solver", 60), _seconds(fields)
     entry = find_solver(solver)
@@ -143,7 +143,7 @@ def trace(fields: JsonFields) -> Task:
 
 
 def fill(fields: JsonFields) -> Task:
-    """Fill a grid of polyominoes; the first steps are recorded, and what is placed is shown while it goes on."""
+    """Fill a grid of polyominoes; record the first steps, and show the placed pieces during the search."""
     grid, weight = read_grid(fields), fields.text("weight", 40)
     if weight not in (NO_WEIGHT, *WEIGHTS):
         raise InputError(f"unknown weight; expected {NO_WEIGHT}, {', '.join(WEIGHTS)}")
@@ -152,7 +152,7 @@ def fill(fields: JsonFields) -> Task:
     send = yield
     model = build_model(grid, reduced=count_all)
     search = FillingSearch(model, weight, zones=zones, dead_ends=dead_ends)
-    search.advance(0, True)  # compiles
+    search.advance(0, True)  # compiles before the clock starts
     began = time.perf_counter()
     recorder, status = wire.record(search, MOST_PLACEMENTS, count_all=count_all)
     spent, shown = time.perf_counter() - began, 0.0
@@ -180,14 +180,14 @@ def fill(fields: JsonFields) -> Task:
 
 
 def level(fields: JsonFields) -> Task:
-    """Make a level of IQ Puzzler Pro: the game with some pieces on it that can be completed."""
+    """Make a level of IQ Puzzler Pro: a grid with some pieces placed that can be completed."""
     placed, seed = fields.integer("placed", 0, 11), fields.integer("seed", 0, 10**6)
     yield
     return {"status": "done", **wire.grid_to_json(random_level(placed, seed))}
 
 
 class _Progress(nullcontext[Any]):
-    """Sends the progress of a measurement, twice a second."""
+    """Sends the progress of a measurement, at most twice a second."""
 
     def __init__(self, send: Send) -> None:
         super().__init__(self)
@@ -200,7 +200,7 @@ class _Progress(nullcontext[Any]):
 
 
 def estimate(fields: JsonFields) -> Task:
-    """Measure how often boards of each score come, on one core, and extrapolate."""
+    """Measure on one core how often boards of each score are found, and extrapolate."""
     puzzle, params, seed = read_puzzle(fields), fields.get("params"), fields.integer("seed", 0, 2**53)
     seconds = _seconds(fields)
     send = yield
@@ -216,9 +216,9 @@ def estimate(fields: JsonFields) -> Task:
 
 
 def run(fields: JsonFields) -> Task:
-    """Search for the best board in the directory that the server has made; without a run it is removed.
+    """Search for the best board, in a run directory that the server has made; remove it if no run was written.
 
-    The server has checked the fields: ``source``, which holds the puzzle, ``clues``, and ``how``, the other fields of a
+    The server has checked the fields: ``source``, which names the puzzle, ``clues``, and ``how``, the other fields of a
     `lns.api.arguments.RunSpec`.
     """
     source, clues, how = fields.get("source"), fields.get("clues"), fields.get("how")
@@ -235,7 +235,7 @@ def run(fields: JsonFields) -> Task:
 
 
 def resume(fields: JsonFields) -> Task:
-    """Go on with a run."""
+    """Continue a run."""
     how = {name: fields.get(name) for name in ("run_dir", "time", "workers")}
     yield
     from lns.api.solving import resume
@@ -246,13 +246,13 @@ def resume(fields: JsonFields) -> Task:
 
 _OF_PAGES: tuple[Callable[[JsonFields], Task], ...] = (improve, windows, solve, trace, fill, level)
 PAGE_TASKS = {task.__name__: task for task in _OF_PAGES}
-"""The tasks whose fields come from a page as they are."""
+"""The tasks whose fields a page sends; the server makes the fields of the others."""
 TASKS = PAGE_TASKS | {"estimate": estimate, "run": run, "resume": resume}
-"""Task by the kind of its job."""
+"""All tasks by the kind of their jobs."""
 
 
 def done(task: Task, send: Send) -> Result:
-    """Check the fields of a task and do its work."""
+    """Check the fields of a task, do its work and return its result."""
     next(task)
     try:
         task.send(send)
@@ -272,14 +272,14 @@ def _puzzle_and_start(fields: JsonFields) -> tuple[Puzzle, Board | None]:
 
 
 def _kept(puzzle: Puzzle, board: Board | None) -> Puzzle:
-    """The puzzle with the pieces of a board as clues."""
+    """Return the puzzle with the pieces of a board as clues."""
     from lns.api.files import placed_as_clues
 
     return puzzle if board is None else placed_as_clues(puzzle, board)
 
 
 def _why_not(puzzle: Puzzle, board: Board) -> str:
-    """Why a board cannot be part of a perfect one; "" if nothing tells."""
+    """Return why no perfect board can contain this board; "" if no reason is found."""
     checked = verify(puzzle, board)
     if checked.violations:
         return checked.violations[0]

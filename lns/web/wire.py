@@ -1,6 +1,6 @@
-"""Puzzles, boards, grids and steps of a search as JSON between page and server, and as one HTML file that plays them.
+"""JSON of puzzles, boards, grids and steps between page and server, and HTML files that play the steps of a search.
 
-What comes in is untrusted and is checked as a file is. The HTML file needs no server.
+Input is untrusted and is checked like a file. The HTML files need no server.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from lns.instances.verify import verify
 from lns.terminal.output import picked as picked
 
 MAX_TEXT = 1_000_000  # characters of a puzzle or board that comes in as text
-MOST_CELLS = 1_000  # of a grid of polyominoes
+MOST_CELLS = 1_000  # most cells of a grid of polyominoes
 _HERE = Path(__file__).parent
 _STATIC = _HERE / "static"
 _OF_BOARDS = ("elements.js", "model.js", "draw.js", "player.js", "steps_view.js")
@@ -46,7 +46,7 @@ _EXPORT = re.compile(r"^export (?=(?:const|class|function|let) )", re.MULTILINE)
 
 
 def puzzle_to_json(puzzle: Puzzle) -> dict[str, Any]:
-    """The fields of the format ``json`` (`lns.instances.formats.own_json`), the name safe to show.
+    """Return the fields of the format ``json`` (`lns.instances.formats.own_json`), with a name that is safe to show.
 
     Raises InputError for pieces with copies, which the pages cannot show.
     """
@@ -56,14 +56,14 @@ def puzzle_to_json(puzzle: Puzzle) -> dict[str, Any]:
 
 
 def board_to_json(puzzle: Puzzle, board: Board) -> list[int]:
-    """The oriented piece on each cell, -1 for an empty one and for a hole."""
+    """Return the oriented piece on each cell, -1 for empty cells and holes."""
     board.check_shape(puzzle)
     placements: list[int] = board.without_blanks(puzzle).placements.tolist()
     return placements
 
 
 def read_grid(fields: JsonFields) -> Grid:
-    """The grid in the field ``text``, a picture as `lns.exact.polyominoes.grid.parse` reads; "" is IQ Puzzler Pro."""
+    """Return the grid in the field ``text`` (see `lns.exact.polyominoes.grid.parse`); "" is IQ Puzzler Pro."""
     grid = parse_grid(fields.text("text", 100_000) or IQ_PUZZLER_PRO)
     if (cells := sum(map(len, grid.rows))) > MOST_CELLS:
         raise InputError(f"the grid has {cells} cells; expected at most {MOST_CELLS} on the page")
@@ -71,7 +71,7 @@ def read_grid(fields: JsonFields) -> Grid:
 
 
 def cut_random_grid(fields: JsonFields) -> Grid:
-    """A grid cut into random pieces, within the limits on size and shape that are asked for."""
+    """Return a grid cut into random pieces, within the requested limits on their size and shape."""
     width, height = fields.integer("width", 2, 100), fields.integer("height", 2, 100)
     if width * height > MOST_CELLS:
         raise InputError(f"{width} x {height} has {width * height} cells; expected at most {MOST_CELLS} on the page")
@@ -94,10 +94,10 @@ def find_shipped(source: str) -> Puzzle:
 
 
 def parse_text(text: str, puzzle: Puzzle | None = None, format: str | None = None, name: str = "puzzle") -> Document:
-    """The puzzle, with its board if there is one, in a text of any format, a viewer URL or a link.
+    """Read a puzzle, with its board if there is one, from text in any format, a viewer URL or a link.
 
-    ``puzzle`` is that of a board that does not say which it is of. Raises InputError for a text in none of the formats
-    or a board of an unknown puzzle.
+    ``puzzle`` is used for a board that does not name its own. Raises InputError for text in no known format, and for a
+    board of an unknown puzzle.
     """
     form, name = format or ("url" if is_url(text) else None), printable(name, 100) or "puzzle"
     refusals: list[InputError] = []
@@ -114,7 +114,7 @@ def parse_text(text: str, puzzle: Puzzle | None = None, format: str | None = Non
 
 
 def document_to_json(document: Document) -> dict[str, Any]:
-    """What the page needs of a document: puzzle, board if there is one, and what was noticed."""
+    """Return what the page needs of a document: puzzle, board if there is one, notes, and `facts`."""
     puzzle, board = document.puzzle, document.board
     assert puzzle is not None
     return {
@@ -128,7 +128,7 @@ def document_to_json(document: Document) -> dict[str, Any]:
 
 
 def facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
-    """What the verifier says of a board; without one, of the puzzle."""
+    """Return the largest score and the digest of a puzzle, and what the verifier says of its board, if any."""
     found = picked(puzzle, "max_score", "sha256")
     if board is None:
         return found
@@ -141,7 +141,7 @@ def facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
 
 
 def colours() -> dict[str, Any]:
-    """What the scripts need to draw: the palette and the motifs."""
+    """Return what the scripts need to draw: the palette and the motifs."""
     return {
         "palette": ["#" + hex_code(colour) for colour in PALETTE],
         "grey": "#" + hex_code(GREY),
@@ -153,7 +153,7 @@ def colours() -> dict[str, Any]:
 
 
 def trace_to_json(trace: Trace) -> dict[str, Any]:
-    """The steps as lists of the fields of `lns.exact.trace.Step`, or of `Painting` for the view "triangles"."""
+    """Return the steps as lists of the fields of `lns.exact.trace.Step`, or of `Painting` (view "triangles")."""
     sat = any(isinstance(step, Painting) for step in trace.steps)
     return {
         "solver": trace.solver,
@@ -164,7 +164,7 @@ def trace_to_json(trace: Trace) -> dict[str, Any]:
 
 
 def grid_to_json(grid: Grid) -> dict[str, Any]:
-    """Rows and pieces."""
+    """Return the rows and pieces of a grid."""
     return {
         "rows": list(grid.rows),
         "pieces": {name: [list(cell) for cell in shape] for name, shape in grid.pieces.items()},
@@ -178,11 +178,11 @@ class GridRecorder(StepRecorder):
     """
 
     def as_json(self) -> list[list[Any]]:
-        """The recorded steps."""
+        """Return the recorded steps."""
         return [[step.level, step.piece, self._numbers(step.cells), int(step.outcome)] for step in self.steps]
 
     def placed_as_json(self) -> list[list[Any]]:
-        """[name, cells] of the pieces that are placed now."""
+        """Return [name, cells] for each piece that is placed now."""
         return [[name, self._numbers(cells)] for name, cells in self.placed()]
 
     def _numbers(self, cells: Iterable[Cell]) -> list[int]:
@@ -191,7 +191,7 @@ class GridRecorder(StepRecorder):
 
 
 def record(search: FillingSearch, most: int, *, count_all: bool = False) -> tuple[GridRecorder, SolveStatus]:
-    """The first steps of a search for a filling, or for all, and how it ended within them."""
+    """Record at most ``most`` steps of a search for one filling or all; return the recorder and the status reached."""
     recorder = GridRecorder(search)
     recorder.record(most, count_all=count_all)
     if not search.exhausted and (count_all or not search.solutions):
@@ -200,20 +200,20 @@ def record(search: FillingSearch, most: int, *, count_all: bool = False) -> tupl
 
 
 def record_grid(grid: Grid, most: int) -> dict[str, Any]:
-    """The first steps of a search for a filling, large pieces first, as `grid_page` plays them."""
+    """Return the first steps of a search for a filling, large pieces first, as `grid_page` plays them."""
     recorder, status = record(FillingSearch(build_model(grid), COUNTING_WEIGHT), most)
     return {"solver": "polyomino", "status": str(status), "view": "grid", "steps": recorder.as_json()}
 
 
 def page(puzzle: Puzzle, trace: Trace) -> str:
-    """One HTML file with scripts, styles and the steps of a search in it."""
+    """Return an HTML file that contains scripts, styles and the steps of a search."""
     data = {"puzzle": puzzle_to_json(puzzle), "trace": trace_to_json(trace)}
     title = f"{puzzle.name}: {trace.solver} step by step"
     return _page(title, _OF_BOARDS, data, "watchSteps(new Puzzle(given.puzzle), given.trace);")
 
 
 def grid_page(name: str, grid: Grid, trace: dict[str, Any]) -> str:
-    """The same for a grid of polyominoes; ``trace`` as `record_grid` returns it."""
+    """Return an HTML file that plays a search on a grid of polyominoes; ``trace``: what `record_grid` returns."""
     data = {"grid": grid_to_json(grid), "trace": trace}
     return _page(f"{name} step by step", _OF_GRIDS, data, "watchGrid(given.grid, given.trace);")
 
@@ -227,10 +227,10 @@ def _page(title: str, scripts: Sequence[str], data: dict[str, Any], start: str) 
 
 
 def template(name: str) -> Template:
-    """The HTML of a page, in which ``$name`` stands for what is filled in."""
+    """Return the HTML template of a page; each ``$name`` in it is to be replaced."""
     return Template((_HERE / "pages" / f"{name}.html").read_text(encoding="utf-8"))
 
 
 def _plain(script: str) -> str:
-    """A module without its imports and exports."""
+    """Return a JavaScript module without its imports and exports."""
     return _EXPORT.sub("", _IMPORT.sub("", script))

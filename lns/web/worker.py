@@ -1,6 +1,6 @@
 """The process of a job: reads a request from stdin, does its task, writes messages to stdout, a line of JSON each.
 
-The last message has the type "done" or "error". SIGINT and SIGTERM end the task in order, with its result so far.
+The last message has the type "done" or "error". SIGINT and SIGTERM end the task with its result so far.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _INTERRUPTED = {"type": "done", "status": "interrupted"}
 
 
 def main() -> None:
-    """Do the task on stdin."""
+    """Do the task that is read from stdin."""
     die_with_parent()
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # whatever prints cannot disturb the messages
+    os.dup2(2, 1)  # printed text goes to stderr, not between the messages
     request = json.loads(sys.stdin.readline())
     sys.stdin.close()
     sys.stdin = Path(os.devnull).open()  # noqa: SIM115
@@ -37,13 +37,13 @@ def main() -> None:
     log.setLevel(logging.INFO)
     with signal_handler(interrupt_on_signal) as received:
         final = _work(request, out)
-    if received and final["type"] == "error":  # a library that is imported may turn the interrupt into its own error
+    if received and final["type"] == "error":  # an imported library may turn the interrupt into an error of its own
         final = _INTERRUPTED
     _write(out, final)
 
 
 def _work(request: dict[str, Any], out: IO[str]) -> dict[str, Any]:
-    """Do the task; its last message."""
+    """Do the task and return its last message."""
     try:
         from lns.web.tasks import TASKS, done
 
@@ -61,7 +61,7 @@ def _work(request: dict[str, Any], out: IO[str]) -> dict[str, Any]:
 
 
 class _Notes(logging.Handler):
-    """Sends what is logged to the page, such as that a library is being compiled."""
+    """Sends log messages to the page, such as that a library is being compiled."""
 
     def __init__(self, out: IO[str]) -> None:
         super().__init__()
