@@ -61,7 +61,7 @@ HELD = "held"
 CLUE_WORDS = ("official", "starter", "none", HELD)
 _CHOICE = "(--clues official, starter, none or a file names others)"
 _NO_FRAME = ("do not fit a board", "expected corner pieces")  # errors of strict formats that a missing frame may cause
-_LETTERS = re.compile(r"(?<![A-Za-z=])[a-w]{36,16384}(?![A-Za-z])")  # the board_edges of a URL, alone
+_LETTERS = re.compile(r"(?<![A-Za-z=])[a-w]{36,16384}(?![A-Za-z])")  # board letters without a URL
 
 
 def read(

@@ -208,7 +208,7 @@ class Format:
 
     name: str
     holds: str  # 'puzzle' or 'board'
-    about: str  # a line of the help
+    about: str  # description for the help
     read: Callable[[Source], Document]
     write: Callable[[Target], str]
     option: str | None = None  # how the help calls the option after the colon; None for no option

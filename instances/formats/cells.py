@@ -45,12 +45,12 @@ _MARKED = {
     "a picture of a board": shapes.picture_in,
     "colours in brackets": shapes.bracketed,
 }
-_HEADER = "clues: piece from 1, row column from 0, clockwise turns"  # after the number of clues
+_HEADER = "clues: piece from 1, row column from 0, clockwise turns"  # first line, after the number of clues
 _HEADER_LINE = re.compile(rf"^# ([0-9]{{1,4}}) {_HEADER}$", re.M)
 _OWN = {"base1", "yx", "from0", "top", "cw", "turn0", "turn-last"}
 _WRITTEN = ("base1", "base0"), ("top", "bottom"), ("cw", "ccw"), ("turn0", "turn1", "turn2", "turn3")
 _ASKED = 4  # most conventions that an error names
-_ENOUGH = 6  # matched seams from which on the score tells conventions of clues apart
+_ENOUGH = 6  # matched seams from which on conventions of clues are compared by score
 
 _Notes = tuple[str, ...]
 

@@ -3,8 +3,8 @@
 A puzzle has ``"schema": 1, "name", "width", "height", "pieces": [[up, right, down, left], ...]`` and ``"clues": [[cell,
 piece, rotation], ...]``; all numbers count from 0, as inside the program. Six more fields are written if they differ
 from the default: ``"holes": [cell, ...]`` (no blanks are listed for them), ``"framed": false``, ``"turns": false``,
-``"mates": [[colour, colour], ...]``, ``"rim": colour`` and ``"copies": [number, ...]``, one for each piece, 0 for any
-number. See `lns.instances.puzzle.Puzzle`. Only width, height and pieces are required.
+``"mates": [[colour, colour], ...]``, ``"rim": colour`` and ``"copies": [number, ...]`` (uses of each piece, 0 for any
+number). See `lns.instances.puzzle.Puzzle`. Only width, height and pieces are required.
 
 A ``best.json`` is a board with its score, instance and viewer URL. ``placements`` has [piece, rotation] for each cell,
 row by row; pieces count from 0 in file order, rotations are clockwise quarter turns, null is an empty cell or a hole.
@@ -175,7 +175,7 @@ def _board_of(best: _Best, puzzle: Puzzle, source: Source, notes: list[str]) -> 
     if best.url and best.set_sha256 in ("", set_sha256(puzzle)):
         viewer.parse(best.url, puzzle, [])  # raises InputError for a malformed url
         bare = puzzle.with_clues([])
-        with suppress(InputError):  # the url shows other pieces than those of the puzzle
+        with suppress(InputError):  # if the url shows other pieces than those of the puzzle
             board = viewer.read(Source(best.url, bare, source.name, source.find_puzzle)).board
             if board is not None and not verify(bare, board).violations:
                 notes.append(f"made for {quoted(best.instance)}, in the numbering of {puzzle.name}")
@@ -208,7 +208,7 @@ def _find_instance(best: _Best, source: Source, notes: list[str]) -> tuple[str, 
 def _from_url(best: _Best, source: Source) -> Document:
     """Return the puzzle and board that the url defines; neither if the puzzle has rules that a url cannot state."""
     viewer.parse(best.url, None, [])  # raises InputError for a malformed url
-    with suppress(InputError):  # the pieces fit no board with a frame
+    with suppress(InputError):  # if the pieces fit no board with a frame
         shown = viewer.read(Source(best.url, None, source.name, source.find_puzzle))
         if shown.puzzle is None or best.set_sha256 in ("", set_sha256(shown.puzzle)):
             return shown

@@ -192,7 +192,7 @@ def _order_of(letters: Iterable[str]) -> str | None:
 
 
 def _take_said(listed: Listed, row: Row) -> bool:
-    """Take rules, side order, size and count from a row and its comment. Return whether the row states size or count."""
+    """Take rules, side order, size and count from a row and its comment; return whether the row has size or count."""
     if rules := _RULES.search(row.comment):
         listed.rules, listed.framed = rules[1], shapes.NO_FRAME not in rules[1]
     if sides := _SIDES.search(row.comment):
@@ -247,7 +247,7 @@ def _odd_types(rows: Sequence[list[int]]) -> list[int]:
 
 
 def _puzzle(listed: Listed, options: _Options, name: str, notes: list[str]) -> tuple[Puzzle, str]:
-    """Return the puzzle and the side order of the list."""
+    """Return the puzzle of a list, and the side order of the list."""
     count = len(listed.quads)
     if count > MAX_CELLS:
         raise InputError(f"{count} pieces; expected at most {MAX_CELLS}", line=listed.last)
@@ -383,7 +383,7 @@ def _shape(listed: Listed, options: _Options, notes: list[str]) -> _Shape | None
     if expected is not None and count != expected:
         corners = sum(quad.count(0) >= 2 for quad in listed.quads)
         short = f"; {corners} corner pieces" if corners < 4 else ""
-        kind = InputError if listed.count is None else NearError  # a named count occurs in no other format
+        kind = InputError if listed.count is None else NearError  # a stated count shows that the text lists pieces
         said = f"{count} of {expected} pieces{listed.gaps}{short}; expected all {expected}"
         raise kind(said, line=listed.last)
     return stated

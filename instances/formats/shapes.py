@@ -29,7 +29,7 @@ MAX_SIDE = 64  # of a square board: 64 * 64 = MAX_CELLS
 MAX_NUMBER = 65_535
 MAX_LINES = 20_000  # blank lines included
 _TOKEN = re.compile(r"[0-9]{1,18}|[A-Za-z_]+|[^\W\d_]+")
-_COMMENT = re.compile(r"\s*(?:c(?:\s|$)(?!\s*\w\s+\w\s+\w\s*$)|[;%])")  # but `c b a d` may be a piece
+_COMMENT = re.compile(r"\s*(?:c(?:\s|$)(?!\s*\w\s+\w\s+\w\s*$)|[;%])")  # `c text`, but not `c b a d`: a piece
 _ASSIGNED = re.compile(r"[A-Za-z_][\w\s:\[\]]{0,80}=\s*(?=[\[{(])")  # `Tiles = [`, `const tiles: number[][] = [`
 _BRACKET = re.compile(r"[\[({|]")
 _EMPTY_FIELD = re.compile(r"(?<=,)(?=,)|^(?=,)|(?<=,)\s*$")
@@ -109,7 +109,7 @@ class Row(NamedTuple):
     line: int  # its number from 1
     tokens: tuple[str, ...]  # its words and numbers
     comment: str
-    numbers: tuple[int, ...]  # its numbers alone
+    numbers: tuple[int, ...]  # its tokens that are numbers
     text: str  # the line without its comment
 
     @property
@@ -191,7 +191,7 @@ def left_out(lines: Iterable[tuple[int, str]]) -> tuple[str, ...]:
 
 @dataclass
 class Listed:
-    """The sides of pieces as a text has them, in a list or laid on a board, before it is interpreted."""
+    """Pieces as a text states them, in a list or on a board, before their convention is known."""
 
     quads: list[list[int]]  # four columns of each piece, in order of the ids, or of the lines
     where: Sequence[int] = ()  # the line number of each piece; empty for JSON

@@ -39,7 +39,7 @@ MOTIFS_ORDERS = {
 }
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _ORDERS = MOTIFS_ORDERS | dict.fromkeys(("", "default", "normal"), _ALPHABET)
-MOST_LETTERS = 25  # not counting the letter of grey
+MOST_LETTERS = 25  # letters for colours other than grey
 MOST_MAPS = 64  # most maps from letters to colours that are compared; a board with more is ambiguous anyway
 _MAX_QUADS = 3_000_000  # quads examined before the search for letters gives up: a few seconds
 _AROUND = "'\"`<>‘’“”«»()[]{},;.!*"
@@ -201,7 +201,7 @@ def _numbers(digits: str, empty: Sequence[bool], notes: list[str]) -> tuple[int 
 
 
 def _table(order: str) -> list[int] | None:
-    """Return the colour of each letter under a ``motifs_order``, a known name or a permutation; None for another."""
+    """Return the colour of each letter under a ``motifs_order``, a known name or a permutation; else None."""
     letters = _ORDERS.get(order.lower(), order)
     if len(letters) < 2 or letters[0] != "a" or sorted(letters) != list(_ALPHABET[: len(letters)]):
         return None
