@@ -1,22 +1,22 @@
-"""Reading and writing the file formats of the field.
+"""Read and write the file formats of edge-matching puzzles.
 
 Reading
-    `load_puzzle`, `load_board`; `read_puzzle`, `read_board` and `read` also return what was noticed while reading, as
-    a `Document`; `parse` reads a text instead of a source. The format is detected from the content unless it is named.
+    `load_puzzle` and `load_board` return puzzles and boards; `read_puzzle`, `read_board` and `read` return a `Document`
+    with notes too; `parse` reads a text. The format is detected from the content unless it is named.
 Writing
     `write` to a file, `render` to text, `viewer_url` and `url_if_any` for the URL of an online viewer, `best_json` for
     the result file of the optimizer, `atomic_write` for any other text.
 Sources
     `shipped_instances` lists the instances of the package, `is_url` tells a URL from the name of a file, and
-    `source_name` is how messages name either.
+    `source_name` returns the name of a source for messages.
 
 `FORMATS` has every format by name. These carry a puzzle: ``benoist`` (text of Benoist), ``quads`` (header and quads),
-``e2pieces`` (bare quads; ``e2pieces:ORDER`` names the order of the sides), ``csv16``, ``json``, ``pieces`` (any
-dialect, by evidence), ``meta`` and ``tetravex``. These carry a board: ``url`` (``url:MOTIFS_ORDER`` names the order of
-the letters), ``solution``, ``best``, ``cells`` (any dialect), ``clues``, ``meta-board``, ``tetravex-board`` and
-``picture``.
+``e2pieces`` (bare quads; ``e2pieces:ORDER`` names the order of the sides), ``csv16``, ``json``, ``pieces``, ``meta``
+and ``tetravex``. These carry a board: ``url`` (``url:MOTIFS_ORDER`` names the order of the letters), ``solution``,
+``best``, ``cells``, ``clues``, ``meta-board``, ``tetravex-board`` and ``picture``.
 
-A text whose format is not named is read as the strict format that it looks like, else in any dialect.
+``pieces``, ``cells`` and ``clues`` read any dialect, that is, the layouts and conventions of other programs, which they
+infer by evidence. A text without a named format is read in the strict format that it looks like, else as a dialect.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ FORMATS: dict[str, Format] = {  # in the order in which a text is compared with 
     )
 }
 HELD = "held"
-"""Word for the clues of a puzzle that is read for a search: its own; of a board, the official clues that it holds."""
+"""Word for a puzzle's own clues or, if it has none, the official clues that its board holds."""
 CLUE_WORDS = ("official", "starter", "none", HELD)
 _CHOICE = "(--clues official, starter, none or a file names others)"
 _NO_FRAME = ("do not fit a board", "expected corner pieces")  # errors of strict formats that a missing frame may cause
-_LETTERS = re.compile(r"(?<![A-Za-z=])[a-w]{36,16384}(?![A-Za-z])")  # of a board, without its URL
+_LETTERS = re.compile(r"(?<![A-Za-z=])[a-w]{36,16384}(?![A-Za-z])")  # board letters without a URL
 
 
 def read(
@@ -69,10 +69,10 @@ def read(
 ) -> Document:
     """Read a puzzle or a board from a file, a viewer URL, a link of ``lns web`` or the name of a shipped instance.
 
-    A file comes before a shipped instance of its name. ``format`` names the format, with its option after a colon; the
-    content decides by default. ``puzzle`` is the puzzle of a board: without it a full URL defines its own, and a
-    ``best.json`` finds its instance by name and hash, or else is defined by its url. ``number`` says which of several
-    boards, from 1.
+    A file is preferred to a shipped instance of the same name. ``format`` names the format and, after a colon, its
+    option; by default the content decides. ``puzzle`` is the puzzle of a board. Without it, a full viewer URL defines
+    its own puzzle, and a ``best.json`` finds its instance by name and hash, or else takes the puzzle of its url.
+    ``number`` chooses one of several boards, counted from 1.
 
     The notes of the document say what was detected, what its puzzle is and which clues its board holds. Raises
     InputError, which names the source, and the line if there is one.
@@ -100,9 +100,9 @@ def parse(
     number: int | None = None,
     find_puzzle: Callable[[str], Puzzle] | None = None,
 ) -> Document:
-    """Read the text of a puzzle or a board, as `read` reads the content of a file; ``name`` names a puzzle.
+    """Read the text of a puzzle or a board, as `read` reads a file; ``name`` is for a puzzle without a name.
 
-    ``find_puzzle`` loads the puzzle that a board names, or raises InputError; by default from files too.
+    ``find_puzzle`` loads the instance that a board names, or raises InputError; the default opens files too.
     """
     return _document(Source(text, puzzle, name, find_puzzle or _find_puzzle, number), format)
 
@@ -126,7 +126,7 @@ def _document(source: Source, format: str | None) -> Document:
 
 
 def _with_facts(document: Document, known: Puzzle | None) -> Document:
-    """The document with notes: what its puzzle is, if the caller does not know it, and which clues its board holds."""
+    """Add notes on the puzzle, if the caller does not know it, and on the clues that the board holds."""
     puzzle, board = document.puzzle, document.board
     if puzzle is None:
         return document
@@ -141,14 +141,14 @@ def _with_facts(document: Document, known: Puzzle | None) -> Document:
         notes.append(sentence)
     elif board is not None and puzzle.clues and puzzle.turns and puzzle.width == puzzle.height and not puzzle.holes:
         held = [len(cells) for cells in eternity2.clues_by_turn(puzzle, board, puzzle.clues)]
-        if turns := held.index(max(held)):  # they fit better after a turn of the board
+        if turns := held.index(max(held)):  # more clues fit after a turn of the board
             found = f"{held[0]} of {len(puzzle.clues)} clues lie on the board, {held[turns]} after a turn"
             notes.append(f"{found} of {90 * turns} degrees (`lns convert --turn {90 * turns}`)")
     return replace(document, notes=(*document.notes, *(note for note in notes if note not in document.notes)))
 
 
 def _find_puzzle(source: str) -> Puzzle:
-    """Load the puzzle that a file names. Refuses a ``best.json``, so that two files cannot refer to each other."""
+    """Load an instance that a file names. Refuses a ``best.json``, so that two files cannot refer to each other."""
     if not is_url(source):
         path = base.file_of(source)
         if FORMATS["best"].looks_like(base.text_of(path, source)):
@@ -160,7 +160,7 @@ def _find_puzzle(source: str) -> Puzzle:
 
 
 def by_name(name: str) -> tuple[Format, str | None]:
-    """The format and option of a name such as 'e2pieces' or 'e2pieces:udlr'. Raises InputError for an unknown one."""
+    """Return the format and option of a name such as 'json' or 'e2pieces:udlr'. Raises InputError for other names."""
     head, colon, option = name.partition(":")
     if head not in FORMATS:
         raise InputError(f"unknown format {quoted(name)}; expected one of {', '.join(FORMATS)}")
@@ -170,7 +170,7 @@ def by_name(name: str) -> tuple[Format, str | None]:
 
 
 def by_extension(path: str, puzzle: Puzzle, has_board: bool) -> Format:
-    """The format for writing a file of this name. Raises InputError if its extension is of no format."""
+    """Return the format in which a file of this name is written. Raises InputError for an unknown extension."""
     formats = {".json": "best" if has_board else "json", ".csv": "csv16", ".url": "url"}
     formats |= {".solution.txt": "solution", ".solution": "solution"}
     formats |= {".txt": "benoist" if puzzle.width == puzzle.height else "quads"}
@@ -182,13 +182,13 @@ def by_extension(path: str, puzzle: Puzzle, has_board: bool) -> Format:
 
 
 def read_by_evidence(source: Source) -> Document:
-    """Read a text whose format is not named: as the strict format that it looks like, else in any dialect.
+    """Read a text without a named format in the strict format that it looks like, else as a dialect.
 
-    Raises InputError: that of the strict format if the text looks like one, or that of a dialect that recognises it.
+    Raises the InputError of the strict format, or that of a dialect if it is more specific.
     """
     if not source.text.strip():
         raise InputError("the file is empty; expected a puzzle or a board")
-    if not base.holds_url(source.text):  # a table of boards, say
+    if not base.holds_url(source.text):  # a table may list the letters of boards alone
         source = replace(source, text=_LETTERS.sub(_as_url, source.text))
     text = source.text
     own = base.holds_url(text) or lists.has_clues(text) or '"placements"' in text or '"schema"' in text
@@ -198,7 +198,7 @@ def read_by_evidence(source: Source) -> Document:
     try:
         document = strict.read(source)
     except InputError as error:
-        if own:  # URLs and our own JSON are of no other dialect
+        if own:  # no dialect reader takes URLs, quads with clues or our own JSON
             raise
         return _in_any_dialect(source, error)
     if source.puzzle is not None and document.format in ("quads", "e2pieces", "solution"):
@@ -212,8 +212,8 @@ def _as_url(word: re.Match[str]) -> str:
 
 
 def _in_any_dialect(source: Source, strict: InputError | None) -> Document:
-    """Read a text that no strict format reads. Raises the most specific error, that of the strict format if none is."""
-    # Rows of numbers: that they match side by side is no reason to drop their frame.
+    """Read a text as a dialect after the strict format failed. Raises the most specific error, or ``strict``."""
+    # A refused list of pieces is not read as a board, as matching neighbours would make it a puzzle without frame.
     only_pieces = source.puzzle is None and strict is not None and picture_in(source.text) is None
     refusals = []
     for name in ("pieces", "cells") if source.puzzle is None else ("cells", "clues"):
@@ -228,16 +228,16 @@ def _in_any_dialect(source: Source, strict: InputError | None) -> Document:
     if strict is None or not isinstance(best, base.NoRimError):
         raise best if strict is None or best.telling else strict
     if any(row.line == strict.line and not row.only_numbers for row in rows_of(source.text)):
-        raise best  # the strict format has no letters
+        raise best  # a line with letters is not of the strict format
     rules = "; or the rules of a puzzle without frame by name (--puzzle-format pieces:unframed or pieces:tetravex)"
     more = rules * any(part in strict.message for part in _NO_FRAME)
     raise InputError(strict.message + more, line=strict.line)
 
 
 def _board_by_evidence(source: Source, puzzle: Puzzle, document: Document) -> Document:
-    """The board of a known puzzle in a text that a strict format reads, in another convention if that is more legal."""
+    """Return ``document``, or one read in another convention if ``document`` has no board or breaks many rules."""
     here = None if document.board is None else verify(puzzle, document.board)
-    # A few rules may be broken by the board itself; on a few cells some of the many conventions is legal by chance.
+    # A board may break a few rules itself. On few cells, one of the many conventions may be legal by chance.
     if here is not None and (here.cells < 9 or len(here.violations) <= 5 + 0.05 * here.cells):
         return document
     try:
@@ -254,12 +254,12 @@ def _board_by_evidence(source: Source, puzzle: Puzzle, document: Document) -> Do
 
 
 def load_puzzle(source: str, format: str | None = None, clues: str | None = None) -> Puzzle:
-    """Load a puzzle: that of `read_puzzle`, whose parameters and errors it has."""
+    """Return the puzzle of `read_puzzle`, with the same parameters and errors."""
     return _defined(read_puzzle(source, format, clues), source)
 
 
 def read_puzzle(source: str, format: str | None = None, clues: str | None = None) -> Document:
-    """Load a puzzle, with notes on what was noticed; ``clues`` are as for `with_clues`.
+    """Load a puzzle with notes on what was detected; ``clues`` is the ``source`` of `with_clues`, None for its own.
 
     The ``puzzle`` of the document is not None. Raises InputError if the source defines no puzzle.
     """
@@ -269,12 +269,12 @@ def read_puzzle(source: str, format: str | None = None, clues: str | None = None
 
 
 def with_clues(document: Document, source: str) -> Document:
-    """The document of a puzzle with other clues in place of its own, and without its board.
+    """Return the document with other clues in its puzzle, and without its board.
 
-    ``source`` is a file or viewer URL with clues, or with a partial board; or one of `CLUE_WORDS`: the official clues
-    of Eternity II, its starter clue alone, none, or for ``"held"`` those of the puzzle, else the official ones that the
-    board holds. The notes say which clues it has, and that a board is not used. Raises InputError if the source holds
-    no clues of the puzzle, or the puzzle is not Eternity II, which alone has official clues.
+    ``source`` is a file or viewer URL with clues or a partial board, or one of `CLUE_WORDS`: the official clues of
+    Eternity II, its starter clue alone, none, or for ``"held"`` the puzzle's own clues, else the official ones that its
+    board holds. Notes say which clues the puzzle has and that a board is not used. Raises InputError if the source
+    holds no clues of the puzzle, or official clues are wanted and the puzzle is not Eternity II.
     """
     puzzle, board = document.puzzle, document.board
     assert puzzle is not None
@@ -289,7 +289,7 @@ def with_clues(document: Document, source: str) -> Document:
 
 
 def _with_clues_of(puzzle: Puzzle, board: Board | None, source: str) -> tuple[Puzzle, list[str]]:
-    """The puzzle with the clues, or the partial board, of a source in place of its own; and notes."""
+    """Return the puzzle with the pieces of a source (clues or a partial board) as its clues, and notes."""
     bare, format = puzzle.with_clues([]), None
     if not is_url(source):
         text = base.text_of(base.file_of(source), source)
@@ -303,7 +303,7 @@ def _with_clues_of(puzzle: Puzzle, board: Board | None, source: str) -> tuple[Pu
 
 
 def _with_named_clues(puzzle: Puzzle, board: Board | None, word: str) -> tuple[Puzzle, list[str]]:
-    """The puzzle with the clues that one of the `CLUE_WORDS` names, and a note."""
+    """Return the puzzle with the clues that one of the `CLUE_WORDS` names, and a note."""
     named = eternity2.named_clues(puzzle)
     if not named["official"] and word in ("official", "starter"):
         alone = f"is not known to be Eternity II, which alone has {word} clues"
@@ -328,7 +328,7 @@ def _defined(document: Document, source: str) -> Puzzle:
 
 
 def load_board(source: str, puzzle: Puzzle | None = None, format: str | None = None) -> tuple[Puzzle, Board]:
-    """Load a board and its puzzle: those of `read_board`, whose parameters and errors it has."""
+    """Return the puzzle and board of `read_board`, with the same parameters and errors."""
     document = read_board(source, puzzle, format)
     assert document.puzzle is not None and document.board is not None
     return document.puzzle, document.board
@@ -337,19 +337,19 @@ def load_board(source: str, puzzle: Puzzle | None = None, format: str | None = N
 def read_board(
     source: str, puzzle: Puzzle | None = None, format: str | None = None, number: int | None = None
 ) -> Document:
-    """Load a board with notes on what was noticed; the parameters are as for `read`.
+    """Load a board with notes on what was detected; the parameters are as for `read`.
 
-    The ``puzzle`` and ``board`` of the document are not None: a solution list and a partial URL need the puzzle. Raises
+    Neither ``puzzle`` nor ``board`` of the document is None. A solution list or a partial URL needs the puzzle. Raises
     InputError if the source holds no board, or its puzzle is not known.
     """
     document = read(source, puzzle=puzzle, format=format, number=number)
     framed = _defined(document, source).framed
     if document.board is None and format is None and puzzle is None and not is_url(source):
-        with suppress(InputError):  # a full board as quads defines its pieces
+        with suppress(InputError):  # the list of pieces may be a full board, which defines its puzzle
             laid = read(source, format="cells", number=number)
             if laid.puzzle is not None and laid.board is not None and laid.puzzle.framed == framed:
                 found = verify(laid.puzzle, laid.board)
-                if not found.violations and found.score >= 0.5 * found.max_score:  # as a solver would lay them
+                if not found.violations and found.score >= 0.5 * found.max_score:  # a list in random order matches less
                     return laid
     if document.board is None:
         raise InputError(f"this is a puzzle (format {document.format}); expected a board", source_name(source))
@@ -378,11 +378,11 @@ def write(
 def render(
     format: str | None, puzzle: Puzzle, board: Board | None, *, path: str | None = None, instance: str | None = None
 ) -> tuple[str, tuple[str, ...]]:
-    """The text of a file, and sentences on what the format cannot carry.
+    """Return the text of a file, and notes on what the format cannot carry.
 
-    ``format`` None chooses it by the extension of ``path``; ``board`` None writes the puzzle; ``instance`` is how a
-    ``best.json`` names the puzzle, by default its own name. Raises InputError if the format is unknown or cannot carry
-    the puzzle or board.
+    Without ``format`` the extension of ``path`` decides; without ``board`` the puzzle is written. ``instance`` is how a
+    ``best.json`` names the puzzle, by default by its own name. Raises InputError if the format is unknown or cannot
+    carry the puzzle or board.
     """
     try:
         if format is None:
@@ -410,7 +410,7 @@ def render(
 
 # -- help --------------------------------------------------------------------------------------------------------------
 
-DIALECTS = {  # a typical line of each dialect of other programs that the readers by evidence know
+DIALECTS = {  # a typical line of each dialect of other programs that is detected, and its description
     "1 0 5 9 0": "pieces: id, four sides in any order; comments after #, //, c",
     "1,0,0,5,9,0": "pieces: id, type, four sides; other separators too",
     "- 1 braa": "pieces: letters, after a number or bare",
@@ -439,7 +439,7 @@ _TETRAVEX = Puzzle(_DIGITS, 2, 2, framed=False, turns=False)
 
 
 def overview(holds: str) -> str:
-    """The lines of the help on all formats that hold a 'puzzle' or a 'board': name, option and description."""
+    """Return a line of help (name, option, description) for each format that holds a 'puzzle' or a 'board'."""
     forms = [form for form in FORMATS.values() if form.holds == holds]
     lines = {form.name + f"[:{form.option}]" * bool(form.option): form.about for form in forms}
     width = max(map(len, lines))
@@ -447,14 +447,14 @@ def overview(holds: str) -> str:
 
 
 def facts() -> dict[str, list[dict[str, str | None]]]:
-    """All formats, and the dialects that are read by evidence, each with an example: for JSON."""
+    """Return all formats and all detected dialects, each with an example, as values for JSON."""
     names = ("name", "option", "holds", "about")
     formats = [{name: getattr(form, name) for name in names} | {"example": _example(form)} for form in FORMATS.values()]
     return {"formats": formats, "dialects": [{"example": line, "about": about} for line, about in DIALECTS.items()]}
 
 
 def examples() -> str:
-    """The lines of ``lns convert --list``: each format, what it holds, and a line of it; then the dialects read."""
+    """Return the text of ``lns convert --list``: each format with what it holds and an example, then the dialects."""
     blocks = [
         f"{form.name}{f':{form.option}' * bool(form.option)}\n"
         f"  {form.holds}, read and written: {form.about}\n  e.g. {_example(form)}"
@@ -465,7 +465,7 @@ def examples() -> str:
 
 
 def _example(form: Format) -> str:
-    """The first lines of a small puzzle in a format, shortened."""
+    """Return the first four lines of a small puzzle or board in a format, joined and shortened."""
     puzzle, turns = (_TETRAVEX, (0, 0, 0, 0)) if "tetravex" in form.name else (_SMALL, (0, 1, 0, 3))
     board = Board.from_pairs(list(enumerate(turns)), 2, 2)
     lines = form.write(Target(puzzle, board if form.holds == "board" else None, "small.json")).splitlines()

@@ -1,4 +1,4 @@
-"""What all formats share: sources by name, the input and result of a reader, the input of a writer, a format."""
+"""Parts that all formats share: names of sources, input and result of readers, input of writers, class `Format`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from lns.instances.text import count_of, printable
 
 Quad = tuple[int, int, int, int]
 VIEWER_URL = "viewer URL"  # what messages call a URL that was given in place of a file
-_LINK = "#lns="  # to a board on the page of `lns web`
-HAS_EDGES = re.compile(r"board_edges(\\?=|%(25)*3[dD])")  # '=' as it is, for a shell, or percent-encoded
+_LINK = "#lns="  # marks a link to the page Board of `lns web`
+HAS_EDGES = re.compile(r"board_edges(\\?=|%(25)*3[dD])")  # '=' plain, escaped for a shell, or percent-encoded
 _ETERNITY2 = re.compile(r"(eternity[ _-]?(2|ii)|e2)([ _-]?clues?[0-9]?)?(\.[a-z]{1,4})?", re.I)
 _NOT_SHIPPED = (
     "no such file, and the pieces of Eternity II are not shipped; the viewer URL of any full board holds them all: "
@@ -29,19 +29,19 @@ _EXTENSIONS = (".solution.txt", ".txt", ".json", ".csv", ".url", ".fps", ".md", 
 
 
 class NearError(InputError):
-    """A text of which most was read: what it says is more to the point than what other readers say."""
+    """Error of a reader that recognised most of the text; it is preferred to the errors of other readers."""
 
     telling = 2
 
 
 class NoRimError(NearError):
-    """A list of pieces without a colour that may be the rim, and no word on a puzzle without frame."""
+    """Error for a list of pieces in which no colour fits the rim and nothing says that the puzzle has no frame."""
 
     telling = 1
 
 
 class NeedsPuzzleError(NearError):
-    """A text is recognised as a board, but its pieces are known by number only and the puzzle is not given."""
+    """Error for a board that names its pieces by number only, when its puzzle is not given."""
 
     telling = 3
 
@@ -51,25 +51,25 @@ class NeedsPuzzleError(NearError):
 
 @cache
 def shipped_instances() -> dict[str, Path]:
-    """The file of each instance of the package by its name, sorted by name, without planted solutions."""
+    """Return the file of each instance of the package by name, sorted by name; planted solutions are left out."""
     files = sorted((Path(__file__).parent.parent / "data").glob("*.txt"))
     return {path.stem: path for path in files if not path.name.endswith(".solution.txt")}
 
 
 def holds_url(text: str) -> bool:
-    """Whether a text holds a viewer URL."""
+    """Check whether a text holds a viewer URL."""
     return HAS_EDGES.search(text) is not None
 
 
 def holds_link(text: str) -> bool:
-    """Whether a text holds a link to the page of ``lns web``, and neither a viewer URL nor JSON."""
+    """Check whether a text holds a link to the page Board of ``lns web``, but no viewer URL, and is not JSON."""
     return _LINK in text and not holds_url(text) and not text.lstrip().startswith("{")
 
 
 def is_url(source: str) -> bool:
-    """Whether a source is a URL and no name of a file.
+    """Check whether a source is a URL instead of the name of a file.
 
-    True for a viewer URL or a link, in quotes or as a bare fragment too, and for every other http or https URL.
+    True for every http or https URL, and for a viewer URL or link of one line in quotes or as a bare fragment.
     """
     start = source.lstrip(" '\"<").lower()
     held = holds_url(source) or holds_link(source)
@@ -77,7 +77,7 @@ def is_url(source: str) -> bool:
 
 
 def file_of(source: str) -> Path:
-    """The file that ``source`` names; the shipped instance of that name if there is no such file."""
+    """Return the path ``source``; if no file is there, the file of the shipped instance of that name, if any."""
     shipped = shipped_instances().get(source)
     try:
         return Path(source) if shipped is None or Path(source).is_file() else shipped
@@ -86,7 +86,7 @@ def file_of(source: str) -> Path:
 
 
 def text_of(path: Path, source: str) -> str:
-    """The text of a file; the error for a missing file suggests a shipped instance of a similar name."""
+    """Return the text of a file. The error for a missing file suggests a shipped instance of a similar name."""
     if not source:
         raise InputError(f"the name is empty; {_EXPECTED_SOURCE}")
     try:
@@ -101,14 +101,14 @@ def text_of(path: Path, source: str) -> str:
 
 
 def name_of(path: Path) -> str:
-    """A name for the puzzle in a file: the file's name without a known extension."""
+    """Return a name for the puzzle in a file: the file's name without a known extension."""
     name = printable(path.name, 100)
     suffix = next((each for each in _EXTENSIONS if name.lower().endswith(each) and len(name) > len(each)), "")
     return name[: len(name) - len(suffix)]
 
 
 def source_name(source: str) -> str:
-    """How messages name ``source``: the path of its file, 'link' or 'viewer URL'."""
+    """Return the name of ``source`` for messages: the path of its file, 'link' or 'viewer URL'."""
     return ("link" if holds_link(source) else VIEWER_URL) if is_url(source) else printable(str(file_of(source)))
 
 
@@ -117,24 +117,24 @@ def source_name(source: str) -> str:
 
 @dataclass(frozen=True)
 class Document:
-    """What was read from a source.
+    """The content of a source as read.
 
     Attributes
     ----------
     format : str
         Name of the format.
     puzzle : Puzzle or None
-        None if the source neither holds nor names nor defines one.
+        None if the source neither holds nor names nor defines a puzzle.
     board : Board or None
-        None if the source holds none, or if its puzzle is not known. It has the blanks of the puzzle's holes.
+        None if the source holds no board, or if its puzzle is not known. Blank pieces lie on the puzzle's holes.
     notes : tuple of str
         Sentences on what was detected, assumed or left out.
     instance : str or None
-        For a ``best.json``: where its puzzle was found, or what the file calls it.
+        For a ``best.json``: the path or name by which its puzzle was found, else the name in the file.
     pinned : tuple of int
-        Cells that are pinned on the page; of a link.
+        For a link: the cells that are pinned on the page.
     boards : int
-        How many boards the source holds, of which this is one.
+        Number of boards that the source holds; ``board`` is one of them.
     """
 
     format: str
@@ -155,27 +155,27 @@ class Source:
     """The input of a reader."""
 
     text: str  # decoded; every line ends in a newline
-    puzzle: Puzzle | None  # of the board in the source, if the caller knows it
-    name: str  # for a puzzle that is read
+    puzzle: Puzzle | None  # the puzzle of the board in the text, None if the caller does not know it
+    name: str  # name for the puzzle, if the text defines a puzzle without a name
     find_puzzle: Callable[[str], Puzzle]  # loads an instance by path or shipped name
     number: int | None = None  # which of several boards in the text is read, counted from 1; None is the first
-    folder: Path | None = None  # of the file; None for a URL
+    folder: Path | None = None  # the folder of the file; None for a URL or a bare text
     option: str | None = None  # the part of the format's name after its colon, such as 'urdl' of 'e2pieces:urdl'
 
     def known(self, what: str) -> Puzzle:
-        """The puzzle of the board. Raises NeedsPuzzleError, in which ``what`` names the pieces, if it is not known."""
+        """Return the board's puzzle. Raises NeedsPuzzleError, which begins with ``what``, if it is not known."""
         if self.puzzle is None:
             raise NeedsPuzzleError(f"{what} by number; expected the puzzle with it (--puzzle INSTANCE)")
         return self.puzzle
 
     def place(self, boards: int) -> int:
-        """The place, from 0, of the board that is read among so many; the last for a number that is refused later."""
+        """Return the index, from 0, of the board to read; `number` is limited to ``boards`` here and checked later."""
         return min(max(self.number or 1, 1), boards) - 1
 
 
 @dataclass(frozen=True)
 class Target:
-    """The input of a writer, which appends sentences on what the format cannot carry to ``notes``."""
+    """The input of a writer. The writer appends a sentence to ``notes`` for whatever the format cannot carry."""
 
     puzzle: Puzzle
     board: Board | None  # not None for a format that holds a board
@@ -190,7 +190,7 @@ class Target:
         return self.board
 
     def full(self, format: str) -> list[list[int]]:
-        """[piece, rotation] of each cell of a full board. Raises InputError if a cell is empty."""
+        """Return [piece, rotation] for each cell of a full board. Raises InputError if a cell is empty."""
         pairs = [pair for pair in self.laid.pairs() if pair is not None]
         if empty := self.puzzle.cells - len(pairs):
             raise InputError(f"{count_of(empty, 'cell')} without a piece; {format} carries only full boards")
@@ -199,20 +199,20 @@ class Target:
 
 @dataclass(frozen=True)
 class Format:
-    """The description of a format.
+    """A format: its name, reader, writer and properties.
 
-    ``looks_like`` judges a text by its beginning; a format without it is found by evidence or by its name only.
-    ``read`` raises InputError with a line, if there is one, and without a source, which the caller adds; ``write`` does
-    if the format cannot carry the puzzle. `lns.instances.formats.render` looks after ``square``, ``clues``, ``rules``.
+    ``looks_like`` guesses whether a text has the format. Formats without it are tried last or only if named. ``read``
+    raises InputError with the line, if known, and without the source, which the caller adds. ``write`` raises it if the
+    format cannot carry the puzzle. `lns.instances.formats.render` enforces ``square``, ``clues`` and ``rules``.
     """
 
     name: str
     holds: str  # 'puzzle' or 'board'
-    about: str  # a line of the help
+    about: str  # description for the help
     read: Callable[[Source], Document]
     write: Callable[[Target], str]
-    option: str | None = None  # what may stand after a colon in the name, for the help
+    option: str | None = None  # how the help calls the option after the colon; None for no option
     looks_like: Callable[[str], bool] = lambda text: False
     square: bool = False  # carries only squares
-    clues: bool = True  # carries clues, as a puzzle or as a board
-    rules: bool = False  # a puzzle may have unusual rules, which ``write`` refuses if it cannot say them
+    clues: bool = True  # carries clues, as such or as pieces on a board; if False a note says that they are left out
+    rules: bool = False  # True if ``write`` takes puzzles with unusual rules, or refuses them itself

@@ -1,14 +1,14 @@
-"""Boards and clues in any dialect, by evidence.
+"""Readers of boards and clues in any dialect. They choose the convention under which the board is most legal.
 
-A board is colours in place, piece and turn of each cell, or place and turn of each piece. Each shape that a text may
-have is a reader, and the first that recognises it makes the readings, one for each convention;
-`lns.instances.formats.evidence` finds the best, and asks if two that show different boards are near each other. An
-option names a convention: ``cells:udlr``, ``cells:base0,ccw,bottom,turn2`` and so on, as the notes write them.
+A text gives the colours of each cell, the piece and turn of each cell, or the place and turn of each piece. Each layout
+has a function here. The first that recognises the text returns its readings, one for each convention;
+`lns.instances.formats.evidence` chooses the best reading, or raises an error if two different boards are about as good.
+An option names a convention as the notes write it: ``cells:udlr``, ``cells:base0,ccw,bottom,turn2`` and so on.
 
-Clues apart from the pieces are ``piece row column turn`` or ``piece x y turn``, a line each; ``139=I8-Rot0`` (row
-letter, column, anticlockwise turns); or a list of cell types in which a negative number is a clue. Of their conventions
-those that place official clues of Eternity II come first, then those that count rows from the top and turns from the
-pieces as listed. If several are left that place different pieces, one must be named: ``clues:base1,yx,from0,cw``.
+Clues in a file of their own are lines ``piece row column turn`` or ``piece x y turn``; lines ``139=I8-Rot0`` (row
+letter, column, anticlockwise turns); or a list of cell types, in which a negative number is a clue. Conventions that
+place only official clues of Eternity II are preferred, then those that count rows from the top and turns from the
+pieces as listed. If the best conventions give different boards, one must be named: ``clues:base1,yx,from0,cw``.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from lns.instances.text import count_of, quoted
 
 _PAIR = re.compile(r"(?<![0-9])([0-9]{1,4})[ \t]*[/(:][ \t]*([0-9])(?![0-9])")
 _COMPASS = re.compile(r"\$((?:(?:\.|[0-9]{1,4}[NESW]):)+(?:\.|[0-9]{1,4}[NESW])?):?;")
-_CONVENTION = re.compile(r"^# (?:cells|clues):([a-z0-9,-]+)$", re.MULTILINE)  # as a writer says it
+_CONVENTION = re.compile(r"^# (?:cells|clues):([a-z0-9,-]+)$", re.MULTILINE)  # comment with the convention
 _WIDTHS = (8, 12, 16, 20, 24, 28, 32, 36, 40, 48, 64)  # numbers on a line with the colours of several cells
 _EDITOR = re.compile(r"^[ \t]{0,20}([0-9]{1,4})[ \t]{0,20}=[ \t]{0,20}([A-Z])([0-9]{1,2})-Rot([0-3])", re.M)
-_ORDERS = {  # of the coordinates, as comments name them
+_ORDERS = {  # comments that name the order of the coordinates
     "yx": re.compile(r"\brow\W+(?:and\W+)?col", re.I),
     "xy": re.compile(r"\b(?:col(?:umn)?\W+(?:and\W+)?row|x\W+y)\b", re.I),
 }
@@ -45,18 +45,18 @@ _MARKED = {
     "a picture of a board": shapes.picture_in,
     "colours in brackets": shapes.bracketed,
 }
-_HEADER = "clues: piece from 1, row column from 0, clockwise turns"  # after their number
+_HEADER = "clues: piece from 1, row column from 0, clockwise turns"  # first line, after the number of clues
 _HEADER_LINE = re.compile(rf"^# ([0-9]{{1,4}}) {_HEADER}$", re.M)
 _OWN = {"base1", "yx", "from0", "top", "cw", "turn0", "turn-last"}
 _WRITTEN = ("base1", "base0"), ("top", "bottom"), ("cw", "ccw"), ("turn0", "turn1", "turn2", "turn3")
-_ASKED = 4  # conventions that a question names
-_ENOUGH = 6  # matched seams that tell conventions of clues apart
+_ASKED = 4  # most conventions that an error names
+_ENOUGH = 6  # matched seams from which on conventions of clues are compared by score
 
 _Notes = tuple[str, ...]
 
 
 class _Found(NamedTuple):
-    """What a text looks like, its readings or the colours in place, notes, and how many boards it holds."""
+    """The layout of a text in words, its readings or the colours of its cells, notes, and the number of boards."""
 
     form: str
     readings: Iterable[Reading] | Listed
@@ -77,7 +77,7 @@ def _read(source: Source) -> Document:
     form, readings, notes, boards = _compass(source) or _pairs(source) or _marked(source) or _rows(source)
     if isinstance(readings, Listed):
         notes += readings.notes
-        laid = [readings] if readings.framed else shapes.blocks(readings)  # of words, either may be the board
+        laid = [readings] if readings.framed else shapes.blocks(readings)  # either block may be the board
         readings = (each for one in laid for each in in_place(one, source.puzzle, source.name))
     wanted = _named(source)
     chosen = [reading for reading in readings if wanted <= reading.parts]
@@ -90,7 +90,7 @@ def _read(source: Source) -> Document:
 
 
 def _named(source: Source) -> set[str]:
-    """The parts of the convention that the option names, or of the one that the text does, if it has them."""
+    """Return the parts of the option's convention, or of the text's if these include all parts of the option."""
     words = {*filter(None, (source.option or "").lower().split(","))}
     said = {*each[1].split(",")} if (each := _CONVENTION.search(source.text)) else set()
     return said if words <= said else words
@@ -100,7 +100,7 @@ def _named(source: Source) -> set[str]:
 
 
 def _by_cell(source: Source, form: str, pairs: Sequence[Sequence[int]], where: Sequence[int]) -> Iterator[Reading]:
-    """The readings of piece and turn of each cell."""
+    """Return the readings of a list with the piece and turn of each cell."""
     puzzle = source.known(f"{form}: the pieces are named")
     if len(pairs) != puzzle.cells:
         counts = Counter(where)
@@ -111,7 +111,7 @@ def _by_cell(source: Source, form: str, pairs: Sequence[Sequence[int]], where: S
 
 
 def _compass(source: Source) -> _Found | None:
-    """``$12N:.:7E;``: piece and compass letter of each cell."""
+    """Recognise ``$12N:.:7E;``, piece and compass letter for each cell."""
     if not _COMPASS.search(source.text):
         return None
     form = "pieces with compass letters"
@@ -123,7 +123,7 @@ def _compass(source: Source) -> _Found | None:
 
 
 def _pairs(source: Source) -> _Found | None:
-    """``12/3``, ``12(3)`` or ``12:3`` for each cell."""
+    """Recognise ``12/3``, ``12(3)`` or ``12:3``, piece and turn for each cell."""
     form, puzzle, count = "piece and turn of each cell", source.puzzle, len(_PAIR.findall(source.text))
     if count <= 8 and (puzzle is None or count != puzzle.cells):
         return None
@@ -134,13 +134,13 @@ def _pairs(source: Source) -> _Found | None:
 
 
 def _marked(source: Source) -> _Found | None:
-    """Colours in place in one of the `_MARKED` shapes."""
+    """Recognise the colours of each cell in one of the `_MARKED` layouts."""
     found = ((form, shape(source.text)) for form, shape in _MARKED.items())
     return next((_Found(form, listed) for form, listed in found if listed is not None), None)
 
 
 def _rows(source: Source) -> _Found:
-    """Rows of numbers: two (piece, turn), three (x, y, turn of each piece), four (colours, or piece and place)."""
+    """Recognise rows of two numbers (piece, turn), three (x, y, turn), or four or more (colours; piece, x, y, turn)."""
     puzzle = source.puzzle
     header, body, left = _table(source)
     table, where = [row.numbers for row in body], [row.line for row in body]
@@ -168,7 +168,7 @@ def _rows(source: Source) -> _Found:
 
 
 def _table(source: Source) -> tuple[tuple[int, ...], list[Row], _Notes]:
-    """The numbers of a header, rows of as many numbers each, and notes. Raises InputError for other rows."""
+    """Return the numbers of a header, the rows, and notes. Raises InputError if the rows differ in length."""
     puzzle, header = source.puzzle, None
     body, left = _number_rows(source.text, " among the numbers of a board; expected numbers only")
     widths = [len(row.numbers) for row in body]
@@ -188,7 +188,7 @@ def _table(source: Source) -> tuple[tuple[int, ...], list[Row], _Notes]:
 
 
 def _number_rows(text: str, expected: str, *, strict: bool = False) -> tuple[list[Row], _Notes]:
-    """The rows of numbers alone, and a note on the words before them; ``strict``ly, none of them has a number."""
+    """Return the rows of numbers, and a note on rows of words before them, which may hold numbers unless ``strict``."""
     rows = rows_of(text)
     numbers = [row for row in rows if row.only_numbers]
     words = [row for row in rows if row.tokens and not row.only_numbers]
@@ -200,10 +200,10 @@ def _number_rows(text: str, expected: str, *, strict: bool = False) -> tuple[lis
 
 
 def write(target: Target) -> str:
-    """``id/turns`` for each cell, a line for each row; numbers from 1, clockwise turns, ``0/0`` for an empty cell.
+    """Return ``piece/turns`` for each cell, one line a row: pieces from 1, clockwise turns, ``0/0`` for an empty cell.
 
     An option may name another convention: ``base0``, ``bottom`` (the last row first), ``ccw``, ``turn0`` to ``turn3``.
-    Without a frame, a comment names the convention, as no rim shows which one it is.
+    For a puzzle without frame a comment names the convention, because no rim reveals it.
     """
     named = {*filter(None, (target.option or "").lower().split(","))}
     if unknown := sorted(named.difference(*_WRITTEN)):
@@ -229,12 +229,12 @@ FORMAT = Format("cells", "board", "boards in any dialect, by evidence; written a
 
 
 def clues_in(text: str) -> str:
-    """What a text lacks that may be clues: few rows of four numbers, the last a turn; '' for any other text."""
+    """Return an error sentence for a text that may be clues (rows of four numbers, the last a turn), else ''."""
     if cell_types(text) is not None:
         return "a list of cell types and clues; expected pieces with it (--puzzle INSTANCE)"
     rows: list[tuple[int, ...]] = []
     with suppress(InputError):
-        rows = list({row.numbers: None for row in rows_of(text) if row.only_numbers})  # sections may say the same
+        rows = list({row.numbers: None for row in rows_of(text) if row.only_numbers})  # sections may repeat rows
     lines, odd = [row for row in rows if len(row) == 4 and row[3] <= 4], int(len(rows) > 8)
     columns = (({row[piece] for row in lines}, {row[at : at + 2] for row in lines}) for piece, at in ((0, 1), (2, 0)))
     different = max(min(len(pieces), len(places)) for pieces, places in columns)
@@ -244,9 +244,9 @@ def clues_in(text: str) -> str:
 
 
 def read_clues(source: Source) -> Document:
-    """The clues as a partial board of the puzzle.
+    """Read clues as a partial board of the puzzle.
 
-    Raises InputError if no convention makes the clues legal, or several do that place different pieces.
+    Raises InputError if no convention makes the clues legal, or if several do and give different boards.
     """
     puzzle, text = source.known("these are clues: the pieces are named"), source.text
     stated = _HEADER_LINE.search(text)
@@ -280,7 +280,7 @@ def _is_plain(reading: Reading) -> bool:
 
 
 def _nearest_error(count: str, readings: Sequence[Reading]) -> InputError | None:
-    """What is wrong with the few lines that the nearest reading cannot take; None if no reading comes near."""
+    """Return an error for a line that does not fit the nearest reading; None if no reading comes near."""
     nearest = min(readings, key=lambda each: (each.rank, not _is_plain(each)), default=None)
     if nearest is None:
         return None
@@ -293,7 +293,7 @@ def _nearest_error(count: str, readings: Sequence[Reading]) -> InputError | None
 
 
 def _clue_readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading], _Notes]:
-    """How many clues there are, their interpretations, and notes. Raises InputError for a text without clues."""
+    """Return the number of clues, their readings, and notes. Raises InputError for a text without clues."""
     if editor := list(_EDITOR.finditer(text)):
         where = [text.count("\n", 0, each.end()) + 1 for each in editor]
         table = [(int(each[1]), ord(each[2]) - ord("A") + 1, int(each[3]), -int(each[4]) % 4) for each in editor]
@@ -309,7 +309,7 @@ def _clue_readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading], _Note
 
 
 def _clue_rows(text: str, puzzle: Puzzle) -> tuple[Sequence[Row], _Notes]:
-    """The rows of four numbers, each once, and notes, also on their number and on a list of the pieces left over."""
+    """Return the rows of four numbers, without repeated sections, and notes on these and on the other rows."""
     expected = "; expected a clue, piece row column turn, or a comment after #"
     rows, left = _number_rows(text, expected, strict=True)
     every = [row for row in rows if len(row.numbers) == 4]
@@ -331,7 +331,7 @@ def _clue_rows(text: str, puzzle: Puzzle) -> tuple[Sequence[Row], _Notes]:
 
 
 def _without_repeats(table: Sequence[Row]) -> tuple[Sequence[Row], _Notes]:
-    """The rows once, and a note, if all are there equally often, as in sections that say the same; or if none is."""
+    """Return each row once and a note if all rows repeat equally often. Raises NearError if only most rows do."""
     counts = Counter(row.numbers for row in table)
     times = min(counts.values(), key=lambda times: (-list(counts.values()).count(times), times))
     if times == 1:
@@ -344,14 +344,14 @@ def _without_repeats(table: Sequence[Row]) -> tuple[Sequence[Row], _Notes]:
 
 
 def cell_types(text: str) -> list[int] | None:
-    """The types of all cells: a size, so many border entries, a number for each cell; None for another text."""
+    """Return the cell types in a text of the size, one border entry a row, and the types; None for another text."""
     numbers = [] if re.search(r"[^0-9,\s-]", text) else [int(each) for each in re.findall(r"-?[0-9]{1,6}", text)]
     side = math.isqrt(len(numbers))
     return numbers[1 + side :] if side > 1 and numbers[0] == side and len(numbers) == 1 + side + side * side else None
 
 
 def write_clues(target: Target) -> str:
-    """``piece row column turn`` for each piece on the board, under a comment that names the convention."""
+    """Return a line ``piece row column turn`` for each piece on the board, after a comment with the convention."""
     if target.option:
         raise InputError(f"{CLUES.name} are written in one convention, which they name; expected no option")
     width, pairs = target.laid.width, enumerate(target.laid.pairs())

@@ -1,8 +1,8 @@
-"""Readings: what a text may mean as a board, the pieces that it shows, and the scorer that picks one.
+"""Read a text as a board in each convention, choose the best reading, and find the pieces that colours show.
 
-The conventions of programs differ: pieces and coordinates count from 0 or 1, rows from the top or the bottom, turns
-either way and from any side, sides in any order. Each combination is a reading, named as
-``cells:base0,bottom,ccw,turn2``. One measure, `Reading.rank`, says how much each makes legal.
+Programs differ in convention: pieces and coordinates count from 0 or 1, rows from the top or the bottom, turns either
+way and from any side, sides in any order. Each combination gives a reading, with a name such as
+``cells:base0,bottom,ccw,turn2``. `Reading.rank` measures how legal its board is.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from lns.instances.formats.shapes import Listed
 from lns.instances.puzzle import MAX_CELLS, Puzzle, canonical, rotate
 from lns.instances.verify import Verification, verify
 
-NEAR = 0.9  # a second reading with this share of the seams of the best is too near to choose
-_FEW = 0.4  # a wrong convention may match this share of the seams between placed pieces
-_ENOUGH = 24  # seams; on fewer the share says little
-_TURNS = 4  # which some programs write for none
-_MOST_ODD = 16  # one line in so many may be wrong, and one always, in what is still recognised
+NEAR = 0.9  # another board with this share of the best board's score makes the text ambiguous
+_FEW = 0.4  # a share of matched seams between placed pieces below this shows a wrong convention
+_ENOUGH = 24  # fewest seams for which that share is tested
+_TURNS = 4  # most quarter turns; some programs write 4 for 0
+_MOST_ODD = 16  # a text is still recognised with one wrong line in 16, or one in all if it has 3 to 15
 _MOST_COLOURS = 4000
 _UNUSUAL = {"bottom", "ccw", "turn1", "turn2", "turn3", "turn-first", "place-first"}
-# Conventions by name: which of four columns has the piece, x, y and the turn.
+# Conventions by name: the indices of the columns that hold piece, x, y and turn.
 CELLS = {f"base{base},{end}": (0, 1, 2, 3) for base in (1, 0) for end in ("top", "bottom")}
 _WHERE = [f"{order},from{first},{end}" for order in ("xy", "yx") for first in (0, 1) for end in ("top", "bottom")]
 LISTED = {f"{where},turn-last": (0, 1, 2, 3) for where in _WHERE}
@@ -42,7 +42,7 @@ PLACES = {f"base{base},{name}": columns for base in (1, 0) for name, columns in 
 
 @dataclass(frozen=True)
 class Reading:
-    """One interpretation: the convention by name, the board, lines that cannot be meant so, and the line of a cell."""
+    """A reading of a text: convention, board, wrong lines with an error each, and the line of each cell."""
 
     name: str
     puzzle: Puzzle
@@ -52,25 +52,25 @@ class Reading:
 
     @cached_property
     def found(self) -> Verification:
-        """Score and broken rules."""
+        """The score of the board and the rules that it breaks."""
         return verify(self.puzzle, self.board)
 
     @property
     def rank(self) -> tuple[int, int]:
-        """(faults, minus the score): the smaller the more legal."""
+        """(faults, minus the score), smaller for a more legal board; a wrong line counts as two faults."""
         return len(self.found.violations) + 2 * len(self.odd), -self.found.score
 
     @property
     def parts(self) -> set[str]:
-        """The parts of the name."""
+        """The parts of the name, between commas."""
         return set(self.name.split(","))
 
 
 def best(form: str, readings: Sequence[Reading], *, named: bool = False) -> Reading:
-    """The reading that makes most legal; of a board and the same board turned, the usual convention.
+    """Return the most legal reading; of equally legal ones, that of the most usual convention.
 
-    ``form`` says what the text looks like; ``named``: a convention was named, so that few matched seams are no sign of
-    a wrong one. Raises InputError if the best breaks too many rules, or another that shows another board comes near.
+    ``form`` names the layout in messages. If a convention was ``named``, few matched seams are allowed. Raises
+    InputError if the reading has wrong lines, breaks many rules or matches few seams, or another is nearly as good.
     """
     first, *others = sorted(readings, key=lambda each: (*each.rank, len(each.parts & _UNUSUAL)))
     (faults, loss), found = first.rank, first.found
@@ -94,7 +94,7 @@ def best(form: str, readings: Sequence[Reading], *, named: bool = False) -> Read
 
 
 def _same_board(first: Reading, second: Reading) -> bool:
-    """Whether two readings show one board, perhaps turned; or mirrored, where each defines its own pieces."""
+    """Check whether two readings show one board, up to a turn and, if each defines its own puzzle, a reflection."""
     height, width = first.board.height, first.board.width
     one, two = (np.asarray(each.board.colours(each.puzzle)).reshape(height, width, 4) for each in (first, second))
     shown = [one] if first.puzzle is second.puzzle else [one, one[::-1][:, :, [2, 1, 0, 3]]]
@@ -103,16 +103,16 @@ def _same_board(first: Reading, second: Reading) -> bool:
 
 
 def _few(odd: Sequence[object], count: int) -> bool:
-    """Whether so few of the entries are wrong that the rest is still recognised."""
+    """Check whether so few of ``count`` entries are wrong that the text is still recognised."""
     return len(odd) <= max(count > 2, count // _MOST_ODD)
 
 
 def by_number(
     puzzle: Puzzle, rows: Sequence[Sequence[int]], where: Sequence[int], forms: Mapping[str, Sequence[int]]
 ) -> Iterator[Reading]:
-    """Readings of rows of four numbers in the ``forms`` `CELLS`, `PLACES` or `LISTED`; ``where`` has their lines.
+    """Yield readings of rows of four numbers in the conventions ``forms``; ``where`` has the line of each row.
 
-    In `CELLS` a piece before the first that is not turned is an empty cell; in `LISTED` pieces count from 0.
+    In `CELLS` an unturned piece below the first number is an empty cell; in `LISTED` pieces count from 0.
     """
     width, height, count = puzzle.width, puzzle.height, puzzle.piece_count
     for name, columns in forms.items():
@@ -148,7 +148,7 @@ def by_number(
 def _turned(
     puzzle: Puzzle, name: str, kept: Mapping[int, tuple[int, int, int]], base: int, odd: Sequence[tuple[int, str]]
 ) -> Iterator[Reading]:
-    """The readings with the turns either way, and from each side that may be the one that is counted from."""
+    """Yield a reading for each sense of rotation and each of the four orientations that may count as unturned."""
     cells, lines = np.array([*kept], dtype=np.int32), {cell: line for cell, (_, _, line) in kept.items()}
     pieces, turns, _ = np.array([*kept.values()], dtype=np.int32).reshape(-1, 3).T
     for (sign, sense), offset in product(((1, "cw"), (-1, "ccw")), range(4)):
@@ -166,8 +166,8 @@ def _turned(
 class PieceIndex:
     """The pieces of a puzzle by their colours.
 
-    ``by_colours`` maps the canonical form of a piece to the numbers of all such pieces: file order, those that clues
-    name last. ``shown`` has the pieces in all turns.
+    ``by_colours`` maps the canonical form of a piece to the numbers of all identical pieces, in file order but with
+    those of clues last. ``shown`` is the set of pieces' colours in all turns.
     """
 
     def __init__(self, puzzle: Puzzle) -> None:
@@ -180,16 +180,16 @@ class PieceIndex:
         self.shown = {rotate(quad, turns) for quad in self.by_colours for turns in range(4)}
 
     def cells_without_piece(self, quads: Sequence[Quad | None]) -> list[int]:
-        """The cells whose colours are those of no piece."""
+        """Return the cells whose colours no piece shows."""
         return [cell for cell, quad in enumerate(quads) if quad is not None and quad not in self.shown]
 
     def board(self, quads: Sequence[Quad | None], numbers: Sequence[int | None] | None = None) -> tuple[Board, int]:
-        """The board that shows given colours, and how many stated ``numbers`` are contradicted by their colours.
+        """Return the board that shows given colours, and the number of stated ``numbers`` that the colours contradict.
 
-        Among identical pieces the stated one is chosen; without a statement, the clue's piece on the cell of a clue;
-        otherwise the pieces in the order of the index; of pieces that may not be turned those first that need no turn.
-        If the cells show more of them than exist, the last one is placed repeatedly, which `lns.instances.verify`
-        reports. Raises InputError for a cell that shows colours of no piece.
+        Among identical pieces the stated number is taken first, then a clue's piece on the clue's cell, then, if pieces
+        may not be turned, one that needs no turn, then the next in the order of the index. If more cells show a piece
+        than there are copies of it, the last copy is placed again, which `lns.instances.verify` reports. Raises
+        InputError for a cell whose colours no piece shows.
         """
         if strange := self.cells_without_piece(quads):
             said = f"{quads[strange[0]]} is no piece of {self.puzzle.name}"
@@ -218,9 +218,9 @@ class PieceIndex:
 
 
 def in_place(listed: Listed, puzzle: Puzzle | None, name: str) -> list[Reading]:
-    """Four colours for each cell, in each order of the sides, rows from the top or the bottom.
+    """Return the readings of four colours for each cell: each order of the sides, rows from the top or the bottom.
 
-    A board of its own puzzle has no frame only if no order shows one.
+    Without ``puzzle``, each reading defines its own, and those without a frame are returned only if none has a frame.
     """
     width = listed.width or (puzzle.width if puzzle is not None else 0)
     count, colours = len(listed.quads), {colour for quad in listed.quads for colour in quad}
@@ -242,7 +242,7 @@ def in_place(listed: Listed, puzzle: Puzzle | None, name: str) -> list[Reading]:
 
 
 def _of_pieces(index: PieceIndex, name: str, cells: Sequence[Sequence[int]], lines: Sequence[int]) -> Iterator[Reading]:
-    """The reading of colours, unless many cells show none of the pieces."""
+    """Yield the reading of the cells' colours, unless too many cells show no piece of the puzzle."""
     puzzle = index.puzzle
     first = int(not puzzle.framed)  # colours of a puzzle without frame count from 0 in texts
     empties = puzzle.framed and puzzle.cells > 1
@@ -257,7 +257,7 @@ def _of_pieces(index: PieceIndex, name: str, cells: Sequence[Sequence[int]], lin
 
 
 def _own_puzzle(listed: Listed, width: int, name: str) -> Puzzle | None:
-    """The puzzle that a full board defines: with a frame if its rim is one colour, else without, if its seams match."""
+    """Return the puzzle of a full board, framed if its rim has one colour, unframed if all seams match; else None."""
     shown = np.array(listed.quads).reshape(-1, width, 4)
     border, *others = {*shown[0, :, 0], *shown[:, -1, 1], *shown[-1, :, 2], *shown[:, 0, 3]}
     if listed.framed and not others:

@@ -1,8 +1,7 @@
-"""Sides that are halves, each of which meets the other half: found in a text, and numbered in their places.
+"""Pieces whose sides are halves of pictures: find them in a text, and replace each side by a number.
 
-``+3`` meets ``-3``, ``R+`` meets ``R-``, ``A`` meets ``a``, ``R/T`` meets ``R/B`` and ``red head`` meets ``red tail``.
-They may stand in any layout of a list of pieces: lines with or without ids, columns with names, words of four letters,
-lists in brackets.
+Matching halves are ``+3`` and ``-3``, ``R+`` and ``R-``, ``A`` and ``a``, ``R/T`` and ``R/B``, ``red head`` and ``red
+tail``. The pieces may be in lines with or without ids, columns with names, words of four letters, or lists in brackets.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ _LETTER = re.compile("[A-Za-z_]")
 _WORD = re.compile(r"0|[A-Za-z_]\w{0,19}")
 _PARTS = re.compile(r"(\w{1,20}?)(?:[ /_-]+(?=\w)|(?=[-+]))(\w{1,20}|[-+])")
 _BY_NAME = "--puzzle-format pieces:"
-_FEWEST = 3  # pieces that show what their sides are
-_NAMED = 5  # sides that a note names
+_FEWEST = 3  # fewest pieces from which halves are recognised
+_NAMED = 5  # most sides that a note names
 
 _Split = dict[str, tuple[str, str] | None]  # picture and half of each side; None for a side that is no half
 
@@ -39,7 +38,7 @@ class Halves(NamedTuple):
 
     text: str
     mates: tuple[tuple[int, int], ...]
-    numbers: dict[str, int]  # of each side as it is written
+    numbers: dict[str, int]  # number of each side, by its written form
     note: str
 
 
@@ -52,17 +51,18 @@ class _Group(NamedTuple):
 
 
 def find_halves(text: str, mates: bool | None) -> Halves | None:
-    """The text in numbers if its sides are halves; None for another text.
+    """Return the text with a number for each side if the sides look like halves; None for another text.
 
-    Sides have mates unless more of them lack their other half than have it; ``mates`` says it instead. Raises
-    InputError for six or three such sides, for signs of few numbers, and if ``mates`` is True and no side is a half.
+    Halves match each other unless more pictures lack a half than have both; ``mates`` overrides this. Raises InputError
+    for pieces of three or six sides, mixed kinds of sides, signs on few numbers, or if ``mates`` is True but no side is
+    a half.
     """
     for groups in _groups(text):
         [(kind, count)] = Counter(_kind(group.sides) for group in groups).most_common(1) or [(None, 0)]
         pieces = [group for group in groups if _kind(group.sides) == kind]
         if kind and 2 * count > len(groups) and count >= (1 if mates else _FEWEST):
             seen = Counter(side for piece in pieces for side in piece.sides)
-            names = kind == _PARTS and all(seen[side] == 1 for side in pieces[0].sides)  # of the columns
+            names = kind == _PARTS and all(seen[side] == 1 for side in pieces[0].sides)  # names of columns
             if names or is_bounded_header(pieces[0].sides, count - 1):
                 del pieces[0]
             others = (group for group in groups if group.start > pieces[0].start and text[group.start - 1] not in "[({")
@@ -78,7 +78,7 @@ def find_halves(text: str, mates: bool | None) -> Halves | None:
 
 
 def _groups(text: str) -> Iterator[list[_Group]]:
-    """The pieces as quoted words, as lists in brackets, and as lines, if most lines are one of four sides."""
+    """Yield the pieces found as quoted words, then in brackets, then on lines if most lines hold a piece."""
     yield [_Group(*found.span(), list(found[2])) for found in _QUOTED_WORD.finditer(text)]
     yield [
         _Group(*found.span(1), [side.strip("\"'") for side in re.findall(_ENTRY, found[1])])
@@ -111,19 +111,19 @@ def _groups(text: str) -> Iterator[list[_Group]]:
 
 
 def _is_half(side: str) -> bool:
-    """Whether a side has a sign, or two parts, not both of them numbers."""
+    """Check whether a side has a sign, or has two parts that are not both numbers."""
     parts = _PARTS.fullmatch(side)
     return side[0] in "+-" or (parts is not None and not (parts[1].isdecimal() and parts[2].isdecimal()))
 
 
 def _kind(sides: Sequence[str]) -> re.Pattern[str] | None:
-    """The pattern of the sides of a piece that may be halves."""
+    """Return the pattern that the sides of a piece have if they may be halves, else None."""
     kind = next((pattern for pattern in (_NUMBER, _LETTER) if all(map(pattern.fullmatch, sides))), None)
     return kind or (_PARTS if sum(map(_is_half, sides)) > 1 else None)
 
 
 def _split(kind: re.Pattern[str], sides: Sequence[str], mates: bool | None) -> _Split | None:
-    """The sides in picture and half; None for numbers without a sign and letters of one case."""
+    """Return the picture and half of each side; None for numbers without a sign and letters of one case."""
     if kind is _NUMBER:
         value = {side: int(side) for side in sides}
         signed = any(side[0] in "+-" and value[side] for side in sides)
@@ -142,7 +142,7 @@ def _split(kind: re.Pattern[str], sides: Sequence[str], mates: bool | None) -> _
 
 
 def _in_numbers(text: str, pieces: Sequence[_Group], split: _Split, mates: bool | None) -> Halves:
-    """Number the sides that are no halves first, 0 and _ before others, then the two halves of each picture."""
+    """Replace sides by numbers: first the sides that are no halves, 0 and _ before others, then pairs of halves."""
     halves = sorted({half for half in split.values() if half})
     pictures, values = Counter(picture for picture, _ in halves), sorted({value for _, value in halves})
     alone = sorted(side for side, half in split.items() if half and pictures[half[0]] == 1)

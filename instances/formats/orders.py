@@ -1,4 +1,4 @@
-"""The order in which a file has the sides of its pieces: ``udlr`` is up, down, left, right.
+"""The order in which a file lists the sides of its pieces: ``udlr`` is up, down, left, right.
 
 Rotating every piece by the same amount changes nothing, so the 24 orders fall into six classes: three choices of which
 columns are opposite sides, each with its mirror image. The pieces show which columns are opposite. They cannot show the
@@ -25,12 +25,12 @@ _NAMES = {"u": "up", "r": "right", "d": "down", "l": "left"}
 
 
 def in_words(order: str) -> str:
-    """'up right down left' for 'urdl'."""
+    """Return the sides of an order in words, 'up right down left' for 'urdl'."""
     return " ".join(_NAMES[letter] for letter in order)
 
 
 def checked_order(option: str, format: str) -> str:
-    """A side order in lower case. Raises InputError unless ``option`` names each side once."""
+    """Return a side order in lower case. Raises InputError unless ``option`` names each side once."""
     order = option.lower()
     if sorted(order) != sorted(CLOCKWISE):
         raise InputError(f"side order {quoted(option)}; expected the letters u r d l, each once, as in {format}:udlr")
@@ -38,12 +38,12 @@ def checked_order(option: str, format: str) -> str:
 
 
 def in_order(quads: Quads, order: str) -> list[list[int]]:
-    """Columns in a side order from pieces as up, right, down, left."""
+    """Convert pieces from up, right, down, left to columns in a side order."""
     return [[quad[CLOCKWISE.index(letter)] for letter in order] for quad in quads]
 
 
 def clockwise(columns: Quads, order: str) -> list[list[int]]:
-    """Pieces as up, right, down, left from columns in a side order."""
+    """Convert pieces from columns in a side order to up, right, down, left."""
     positions = [order.index(letter) for letter in CLOCKWISE]
     return [[quad[position] for position in positions] for quad in columns]
 
@@ -54,11 +54,11 @@ def clockwise(columns: Quads, order: str) -> list[list[int]]:
 def order_of_pieces(
     columns: Quads, option: str | None, format: str, written: str | None = None, *, strip: bool = False
 ) -> tuple[str, list[str]]:
-    """The side order of a format that has any, and notes: as ``option`` says, as is ``written`` in the file, or found.
+    """Return the side order of a list of pieces, and notes: ``option``, else ``written`` in the file, else detected.
 
-    The order in the file is not taken if counting refutes it and not every other; a ``strip`` has no corners to count.
-    What is found is one of `ORDERS`, up to a rotation of all pieces and a reflection. Raises InputError if ``option``
-    is no order, no order is possible, or several are.
+    A written order is dropped if it fails a counting test that another order passes, except for a ``strip``, which has
+    no corners to count. A detected order is one of `ORDERS`, correct up to a rotation of all pieces and a reflection.
+    Raises InputError if ``option`` is no order, no order is possible, or several are.
     """
     if option is not None:
         order = checked_order(option, format)
@@ -80,12 +80,12 @@ def order_of_pieces(
 
 
 def _tests(columns: Quads, order: str) -> tuple[bool, bool, bool]:
-    """What counting says of pieces whose columns are in a side order: three tests.
+    """Return the results of three counting tests of a side order.
 
     The two zeros of a corner piece are adjacent. Along the rim of a solved board every colour leaves one piece as often
     as it enters the next. In puzzles like Eternity II the colours along the rim appear nowhere else.
     """
-    quads = list(map(canonical, clockwise(columns, order)))  # grey first: 0 a b c, 0 0 a b
+    quads = list(map(canonical, clockwise(columns, order)))  # grey comes first: 0 a b c, 0 0 a b
     inner, edges, two = ([quad for quad in quads if quad.count(GREY) == greys] for greys in range(3))
     corners = [quad for quad in two if quad[1] == GREY]
     enter = [quad[3] for quad in edges + corners]  # colours where a clockwise walk along the rim enters a piece
@@ -95,7 +95,7 @@ def _tests(columns: Quads, order: str) -> tuple[bool, bool, bool]:
 
 
 def possible(columns: Quads, tests: int = 2) -> list[str]:
-    """The `ORDERS` that pass each of the first so many `_tests` in turn, if any passes it."""
+    """Return the `ORDERS` that pass the first ``tests`` of `_tests`; a test that all orders left fail is skipped."""
     passed, orders = {order: _tests(columns, order) for order in ORDERS}, list(ORDERS)
     for test in range(tests):
         orders = [order for order in orders if passed[order][test]] or orders
@@ -106,11 +106,11 @@ def possible(columns: Quads, tests: int = 2) -> list[str]:
 
 
 def order_without_turns(columns: Quads, usual: str, shape: tuple[int, int]) -> tuple[str, str]:
-    """The side order of pieces without frame and turns, and a note.
+    """Return the side order of pieces without frame and turns, and a note.
 
-    A colour is as often on the left sides as on the right, but for those on the rim: one for each row; so are upper and
-    lower sides, but for one a column. Raises InputError if no order leaves so few sides alone, or several do and not
-    the usual one.
+    On a solved board each right side meets a left side of its colour, and each upper side a lower one, except on the
+    rim. So at most as many right sides as rows, and upper sides as columns, lack a partner. Raises InputError if no
+    order satisfies this, or several orders do and the usual one does not.
     """
     across = str.maketrans("urdl", "ldru")
     fitting = []
@@ -133,6 +133,6 @@ def order_without_turns(columns: Quads, usual: str, shape: tuple[int, int]) -> t
 
 
 def _opposite(order: str, shape: tuple[int, int]) -> tuple[frozenset[int], ...]:
-    """Which columns are upper and lower, and which left and right; of a square, in any order."""
+    """Return the columns of upper and lower sides, and those of left and right sides; for a square, sorted."""
     pairs = [frozenset(order.index(letter) for letter in letters) for letters in ("ud", "lr")]
     return tuple(sorted(pairs, key=sorted) if shape[0] == shape[1] else pairs)

@@ -1,20 +1,20 @@
-"""JSON of this program: ``json`` for puzzles, ``best`` for ``best.json``, the result file of the optimizer; links.
+"""JSON of this program: the formats ``json`` (puzzles) and ``best`` (``best.json``, the optimizer's result), and links.
 
 A puzzle has ``"schema": 1, "name", "width", "height", "pieces": [[up, right, down, left], ...]`` and ``"clues": [[cell,
-piece, rotation], ...]``; all numbers count from 0, as inside the program. Six more fields are written where they are
-not the usual ones: ``"holes": [cell, ...]``, whose blanks are not among the pieces, ``"framed": false``, ``"turns":
-false``, ``"mates": [[colour, colour], ...]``, ``"rim": colour`` and ``"copies": [number, ...]``, a number for each
-piece, 0 for any number. See `lns.instances.puzzle.Puzzle`. Width, height and pieces suffice.
+piece, rotation], ...]``; all numbers count from 0, as inside the program. Six more fields are written if they differ
+from the default: ``"holes": [cell, ...]`` (no blanks are listed for them), ``"framed": false``, ``"turns": false``,
+``"mates": [[colour, colour], ...]``, ``"rim": colour`` and ``"copies": [number, ...]`` (uses of each piece, 0 for any
+number). See `lns.instances.puzzle.Puzzle`. Only width, height and pieces are required.
 
 A ``best.json`` is a board with its score, instance and viewer URL. ``placements`` has [piece, rotation] for each cell,
 row by row; pieces count from 0 in file order, rotations are clockwise quarter turns, null is an empty cell or a hole.
-``url`` is empty if a viewer URL has no letter for some colour. ``set_sha256`` is the key of the pieces in any
-numbering, and ``numbering`` has the number of each piece in the set and its turns (`lns.instances.piece_set`); it is
-empty if the set has no order of its own. Older files have neither.
+``url`` is empty if a viewer URL has no letter for some colour. ``set_sha256`` is a hash of the set of pieces in any
+numbering. ``numbering`` has [number in the set, turns] for each piece (`lns.instances.piece_set`); it is empty if the
+set has no unique order. Older files lack both fields.
 
-A link to the page Board of ``lns web`` is ``http://HOST:PORT/board#lns=LETTERS``. The letters, which the page writes,
-are base64 for URLs, without padding, of raw deflate (RFC 1951) of a JSON object: ``puzzle`` as in the format ``json``,
-``board`` with the oriented piece on each cell or -1, and ``pinned``, a list of cells.
+A link to the page Board of ``lns web`` is ``http://HOST:PORT/board#lns=LETTERS``. The page makes LETTERS from a JSON
+object by raw deflate (RFC 1951), then URL-safe base64 without padding. The object has ``puzzle`` as in the format
+``json``, ``board`` with the oriented piece on each cell or -1, and ``pinned``, a list of cells.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _shape(fields: JsonFields) -> tuple[int, int]:
 
 
 def puzzle_in(fields: JsonFields, name: str) -> Puzzle:
-    """The puzzle in an object; ``name`` is for one that has none. Raises InputError if it is none."""
+    """Return the puzzle in a JSON object; ``name`` is for a puzzle without a name. Raises InputError for other JSON."""
     fields.integer("schema", 1, 1, default=1)
     width, height = _shape(fields)
     last = width * height - 1
@@ -87,10 +87,10 @@ def _write_puzzle(target: Target) -> str:
 def best_json(
     puzzle: Puzzle, board: Board, *, instance: str, seed: int, elapsed_s: float, score: int | None = None
 ) -> dict[str, Any]:
-    """The content of a ``best.json``; the score of the board is counted here, unless a verified one is given.
+    """Return the content of a ``best.json``; the score of the board is counted unless a verified ``score`` is given.
 
-    ``instance`` is the path or shipped name of the puzzle, ``seed`` that of the search, ``elapsed_s`` the seconds from
-    its start to this board.
+    ``instance`` is the path or shipped name of the puzzle, ``seed`` the seed of the search, ``elapsed_s`` the seconds
+    from the start of the search to this board.
     """
     return {
         "schema": 1,
@@ -110,7 +110,7 @@ def best_json(
 
 
 class _Best(NamedTuple):
-    """The fields of a ``best.json`` that say which board it is."""
+    """The fields of a ``best.json`` that identify its board and puzzle."""
 
     instance: str
     sha256: str
@@ -127,7 +127,7 @@ def _parse(fields: JsonFields) -> _Best:
     if url and not holds_url(url):
         raise InputError(f"'url': {describe_found(url)}; expected a viewer URL with board_edges, or an empty text")
     width, height = _shape(fields)
-    bounds = [(0, MAX_CELLS - 1), (0, 3)]  # pieces with copies may be more than the cells
+    bounds = [(0, MAX_CELLS - 1), (0, 3)]  # with copies there may be more pieces than cells
     pairs = [
         None if entry is None else bounded_row(entry, bounds, f"cell {cell} of 'placements'", "piece, rotation")
         for cell, entry in enumerate(fields.array("placements", width * height))
@@ -137,7 +137,7 @@ def _parse(fields: JsonFields) -> _Best:
 
 
 def _read_best(source: Source) -> Document:
-    """Read the board. Its puzzle is the one given, else the instance that the file names, else that of its URL."""
+    """Read the board. Its puzzle is that of ``source``, else the instance named in the file, else that of its URL."""
     fields = JsonFields(json_object(source.text))
     best, notes = _parse(fields), list[str]()
     instance, puzzle, board = best.instance, source.puzzle, best.board
@@ -165,17 +165,17 @@ def _read_best(source: Source) -> Document:
 
 
 def _board_of(best: _Best, puzzle: Puzzle, source: Source, notes: list[str]) -> Board:
-    """The board as one of ``puzzle``: as it is numbered if the hash is that of the file, else as the url shows it.
+    """Return the board in the numbering of ``puzzle``: as it is if the hash agrees, else from the url of the file.
 
-    Raises InputError unless ``puzzle`` has the pieces of the file and they lie legally, whatever the clues.
+    Raises InputError for another shape, or if neither the hash agrees nor the url shows a legal board (clues aside).
     """
     best.board.check_shape(puzzle)
     if puzzle.sha256 == best.sha256:
         return best.board
     if best.url and best.set_sha256 in ("", set_sha256(puzzle)):
-        viewer.parse(best.url, puzzle, [])  # tells what is wrong with the url itself
+        viewer.parse(best.url, puzzle, [])  # raises InputError for a malformed url
         bare = puzzle.with_clues([])
-        with suppress(InputError):  # the url shows no pieces of the puzzle
+        with suppress(InputError):  # if the url shows other pieces than those of the puzzle
             board = viewer.read(Source(best.url, bare, source.name, source.find_puzzle)).board
             if board is not None and not verify(bare, board).violations:
                 notes.append(f"made for {quoted(best.instance)}, in the numbering of {puzzle.name}")
@@ -185,10 +185,10 @@ def _board_of(best: _Best, puzzle: Puzzle, source: Source, notes: list[str]) -> 
 
 
 def _find_instance(best: _Best, source: Source, notes: list[str]) -> tuple[str, Puzzle] | None:
-    """The place and puzzle of the instance that the file names, if its hash is the one in the file; else None.
+    """Return the path or name, and the puzzle, of the instance that the file names if its hash agrees; else None.
 
-    The puzzle may have its own clues there, none, or official ones. It is searched in the folder of the file, where a
-    run directory has a copy, then in the working directory, or else among the shipped instances.
+    The hash may be of the puzzle with its own clues, none, the official ones or the starter clue. The instance is
+    sought in the folder of the file, as is a run's copy of it, then from the working directory, then by shipped name.
     """
     places = [best.instance] if best.instance else []
     if source.folder is not None:
@@ -198,7 +198,7 @@ def _find_instance(best: _Best, source: Source, notes: list[str]) -> tuple[str, 
             puzzle = source.find_puzzle(place)
         except (InputError, OSError):
             continue
-        for clues in (puzzle.clues, *named_clues(puzzle).values()):  # as --clues may have said
+        for clues in (puzzle.clues, *named_clues(puzzle).values()):  # --clues may have chosen them
             if (chosen := puzzle.with_clues(clues)).sha256 == best.sha256:
                 return place, chosen
         notes.append(f"{quoted(place, 200)} is another puzzle (sha256 {puzzle.sha256[:12]}…, not {best.sha256[:12]}…)")
@@ -206,16 +206,16 @@ def _find_instance(best: _Best, source: Source, notes: list[str]) -> tuple[str, 
 
 
 def _from_url(best: _Best, source: Source) -> Document:
-    """The puzzle and board that the url defines; none if the puzzle has rules that a url cannot say."""
-    viewer.parse(best.url, None, [])  # tells what is wrong with the url itself
-    with suppress(InputError):  # pieces that need a frame
+    """Return the puzzle and board that the url defines; neither if the puzzle has rules that a url cannot state."""
+    viewer.parse(best.url, None, [])  # raises InputError for a malformed url
+    with suppress(InputError):  # if the pieces fit no board with a frame
         shown = viewer.read(Source(best.url, None, source.name, source.find_puzzle))
         if shown.puzzle is None or best.set_sha256 in ("", set_sha256(shown.puzzle)):
             return shown
     return Document(BEST.name, None, None, ("the url alone, without the rules of the puzzle, holds no pieces",))
 
 
-# A viewer URL in some field makes no puzzle; nor does it stand for the placements that a ``best.json`` may have lost.
+# JSON with a viewer URL and no pieces is read as a URL; but a ``best.json`` without its placements is an error.
 JSON = Format(
     "json", "puzzle", "JSON for puzzles: any shape, clues, rules, name",
     lambda source: Document("json", puzzle_in(JsonFields(json_object(source.text)), source.name), None), _write_puzzle,
@@ -232,7 +232,7 @@ BEST = Format(
 
 # -- links to the page Board -------------------------------------------------------------------------------------------
 
-_MOST_BYTES = 2_000_000  # of JSON, as on the page
+_MOST_BYTES = 2_000_000  # of the JSON in a link; the page has the same limit
 _LETTERS = re.compile(r"#lns=([\w-]*)")
 
 
@@ -256,7 +256,7 @@ def read_link(source: Source) -> Document:
 
 
 def read_puzzle(fields: JsonFields, name: str = "puzzle") -> Puzzle:
-    """The puzzle in a field. Raises InputError if it is none."""
+    """Return the puzzle in a field. Raises InputError if the field holds no puzzle."""
     value = fields.get(name)
     if not isinstance(value, dict):
         raise InputError(f"'{name}': {describe_found(value)}; expected a puzzle as an object")
@@ -264,13 +264,13 @@ def read_puzzle(fields: JsonFields, name: str = "puzzle") -> Puzzle:
 
 
 def read_board(fields: JsonFields, puzzle: Puzzle) -> Board:
-    """The board of ``puzzle`` in the field ``board``. Raises InputError if it is none."""
+    """Return the board of ``puzzle`` in the field ``board``. Raises InputError if the field holds no such board."""
     placements = fields.integers("board", EMPTY, puzzle.piece_count * 4 - 1)
     return Board(np.array(placements, dtype=np.int32), puzzle.width, puzzle.height).with_blanks(puzzle)
 
 
 def read_cells(fields: JsonFields, puzzle: Puzzle, name: str = "cells") -> list[int]:
-    """A list of different cells in a field. Raises InputError if it is none."""
+    """Return the cells in a field, sorted, each once. Raises InputError if the field is no list of cells."""
     cells = fields.integers(name, 0, puzzle.cells - 1)
     if len(cells) > MAX_CELLS:
         raise InputError(f"'{name}' has {len(cells)} entries; expected at most {MAX_CELLS}")

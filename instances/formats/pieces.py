@@ -1,10 +1,10 @@
 """Piece lists in any dialect: numbers or letters, with or without size, id and type columns, comments, JSON, INI.
 
-What the file does not say is found by evidence: the colour of the rim by the counts of rim sides, the order of the
-sides by the corners, the shape by the number of rim pieces. Everything found is said in a note, and an option names it
-instead: ``pieces:nesw`` or ``pieces:udlr`` an order of the sides, ``6x12`` a width and height, ``border=2`` the colour
-of the rim, ``unframed`` and ``tetravex`` the rules, ``rim=B`` a colour that the rim has and pieces may have inside too,
-``mates`` and ``equal`` whether sides that look like halves are (`lns.instances.formats.halves`); several with commas.
+What the file does not say is inferred: the colour of the rim and the shape from the number of rim pieces, the order of
+the sides from the corners. Notes report it, and an option states it instead: ``pieces:nesw`` or ``pieces:udlr`` the
+order of the sides, ``6x12`` width and height, ``border=2`` the colour of the rim, ``unframed`` or ``tetravex`` the
+rules, ``rim=B`` the colour of a rim that pieces may have inside too, ``mates`` or ``equal`` whether sides that look
+like halves match as halves (`lns.instances.formats.halves`) or as equal colours. Commas separate several options.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _RULE = (
 )
 _RULES = re.compile(rf"sides up right down left, ((?:{_RULE})(?:, (?:{_RULE}))*)$")
 _SIDES = re.compile(r"sides ((?:up|right|down|left)(?: (?:up|right|down|left)){3})\b")
-_SHORTEST_RIM = 8  # sides, of the smallest board with corners
-_SHOWN = 5  # missing ids that a sentence names
+_SHORTEST_RIM = 8  # rim sides of 2 x 2, the smallest board with corners
+_SHOWN = 5  # most missing ids that a message names
 _MOST_COLOURS = 4000
 _BY_NAME = "--puzzle-format pieces:"
-_OPTIONS: dict[str, Callable[[re.Match[str]], dict[str, Any]]] = {  # what a part of an option says, by its pattern
+_OPTIONS: dict[str, Callable[[re.Match[str]], dict[str, Any]]] = {  # fields of `_Options`, by pattern
     "([0-9]{1,4})x([0-9]{1,4})": lambda part: {"shape": (int(part[1]), int(part[2]))},
     "border=([0-9]{1,5})": lambda part: {"border": int(part[1])},
     "rim=(.+)": lambda part: {"rim": part[1], "framed": False},
@@ -50,14 +50,14 @@ _Shape = tuple[int, int]
 
 
 class _Options(NamedTuple):
-    """What the name of the format says after its colon."""
+    """The options after the colon of the format's name."""
 
     order: str | None = None
     shape: _Shape | None = None
     border: int | None = None
     framed: bool = True
     turns: bool = True
-    rim: str | None = None  # as the file writes it
+    rim: str | None = None  # colour of the rim of a puzzle without frame, as written in the file
     mates: bool | None = None
 
 
@@ -79,7 +79,7 @@ def read(source: Source) -> Document:
     if listed.shape and options.shape is None:
         shape = listed.shape[0], listed.shape[1] // (2 if listed.rules else 1)
         blocks = [replace(block, shape=shape) for block in blocks]
-    found = []  # the puzzle of the one block, the board of the other
+    found = []  # readings of one block as the puzzle and the other as its board
     for pieces, laid in (blocks, blocks[::-1]):
         puzzle, order = _puzzle(pieces, options, source.name, notes := [])
         readings = in_place(replace(laid, width=puzzle.width, orders=[order]), puzzle, source.name)
@@ -92,7 +92,7 @@ def read(source: Source) -> Document:
 
 
 def _parse_options(option: str | None) -> _Options:
-    """The parts of an option such as ``udlr,6x12,border=2``. Raises InputError for an unknown one."""
+    """Parse an option such as ``udlr,6x12,border=2``. Raises InputError for an unknown part."""
     options = _Options()
     for part in filter(None, (option or "").split(",")):
         found = ((say, re.fullmatch(pattern, part, re.I)) for pattern, say in _OPTIONS.items())
@@ -109,7 +109,7 @@ def _parse_options(option: str | None) -> _Options:
 
 
 def _in_rows(rows: Sequence[Row]) -> Listed:
-    """Rows of as many columns each: four sides, perhaps after an id, a type or a label; others say what they are."""
+    """Return the pieces in rows of equal width (four sides, perhaps after id and type), and what other rows state."""
     data = {row: columns for row in rows if (columns := _columns(row)) is not None}
     if not data:
         shapes.refuse_other_sides([(row.line, row.numbers) for row in rows if row.only_numbers])
@@ -151,7 +151,7 @@ def _in_rows(rows: Sequence[Row]) -> Listed:
 
 
 def _columns(row: Row) -> list[int] | None:
-    """The columns of a row that may be a piece: four sides, after an id, or after an id and a type."""
+    """Return the columns of a row that may be a piece: four sides, perhaps after an id and a type; else None."""
     tokens = row.tokens
     if len(tokens) in (1, 2) and len(row.numbers) == len(tokens) - 1 and re.fullmatch("[A-Za-z_]{4}", tokens[-1]):
         tokens = (*tokens[:-1], *tokens[-1])
@@ -171,7 +171,7 @@ def _columns(row: Row) -> list[int] | None:
 
 
 def _take_names(listed: Listed, before: Sequence[Row], columns: int) -> set[tuple[str, ...]]:
-    """Take the names of the columns and the sizes by name from the rows before the pieces; what the used rows have."""
+    """Take names of columns and named sizes from the rows before the pieces. Return the tokens of the rows used."""
     used = set()
     names = next((row.tokens for row in before if not row.numbers and len(row.tokens) >= 4), ())
     if len(names) == columns and (order := _order_of(name[:1] for name in names[-4:])):
@@ -186,13 +186,13 @@ def _take_names(listed: Listed, before: Sequence[Row], columns: int) -> set[tupl
 
 
 def _order_of(letters: Iterable[str]) -> str | None:
-    """The side order that letters name, each side once, such as udlr, nesw or tblr; else None."""
+    """Return the side order that letters name, each side once, such as udlr, nesw or tblr; else None."""
     order = "".join(shapes.SIDE_OF_LETTER.get(letter.lower(), "?") for letter in letters)
     return order if sorted(order) == sorted(CLOCKWISE) else None
 
 
 def _take_said(listed: Listed, row: Row) -> bool:
-    """Take what a row and the comment on it say of rules, sides, size and count; whether the row says size or count."""
+    """Take rules, side order, size and count from a row and its comment; return whether the row has size or count."""
     if rules := _RULES.search(row.comment):
         listed.rules, listed.framed = rules[1], shapes.NO_FRAME not in rules[1]
     if sides := _SIDES.search(row.comment):
@@ -206,7 +206,7 @@ def _take_said(listed: Listed, row: Row) -> bool:
 
 
 def _take_ids(listed: Listed, pieces: Mapping[Row, list[int]]) -> None:
-    """Put the pieces in the order of their ids, the first column; a second one is their type."""
+    """Sort the pieces by id, their first column, and check the type in a second column, if any."""
     ids, typed = [columns[0] for columns in pieces.values()], len(next(iter(pieces.values()))) == 6
     odd = _odd_types([columns[1:] for columns in pieces.values()]) if typed else []
     if typed and (len(set(ids)) < len(ids) or 4 * len(odd) > len(ids)):
@@ -232,11 +232,11 @@ def _take_ids(listed: Listed, pieces: Mapping[Row, list[int]]) -> None:
 
 
 def _odd_types(rows: Sequence[list[int]]) -> list[int]:
-    """The rows whose first column is not what those say that have as many sides of the rim, whatever its colour."""
+    """Return the rows whose type (column 1) is unusual for their number of rim sides; the rim colour leaves fewest."""
     found = []
     for colour in {colour for row in rows for colour in row[1:]}:
         kinds = [(min(2, row[1:].count(colour)), row[0]) for row in rows]
-        usual = dict(sorted(Counter(kinds), key=kinds.count))  # of each number of sides
+        usual = dict(sorted(Counter(kinds), key=kinds.count))  # the commonest type by number of rim sides
         odd = [at for at, (sides, kind) in enumerate(kinds) if usual[sides] != kind]
         if sum(row[1:].count(colour) for row in rows) >= _SHORTEST_RIM:
             found.append(odd if len({*usual.values()}) == len(usual) else list(range(len(rows))))
@@ -247,7 +247,7 @@ def _odd_types(rows: Sequence[list[int]]) -> list[int]:
 
 
 def _puzzle(listed: Listed, options: _Options, name: str, notes: list[str]) -> tuple[Puzzle, str]:
-    """The puzzle and the order of its sides."""
+    """Return the puzzle of a list, and the side order of the list."""
     count = len(listed.quads)
     if count > MAX_CELLS:
         raise InputError(f"{count} pieces; expected at most {MAX_CELLS}", line=listed.last)
@@ -272,7 +272,7 @@ def _puzzle(listed: Listed, options: _Options, name: str, notes: list[str]) -> t
 
 
 def _without_frame(listed: Listed, options: _Options, name: str, notes: list[str]) -> tuple[Puzzle, str]:
-    """The puzzle and the order of its sides, where 0 is a colour as any other."""
+    """Return a puzzle without frame, in which 0 is a colour like any other, and the side order of the list."""
     turns, count, shape = options.turns and shapes.NO_TURNS not in listed.rules, len(listed.quads), listed.shape
     if shape is None:
         side = math.isqrt(count)
@@ -297,7 +297,7 @@ def _without_frame(listed: Listed, options: _Options, name: str, notes: list[str
 
 
 def _rim(listed: Listed, options: _Options) -> int:
-    """The colour of the rim of a puzzle without frame, by the option or the rules in the file; 0 if it may be any."""
+    """Return the rim colour of a puzzle without frame from the option or the file; 0 if the rim may have any colour."""
     said = re.search("rim ([0-9]+)", listed.rules)
     written = options.rim or (said[1] if said else None)
     if written is None:
@@ -309,13 +309,13 @@ def _rim(listed: Listed, options: _Options) -> int:
 
 
 def _pictures(listed: Listed) -> list[list[int]]:
-    """The pieces with one number for both halves of each picture, so that sides which may match are equal."""
+    """Return the pieces with one number for both halves of each picture, so that sides which match are equal."""
     picture = {other: one for one, other in listed.mates}
     return [[picture.get(colour, colour) for colour in quad] for quad in listed.quads]
 
 
 def _with_frame(listed: Listed, options: _Options, name: str, notes: list[str]) -> tuple[Puzzle, str]:
-    """The puzzle and the order of its sides, with the colour of the rim as 0."""
+    """Return a puzzle with a frame, whose rim colour is renumbered to 0, and the side order of the list."""
     border, (width, height) = _border(listed, options)
     if border != GREY:
         notes.append(f"colour {border} is the rim, by its count: it changes places with 0")
@@ -341,7 +341,7 @@ def _with_frame(listed: Listed, options: _Options, name: str, notes: list[str]) 
 
 
 def _with_placed(puzzle: Puzzle, placed: Sequence[tuple[int, int, list[int]]], order: str) -> Puzzle:
-    """The puzzle with the placed tiles as clues; a tile placed twice on one cell is one clue."""
+    """Return the puzzle with the placed tiles as clues; a tile placed twice on one cell is one clue."""
     quads: list[Quad | None] = [None] * puzzle.cells
     for row, column, tile in placed:
         if row >= puzzle.height or column >= puzzle.width or len(tile) != 4:
@@ -355,7 +355,7 @@ def _with_placed(puzzle: Puzzle, placed: Sequence[tuple[int, int, list[int]]], o
 
 
 def _shape(listed: Listed, options: _Options, notes: list[str]) -> _Shape | None:
-    """Width and height as named, else as stated in the file, else None. Raises InputError if pieces are missing."""
+    """Return width and height from the option, else the file, else None. Raises InputError if pieces are missing."""
     count, colours = len(listed.quads), {colour for quad in listed.quads for colour in quad}
     stated: _Shape | None = options.shape or listed.shape
     if (0,) in listed.header:
@@ -383,14 +383,14 @@ def _shape(listed: Listed, options: _Options, notes: list[str]) -> _Shape | None
     if expected is not None and count != expected:
         corners = sum(quad.count(0) >= 2 for quad in listed.quads)
         short = f"; {corners} corner pieces" if corners < 4 else ""
-        kind = InputError if listed.count is None else NearError  # a count with its name is no header of another format
+        kind = InputError if listed.count is None else NearError  # a stated count shows that the text lists pieces
         said = f"{count} of {expected} pieces{listed.gaps}{short}; expected all {expected}"
         raise kind(said, line=listed.last)
     return stated
 
 
 def _border(listed: Listed, options: _Options) -> tuple[int, _Shape]:
-    """The colour of the rim and the shape, by the number of pieces with one and two sides of it."""
+    """Return the rim colour and the shape that fit the numbers of pieces with one and two rim sides."""
     quads, count, shape = listed.quads, len(listed.quads), listed.shape
     used = sorted({colour for quad in quads for colour in quad} - {side for pair in listed.mates for side in pair})
     shapes = [shape] if shape else [(w, count // w) for w in range(1, count + 1) if not count % w and w * w >= count]
@@ -416,7 +416,7 @@ def _border(listed: Listed, options: _Options) -> tuple[int, _Shape]:
 
 
 def write(target: Target) -> str:
-    """Ids from 1, then up right down left, under a comment with the size."""
+    """Return a line for each piece, its id from 1 and its sides, after a comment with size, side order and rules."""
     puzzle = target.puzzle
     options = _parse_options(target.option)
     order = options.order or CLOCKWISE

@@ -1,8 +1,8 @@
-"""Texts taken apart: strictly line by line, as rows with any separators, and as shapes that are no plain rows.
+"""Parsers of text layouts: strict lines, rows with any separators, and special layouts.
 
-Those are groups of marks, words of digits, pictures, and the JSON of other programs.
+Special layouts are groups in brackets, words, pictures, and the JSON of other programs.
 
-No line vanishes: a reader uses a line, names it as left out (`left_out`), or refuses it.
+No line is dropped silently: a reader uses a line, reports it in a note (`left_out`), or raises an error.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ MAX_SIDE = 64  # of a square board: 64 * 64 = MAX_CELLS
 MAX_NUMBER = 65_535
 MAX_LINES = 20_000  # blank lines included
 _TOKEN = re.compile(r"[0-9]{1,18}|[A-Za-z_]+|[^\W\d_]+")
-_COMMENT = re.compile(r"\s*(?:c(?:\s|$)(?!\s*\w\s+\w\s+\w\s*$)|[;%])")  # `c b a d` may be a piece
+_COMMENT = re.compile(r"\s*(?:c(?:\s|$)(?!\s*\w\s+\w\s+\w\s*$)|[;%])")  # `c text`, but not `c b a d`: a piece
 _ASSIGNED = re.compile(r"[A-Za-z_][\w\s:\[\]]{0,80}=\s*(?=[\[{(])")  # `Tiles = [`, `const tiles: number[][] = [`
 _BRACKET = re.compile(r"[\[({|]")
 _EMPTY_FIELD = re.compile(r"(?<=,)(?=,)|^(?=,)|(?<=,)\s*$")
 _SIGNED = re.compile(r"(?:^|[\s,;|(\[{=])[-+][0-9]")
 _ORNAMENT = re.compile(r"[\s\[\](){}|,;]*|[-=_*+|/\\~:<>\s]{3,}")  # brackets and separators, or a ruled line
 BRACKETED = re.compile(r"[\[({]((?:\s{0,9}[0-9]{1,6}\s{0,9}[,;\s]){3}\s{0,9}[0-9]{1,6})\s{0,9},?\s{0,9}[\])}]")
-WORD_ORDER = "ulrd"  # of the sides in a word of Tetravex, unless counting refutes it
+WORD_ORDER = "ulrd"  # side order in a word of Tetravex, unless counting refutes it
 _WORD = re.compile(r"@?[0-9]{4}@?")
 _QUAD = re.compile(r"(?<![\w])[A-Za-z_]{4}(?![\w])")
 _OTHER_SIDES = {3: "triangular", 6: "hexagonal"}
@@ -59,14 +59,14 @@ def _numbered_lines(text: str) -> list[tuple[int, str]]:
 
 
 class Lines:
-    """The lines of a text that are not blank, taken one after the other.
+    """The nonblank lines of a text, which methods take one after the other.
 
     Line numbers count from 1 and include blank lines. Every method raises InputError if the text is not as expected.
     """
 
     def __init__(self, text: str) -> None:
         rows = _numbered_lines(text)
-        self._rows = [(number, row.strip()) for number, row in rows if row.strip()][::-1]  # the next is the last
+        self._rows = [(number, row.strip()) for number, row in rows if row.strip()][::-1]  # in reverse order
         self.last = max(1, len(rows) - (not rows[-1][1]))
 
     def __len__(self) -> int:
@@ -74,13 +74,13 @@ class Lines:
         return len(self._rows)
 
     def take(self, expected: str) -> tuple[int, str]:
-        """(number, text) of the next line; ``expected`` says what is missing if there is none."""
+        """Take the next line as (number, text); without a next line, the error says that ``expected`` is missing."""
         if not self._rows:
             raise InputError(f"the file ends here; expected {expected}", line=self.last)
         return self._rows.pop()
 
     def numbers(self, bounds: Sequence[tuple[int, int]], what: str) -> tuple[int, list[int]]:
-        """Take a line, called ``what`` in messages, of an integer within each of ``bounds``: its number, and they."""
+        """Take a line with an integer within each of ``bounds``, called ``what`` in errors; return number, integers."""
         numbers = f"number{'s' * (len(bounds) > 1)}"
         line, row = self.take(f"{what} ({len(bounds)} {numbers})")
         tokens = row.split()
@@ -90,13 +90,13 @@ class Lines:
         return line, [parse_integer(token, *bound, what, line) for token, bound in zip(tokens, bounds, strict=True)]
 
     def end(self, after: str) -> None:
-        """Check that every line has been taken; ``after`` says what came before the next."""
+        """Check that every line has been taken; the error says that a line follows ``after``."""
         for line, row in self._rows[-1:]:
             raise InputError(f"found {quoted(row)} after {after}; expected the end of the file", line=line)
 
 
 def first_rows(text: str, count: int) -> list[str]:
-    """The first ``count`` lines that are not blank, to detect a format."""
+    """Return the first ``count`` nonblank lines, to detect a format."""
     return list(islice((row.strip() for row in text[:100_000].split("\n") if row.strip()), count))
 
 
@@ -104,13 +104,13 @@ def first_rows(text: str, count: int) -> list[str]:
 
 
 class Row(NamedTuple):
-    """A line with something on it."""
+    """A line with words, numbers, other marks or a comment."""
 
     line: int  # its number from 1
     tokens: tuple[str, ...]  # its words and numbers
     comment: str
-    numbers: tuple[int, ...]  # the numbers alone
-    text: str  # without its comment
+    numbers: tuple[int, ...]  # its tokens that are numbers
+    text: str  # the line without its comment
 
     @property
     def only_numbers(self) -> bool:
@@ -120,7 +120,7 @@ class Row(NamedTuple):
 
 @lru_cache(maxsize=2)  # several readers try the same text
 def rows_of(text: str) -> tuple[Row, ...]:
-    """The rows of a text, comments (``#``, ``//``, ``c`` at the start) apart. Raises InputError if it is too long."""
+    """Return the rows of a text. Raises InputError for a number with a sign, or if the text has too many lines."""
     rows, signed = [], 0
     for number, raw in _numbered_lines(text):
         line, comment = code_and_comment(raw)
@@ -139,7 +139,7 @@ def rows_of(text: str) -> tuple[Row, ...]:
 
 
 def code_and_comment(line: str) -> tuple[str, str]:
-    """A line, and the comment on it."""
+    """Split a line from its comment, after ``#`` or ``//``; a line that begins with c, ; or % is all comment."""
     code, mark, comment = line.partition("#")
     if not mark:
         code, _, comment = line.partition("//")
@@ -148,17 +148,17 @@ def code_and_comment(line: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=2)
 def _code(text: str) -> tuple[str, ...]:
-    """The lines of a text without comments."""
+    """Return the lines of a text without their comments."""
     return tuple(code_and_comment(line)[0] for line in text.split("\n"))
 
 
 def _says(line: str) -> bool:
-    """Whether a line has a word, a number, or marks that are no ornament."""
+    """Check whether a line has a word, a number, or marks other than brackets, separators and ruled lines."""
     return re.search(r"\w", line) is not None or not _ORNAMENT.fullmatch(line)
 
 
 def refuse_other_sides(rows: Sequence[tuple[int | None, Sequence[object]]]) -> None:
-    """Raise InputError for rows of three or six sides, with or without a number before them, unless they are few."""
+    """Raise InputError if the most common rows, at least three, have three or six sides, perhaps after an id."""
     usual = max(Counter(len(sides) for _, sides in rows).most_common(1), default=(0, 0))[0]
     body = [(line, str(sides[0])) for line, sides in rows if len(sides) == usual > 0]
     numbered = [first for _, first in body] in ([str(at + base) for at in range(len(body))] for base in (0, 1))
@@ -169,13 +169,13 @@ def refuse_other_sides(rows: Sequence[tuple[int | None, Sequence[object]]]) -> N
 
 
 def is_bounded_header(row: Sequence[int | str], count: int) -> bool:
-    """Whether a row of four is the header ``bounded signed width height`` of so many pieces."""
+    """Check whether a row of four is the header ``bounded signed width height`` of ``count`` pieces."""
     numbers = [int(entry) if str(entry).isdecimal() else -1 for entry in row]
     return {*numbers[:2]} <= {0, 1} and count > 0 and numbers[2] * numbers[3] == count
 
 
 def left_out(lines: Iterable[tuple[int, str]]) -> tuple[str, ...]:
-    """A note on lines, by number, of which nothing is used; none if there is no such line."""
+    """Return a note on unused lines, given as (number, text); an empty tuple if there are none."""
     shown = dict(sorted(lines))
     if not shown:
         return ()
@@ -191,26 +191,26 @@ def left_out(lines: Iterable[tuple[int, str]]) -> tuple[str, ...]:
 
 @dataclass
 class Listed:
-    """The sides of pieces as a text has them, in a list or laid on a board, before it is interpreted."""
+    """Pieces as a text states them, in a list or on a board, before their convention is known."""
 
     quads: list[list[int]]  # four columns of each piece, in order of the ids, or of the lines
-    where: Sequence[int] = ()  # the line of each piece, if the text has lines
+    where: Sequence[int] = ()  # the line number of each piece; empty for JSON
     notes: tuple[str, ...] = ()  # on what was recognised and what is left out
-    width: int = 0  # pieces on a line, 0 if the lines do not say
-    shape: tuple[int, int] | None = None  # columns and rows, stated by name, not only by place
+    width: int = 0  # pieces in a row of the board, 0 if unknown
+    shape: tuple[int, int] | None = None  # columns and rows, if the text states both
     header: list[tuple[int, ...]] = field(default_factory=list)  # rows of numbers before the first piece
-    order: str | None = None  # of the sides, stated by names of columns
-    usual_order: str = CLOCKWISE  # of the sides of such texts, where nothing names or refutes it
-    orders: Sequence[str] = ALL_ORDERS  # that are tried on a board
-    gaps: str = ""  # the ids that are left out, as a part of a sentence about the number of pieces
-    count: int | None = None  # of the pieces, as stated
-    placed: list[tuple[int, int, list[int]]] = field(default_factory=list)  # row, column, sides of tiles that lie
-    rules: str = ""  # "without frame", "without turns", a rim and mates, of a list of our own or of words
-    framed: bool = True  # a full board may define a puzzle with a frame
+    order: str | None = None  # side order, if the text states it
+    usual_order: str = CLOCKWISE  # side order of such texts, unless stated or refuted
+    orders: Sequence[str] = ALL_ORDERS  # side orders that are tried on a board
+    gaps: str = ""  # clause with the missing ids, for an error on the number of pieces
+    count: int | None = None  # number of pieces, if the text states it
+    placed: list[tuple[int, int, list[int]]] = field(default_factory=list)  # row, column and sides of placed tiles
+    rules: str = ""  # unusual rules in words, such as "without turns", as `pieces` writes them in its comment
+    framed: bool = True  # whether the puzzle may have a frame
     halves: bool = False  # whether the sides look like halves
-    mates: tuple[tuple[int, int], ...] = ()  # pairs of them that meet
-    names: dict[str, int] = field(default_factory=dict)  # the numbers of sides that are written as halves or letters
-    pinned: list[int] = field(default_factory=list)  # pieces that stay where they are listed
+    mates: tuple[tuple[int, int], ...] = ()  # pairs of sides that match each other
+    names: dict[str, int] = field(default_factory=dict)  # number of each side that is written as a half or a letter
+    pinned: list[int] = field(default_factory=list)  # pieces that are clues on the places where they are listed
 
     @property
     def last(self) -> int | None:
@@ -218,7 +218,7 @@ class Listed:
         return self.where[-1] if self.where else None
 
     def renumbered(self, border: int | None) -> Listed:
-        """The same with the colour of the rim as 0, which takes its number; or None: without frame, counted from 1."""
+        """Return a copy with colour ``border`` exchanged with 0; for None (no frame), every colour is raised by 1."""
 
         def number(colour: int) -> int:
             return colour + 1 if border is None else {border: GREY, GREY: border}.get(colour, colour)
@@ -232,7 +232,7 @@ class Listed:
         )
 
     def made(self, order: str, width: int, height: int, name: str, **rules: Any) -> Puzzle:
-        """The puzzle of the pieces, their sides in an order. Raises InputError with a line if there is none."""
+        """Return the puzzle of the pieces, whose sides are in ``order``. Raises InputError if they make no puzzle."""
         written = {colour: printable(name, 20) for name, colour in self.names.items()}
         names = tuple(written.get(colour, "") for colour in range(max(written, default=-1) + 1))
         quads = np.array(clockwise(self.quads, order), dtype=np.int32)
@@ -243,9 +243,9 @@ class Listed:
 
 
 def found_in(text: str, pattern: re.Pattern[str], what: str) -> tuple[list[re.Match[str]], list[int], tuple[str, ...]]:
-    """All matches of a pattern, the line of each, and a note on the lines without one.
+    """Return all matches of a pattern, the line on which each begins, and a note on unmatched text.
 
-    A match may begin on a line and end on a later one. Raises InputError for a number between the matches that is none.
+    A match may end on a later line. Raises InputError, in which ``what`` names the matches, for a number between them.
     """
     code = "\n".join(_code(text))
     found = list(pattern.finditer(code))
@@ -266,13 +266,13 @@ def found_in(text: str, pattern: re.Pattern[str], what: str) -> tuple[list[re.Ma
 
 
 def groups_on_a_line(text: str, pattern: re.Pattern[str]) -> int:
-    """How many groups the lines have that have any, if all have the same number; else 0."""
+    """Return the number of matches on each line that has any, if it is the same on all of these; else 0."""
     counts = {len(found) for line in _code(text) if (found := pattern.findall(line))}
     return counts.pop() if len(counts) == 1 else 0
 
 
 def bracketed(text: str) -> Listed | None:
-    """Four numbers in brackets, as in JSON, Python or JavaScript and in printed boards, or None."""
+    """Read four numbers in brackets for each piece, as in JSON, Python or printed boards; None for another text."""
     if len(BRACKETED.findall("\n".join(_code(text)))) < 4:
         return None
     found, where, notes = found_in(text, BRACKETED, "four numbers in brackets")
@@ -282,7 +282,7 @@ def bracketed(text: str) -> Listed | None:
 
 
 def letters(text: str) -> Listed | None:
-    """Four letters for each cell, as many cells on each line, or None."""
+    """Read four letters for each cell, the same number of cells on each line; None for another text."""
     words = [word for word in _QUAD.findall(text) if word.islower() or word.isupper() or "_" in word]
     numbered = any(len(row.tokens) == 1 and row.only_numbers for row in rows_of(text)[:1])
     if len(words) < 4 or numbered or not (width := groups_on_a_line(text, _QUAD)):
@@ -293,14 +293,14 @@ def letters(text: str) -> Listed | None:
 
 
 def colour_of_letter(letter: str) -> int:
-    """'_' is 0 and so is 'a', the grey of viewer letters; upper case letters, beside '_', count from 1."""
+    """Return the colour of a letter: 0 for '_' and 'a' (grey in viewer URLs), 1 for 'b' and 'A', and so on."""
     if letter == "_":
         return 0
     return ord(letter) - ord("a") if letter.islower() else ord(letter) - ord("A") + 1
 
 
 def picture_in(text: str) -> Listed | None:
-    """A picture of three lines a row, or None: tops, then left and right of each, then bottoms."""
+    """Read a picture of three lines a row (tops, left and right of each piece, bottoms); None for another text."""
     lines: list[tuple[int, list[int]]] = []
     rest: list[tuple[int, str]] = []
     ended = False
@@ -322,9 +322,9 @@ def picture_in(text: str) -> Listed | None:
 
 
 def words_in(text: str) -> Listed | None:
-    """The words of a Tetravex, a row of them for each row of the board or all on one line after the size, or None.
+    """Read Tetravex words, in a line for each row of the board or in any lines after the size; None for another text.
 
-    Raises InputError if only few lines are none of that.
+    Raises InputError if only a few words or lines do not fit.
     """
     rows = {number: words for number, line in enumerate(_code(text), start=1) if (words := line.split())}
     words, where = [word for row in rows.values() for word in row], [line for line, row in rows.items() for _ in row]
@@ -358,7 +358,7 @@ def words_in(text: str) -> Listed | None:
 
 
 def blocks(listed: Listed) -> list[Listed]:
-    """Two blocks of the same pieces, in some order of their sides turned or not: a puzzle and its board; else one."""
+    """Return a puzzle and its board if both halves of a list have the same pieces in turns; else the list alone."""
     half, quads = len(listed.quads) // 2, listed.quads
     if half < 4 or 2 * half != len(quads):
         return [listed]
@@ -374,9 +374,9 @@ def blocks(listed: Listed) -> list[Listed]:
 
 
 def in_json(text: str) -> Listed | None:
-    """The longest list of pieces in JSON of another program, or None for no JSON.
+    """Read the longest list of pieces in the JSON of another program; None for a text that is no JSON object.
 
-    The key may be any; numbers beside it may be the size, and a second list the tiles that are placed.
+    The list may have any key. Numbers in other fields may be the size, and another list the placed tiles.
     """
     if not text.lstrip().startswith("{"):
         return None
@@ -407,7 +407,7 @@ def in_json(text: str) -> Listed | None:
 
 
 def _place_of(entry: object) -> tuple[int, int, list[int]] | None:
-    """Row, column and sides of an object that has a number beginning with r, one with c, and a list; else None."""
+    """Return row, column and sides of an object with numbers named r… and c… (or y… and x…) and a list; else None."""
     if not isinstance(entry, dict):
         return None
     of = {name[:1].lower(): each for name, each in entry.items() if _is_small(each)}
@@ -417,7 +417,7 @@ def _place_of(entry: object) -> tuple[int, int, list[int]] | None:
 
 
 def _is_row(entry: object, fewest: int, most: int) -> TypeGuard[list[int]]:
-    """Whether an entry is a list of so many small numbers."""
+    """Check whether an entry is a list of ``fewest`` to ``most`` small numbers."""
     return isinstance(entry, list) and fewest <= len(entry) <= most and all(map(_is_small, entry))
 
 

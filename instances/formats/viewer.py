@@ -1,11 +1,11 @@
-"""URLs of the board viewer e2.bucas.name: made of a board, and read back as one.
+"""Make URLs of the board viewer e2.bucas.name from boards, and read boards from them.
 
 The form is ``#puzzle=NAME&board_w=W&board_h=H&board_edges=LETTERS``. The letters are up, right, down, left of each
 cell, row by row; ``a`` is grey, ``aaaa`` an empty cell. Optional parameters are ``board_pieces``, three digits for each
 cell (pieces count from 1, ``000`` is an empty cell), and ``motifs_order``, the order of the letters. Besides grey there
 are 25 letters, so a puzzle with more colours has no viewer URL.
 
-Letters are matched to the colours of a known puzzle; a full board without one defines its own.
+The letters are matched to the colours of a known puzzle. A full board without a known puzzle defines its own.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from lns.instances.layout import cell_label
 from lns.instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical, check_shape, rotate
 from lns.instances.text import count_of, parse_integer, quoted
 
-# The letter at index i is the default letter of the colour that such a URL writes as letter i.
+# Index i has the default letter of the colour that a URL with this motifs_order writes as letter i (a = 0).
 MOTIFS_ORDERS = {
     "jef": "atojeqlgbupkfrmhcwvsnid",
     "jblackwood": "abglqejotchmrfkpudinsvw",
@@ -39,8 +39,8 @@ MOTIFS_ORDERS = {
 }
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _ORDERS = MOTIFS_ORDERS | dict.fromkeys(("", "default", "normal"), _ALPHABET)
-MOST_LETTERS = 25  # not counting the letter of grey
-MOST_MAPS = 64  # of letters, that are looked at; a board with more is as ambiguous as one with so many
+MOST_LETTERS = 25  # letters for colours other than grey
+MOST_MAPS = 64  # most maps from letters to colours that are compared; a board with more is ambiguous anyway
 _MAX_QUADS = 3_000_000  # quads examined before the search for letters gives up: a few seconds
 _AROUND = "'\"`<>‘’“”«»()[]{},;.!*"
 
@@ -50,16 +50,16 @@ _AROUND = "'\"`<>‘’“”«»()[]{},;.!*"
 
 @checked
 def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None) -> str:
-    """URL that shows a board in the field's viewer, e2.bucas.name.
+    """Return the URL that shows a board in the viewer e2.bucas.name.
 
     Parameters
     ----------
     puzzle : Puzzle
-        Puzzle of the board. With at most 999 pieces the URL states their numbers.
+        Puzzle of the board. With at most 999 cells the URL states the piece numbers.
     board : Board
         Full or partial board.
     motifs_order : str, optional
-        Another order of the letters: jef, jblackwood or marie.
+        Order of the letters instead of the default: jef, jblackwood or marie.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None)
     Raises
     ------
     InputError
-        The viewer has no letter for a colour of the board: above 25, or above 22 with an order.
+        If a colour of the board has no letter (above 25, or 22 with ``motifs_order``), or the order is unknown.
     """
     board = board.without_blanks(puzzle)
     colours, order = board.colours(puzzle), _ORDERS.get(motifs_order or "")
@@ -80,7 +80,7 @@ def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None)
         said = f"the board has colour {int(colours.max())}; expected at most {most}"
         raise InputError(f"{said}, as a viewer URL has letters for the colours 1 to {most}")
     edges = "".join("aaaa" if quad[0] < 0 else "".join(letters[colour] for colour in quad) for quad in colours.tolist())
-    numbers = "".join(f"{(oriented >> 2) + 1:03d}" for oriented in board.placements.tolist())  # -1 >> 2 is -1
+    numbers = "".join(f"{(oriented >> 2) + 1:03d}" for oriented in board.placements.tolist())  # 000 for an empty cell
     pieces = f"&board_pieces={numbers}" if puzzle.cells <= 999 else ""
     order_stated = f"&motifs_order={motifs_order}" if motifs_order else ""
     name = quote(puzzle.name, safe="", errors="replace")
@@ -89,7 +89,7 @@ def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None)
 
 
 def url_if_any(puzzle: Puzzle, board: Board) -> str:
-    """The `viewer_url` of a board; an empty text if one of its colours has no letter."""
+    """Return the `viewer_url` of a board, or an empty text if one of its colours has no letter."""
     with contextlib.suppress(InputError):
         return viewer_url(puzzle, board)
     return ""
@@ -132,7 +132,7 @@ def parse(url: str, puzzle: Puzzle | None, notes: list[str]) -> Letters:
         raise InputError(f"{said}; expected letters from a to z")
     cells_letters = _in_parts(edges, 4)
     numbers = _numbers(values.get("board_pieces", ""), [quad == "aaaa" for quad in cells_letters], notes)
-    one_piece = cells == 1 and numbers[0] is not None  # only its number tells it from an empty cell
+    one_piece = cells == 1 and numbers[0] is not None  # on 1 x 1 'aaaa' is a piece if it has a number
     quads: list[Quad | None] = []
     for cell, (quad, stated) in enumerate(zip(cells_letters, numbers, strict=True)):
         up, right, down, left = map(_ALPHABET.index, quad)
@@ -149,7 +149,7 @@ def _in_parts(text: str, length: int) -> list[str]:
 
 
 def _parameters(url: str) -> dict[str, str]:
-    """The parameters of a URL, without quotes, shell escapes and percent codes."""
+    """Return the parameters of a URL, without quotes, shell escapes and percent codes."""
     url = url.strip(_AROUND).replace("\\u0026", "&").replace("\\", "").replace("&amp;", "&")
     for _ in range(3):  # the whole URL may be percent-encoded, even several times
         url = url if "board_edges=" in url else unquote(url)
@@ -165,7 +165,7 @@ def _parameters(url: str) -> dict[str, str]:
 
 
 def _shape(values: dict[str, str], letters: int, puzzle: Puzzle | None) -> tuple[int, int]:
-    """Width and height: as stated, else those of the puzzle, else a square of so many letters."""
+    """Return width and height as stated, else those of the puzzle, else of a square with this number of letters."""
     size = values.get("puzzle_size")  # another viewer writes this for a square
     wide, high = values.get("board_w", size), values.get("board_h", size)
     if wide is not None and high is not None:
@@ -186,7 +186,7 @@ def _shape(values: dict[str, str], letters: int, puzzle: Puzzle | None) -> tuple
 
 
 def _numbers(digits: str, empty: Sequence[bool], notes: list[str]) -> tuple[int | None, ...]:
-    """The piece of each cell, counted from 0; None for an empty cell, and if board_pieces is missing or unusable."""
+    """Return each cell's piece from 0; None for an empty cell, and for all if board_pieces is missing or unusable."""
     cells = len(empty)
     if not re.fullmatch(r"[0-9]+", digits) or len(digits) != 3 * cells:
         said = f"board_pieces left out: {len(digits)} characters, not three digits for each of {cells} cells"
@@ -201,7 +201,7 @@ def _numbers(digits: str, empty: Sequence[bool], notes: list[str]) -> tuple[int 
 
 
 def _table(order: str) -> list[int] | None:
-    """The default letter of each letter under a ``motifs_order``, a known name or a permutation; else None."""
+    """Return the colour of each letter under a ``motifs_order``, a known name or a permutation; else None."""
     letters = _ORDERS.get(order.lower(), order)
     if len(letters) < 2 or letters[0] != "a" or sorted(letters) != list(_ALPHABET[: len(letters)]):
         return None
@@ -245,7 +245,7 @@ def _translated(quads: Sequence[Quad | None], table: Sequence[int]) -> list[Quad
 
 
 def _colours(letters: Letters, index: PieceIndex, notes: list[str]) -> list[Quad | None]:
-    """The colours on the cells, by the stated order of letters, else the default, else any that fits the pieces."""
+    """Return the cells' colours by the stated order of the letters, else the default, else one that fits the pieces."""
     stated = "default letters" if _ORDERS.get(letters.order) == _ALPHABET else f"motifs_order {letters.order}"
     tables = {stated: _table(letters.order), "default letters": _table("")}
     boards = {name: _translated(letters.quads, table) for name, table in tables.items() if table is not None}
@@ -272,7 +272,7 @@ def _colours(letters: Letters, index: PieceIndex, notes: list[str]) -> list[Quad
 
 
 def _boards(letters: Letters, index: PieceIndex, numbers: Sequence[int | None]) -> list[list[Quad | None]]:
-    """The different boards, as colours on the cells, that the maps of `match_letters` show; by their pieces."""
+    """Return the colours on the cells, once for each different board that the maps of `match_letters` give."""
     boards: dict[Board, list[Quad | None]] = {}
     for colour_of in match_letters(letters.quads, index, numbers):
         quads = _translated(letters.quads, [colour_of.get(letter, GREY) for letter in range(26)])
@@ -283,27 +283,27 @@ def _boards(letters: Letters, index: PieceIndex, numbers: Sequence[int | None]) 
 def match_letters(
     quads: Sequence[Quad | None], index: PieceIndex, numbers: Sequence[int | None] = ()
 ) -> list[dict[int, int]]:
-    """The one-to-one maps from letters to colours under which quads of letters are pieces, at most `MOST_MAPS`.
+    """Return at most `MOST_MAPS` one-to-one maps from letters to colours under which all quads are pieces.
 
-    Grey is grey. With ``numbers`` only maps under which every numbered cell shows its piece. Maps that use each piece
-    at most once come first. The search goes depth first, to the quad with the fewest matching pieces. Raises InputError
-    if it takes too long.
+    Letter 0 is grey. With ``numbers`` every numbered cell shows its piece. Maps that use pieces more often than they
+    exist are returned only if there are no others. The depth-first search branches on the quad with the fewest matching
+    pieces. Raises InputError if it takes too long.
     """
     needed = Counter(canonical(quad) for quad in quads if quad is not None)
-    stated: dict[Quad, set[Quad]] = {}  # what a quad with a number may show
+    stated: dict[Quad, set[Quad]] = {}  # turned pieces that a numbered quad may be
     for quad, piece in zip(quads, numbers, strict=False):
         if quad is not None and piece is not None:
             turned = {rotate(sides, turns) for sides in index.pieces[piece : piece + 1] for turns in range(4)}
             if stated.setdefault(canonical(quad), turned) != turned or not turned:
                 return []
-    oriented: dict[tuple[int | None, ...], list[Quad]] = defaultdict(list)  # by each pattern of known sides
+    oriented: dict[tuple[int | None, ...], list[Quad]] = defaultdict(list)  # by pattern, None = unknown side
     for shown in sorted(index.shown):
         for pattern in product(*((colour, None) for colour in shown)):
             oriented[pattern].append(shown)
     left = 0
 
     def maps(assigned: dict[int, int], supply: Counter[Quad] | None) -> Iterator[dict[int, int]]:
-        """The maps with given letters, in a fixed order; no piece more often than ``supply`` has it, if given."""
+        """Yield the maps that extend ``assigned``, in a fixed order; ``supply``, if given, limits the use of pieces."""
         nonlocal left
         left -= len(needed)
         if left < 0:
@@ -338,8 +338,8 @@ def match_letters(
 
 
 def _no_piece(letters: Letters, index: PieceIndex) -> InputError:
-    """What is wrong with a board that has cells which are no pieces in any order of the letters."""
-    with contextlib.suppress(InputError):  # the search takes too long
+    """Return the error for a board with cells that show no piece in any order of the letters."""
+    with contextlib.suppress(InputError):  # if the search takes too long
         if match_letters([quad and (quad[0], quad[3], quad[2], quad[1]) for quad in letters.quads], index):
             said = f"the board shows the mirror images of the pieces of {index.puzzle.name}; expected its pieces"
             return InputError(f"{said} (`lns convert --mirror` makes the board of them)")
@@ -352,7 +352,7 @@ def _no_piece(letters: Letters, index: PieceIndex) -> InputError:
 
 
 def _on_its_own(letters: Letters, notes: list[str]) -> Document:
-    """A full board defines its own puzzle: each cell is a piece, numbered by board_pieces or else by cell."""
+    """Return a full board with the puzzle that it defines: a piece for each cell, numbered by board_pieces or cell."""
     table = _table(letters.order)
     if table is None:
         notes.append(f"motifs_order {quoted(letters.order)} is not known: the default order is assumed")
