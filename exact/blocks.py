@@ -262,7 +262,7 @@ def _beside(groups: Ints, wanted: Longs, oriented: Ints, key: Longs) -> Ints:
     by_key = np.argsort(key, kind="stable")
     begin, end = (np.searchsorted(key[by_key], wanted, side) for side in ("left", "right"))
     number = end - begin
-    if number.sum() > 2 * MAX_BLOCKS:  # more than half of these remain: their pieces are distinct
+    if number.sum() > 2 * MAX_BLOCKS:  # more than half of these have distinct pieces and remain
         raise _too_many()
     group = np.repeat(np.arange(len(groups)), number)
     new = oriented[by_key[np.arange(len(group)) + np.repeat(begin - np.cumsum(number) + number, number)]]
@@ -273,7 +273,7 @@ def _beside(groups: Ints, wanted: Longs, oriented: Ints, key: Longs) -> Ints:
 def _pairs(puzzle: Puzzle, oriented: Ints, size: int) -> tuple[Ints, int]:
     """Return the number of the pair of colours on each side of each block (0 = grey), and the number of pairs."""
     quads, colours = puzzle.oriented, puzzle.colours + 1
-    ends = {1: ((0, 0),) * 4, 2: ((0, 1), (1, 3), (2, 3), (0, 2))}[size]  # the two pieces at each side (up to left)
+    ends = {1: ((0, 0),) * 4, 2: ((0, 1), (1, 3), (2, 3), (0, 2))}[size]  # pieces at the sides up, right, down, left
     codes = [
         quads[oriented[:, first], side] * colours + quads[oriented[:, second], side]
         for side, (first, second) in enumerate(ends)
@@ -294,7 +294,7 @@ def count_inner_blocks(puzzle: Puzzle, side: int, samples: int, seed: int) -> tu
     quads, fitting = puzzle.oriented.tolist(), defaultdict[tuple[int, int], list[int]](list)
     for oriented in allowed_placements(puzzle.with_clues([]), middle, all_four=True):
         if GREY not in quads[oriented]:
-            for left, up in product((quads[oriented][LEFT], GREY), (quads[oriented][UP], GREY)):  # as a key: any
+            for left, up in product((quads[oriented][LEFT], GREY), (quads[oriented][UP], GREY)):  # GREY: any colour
                 fitting[left, up].append(oriented)
 
     def weight(draws: list[float]) -> float:

@@ -140,7 +140,7 @@ def _listen(
         try:
             kind, content = inbox.recv()
         except (EOFError, pickle.UnpicklingError):
-            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # the caller kills it next: wait for its own status
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # let it exit by itself: the caller kills it next
             return None, 0
         if kind == "message":
             if receive(content):
@@ -186,7 +186,7 @@ def serve() -> None:
 
 def _limit_memory(memory: int) -> None:
     """Limit the address space of this process. Raises InputError if the libraries loaded so far take as much."""
-    with suppress(ImportError):  # load OpenBLAS before the limit, not late by numba: without memory it hangs
+    with suppress(ImportError):  # load OpenBLAS before the limit is set: it hangs if it gets no memory
         import_module("scipy.linalg.cython_blas")
     with suppress(OSError):
         taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()

@@ -43,7 +43,7 @@ class ComparisonRow:
     status: str  # status of the outcome; or 'refused' or 'failed', with the error message in `note`
     solutions: int = -1
     nodes: int = -1
-    seconds: float = -1.0  # of the search, without compilation
+    seconds: float = -1.0  # time of the search, without compilation
     megabytes: float = -1.0  # peak memory of the process (150 MB is Python), or of the solver's own child if larger
     size: str = ""  # size of the model: variables and clauses, items and options, or blocks
     note: str = ""  # why there is no outcome; in experiments also when and where it was measured

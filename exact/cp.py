@@ -144,7 +144,7 @@ def _post_classic(solver: Any, puzzle: Puzzle, model: str) -> tuple[list[Any], l
 def _cells(
     puzzle: Puzzle, new_variable: Callable[[int, int, str], Any]
 ) -> Iterator[tuple[int, dict[int, Any], list[int], list[list[int]]]]:
-    """Yield each cell, its inner-edge variables by side, its allowed oriented pieces, and their colours there."""
+    """Yield each cell, its inner-edge variables by side, its allowed oriented pieces, and their colours on these."""
     edges: list[dict[int, Any]] = [{} for _ in range(puzzle.cells)]
     for cell in range(puzzle.cells):
         for side, other in puzzle.neighbours(cell):

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from lns.instances.board import Board
 
 STEP_SECONDS = 0.08
-FIRST_STEP = 500  # nodes
+FIRST_STEP = 500  # nodes of the first step of most searches
 TURN = 1000  # nodes of a turn of a search with share 1
 NODES, SOLUTIONS, EXHAUSTED = range(3)
 """Indices of the first counters of every kernel."""

@@ -1,6 +1,6 @@
 """Programs that measure the exact searches: `python -m lns.exact.measurements PROGRAM ...`.
 
-- `regions`: search regions of published or found boards in several orders; count those decided and improved, with times
+- `regions`: search regions of published or found boards in several orders; report results and times
 - `infeasible`: measure proofs, by SAT encodings and ColorPairs, that a puzzle has no solution
 - `rowscan-speed`: measure placements per second of the row scan
 
@@ -176,8 +176,8 @@ def regions(args: Namespace) -> None:
 
     Shapes: HxW, the rectangle with the most mismatches, or with --share all with that share of them; touched, the cells
     that touch a mismatch; around, these cells and their neighbours; scatteredN, N random cells, half of them at a
-    mismatch. The table has a line for each shape, group of boards and order: the number of regions decided (the optimum
-    proven; with --edge-more: improved or refuted), and the CPU seconds of the whole calls. Ctrl-C prints it too.
+    mismatch. The table, printed after Ctrl-C too, has a line for each shape, group of boards and order: the number of
+    regions decided (optimum proven; with --edge-more: improved or refuted), and the CPU seconds of the whole calls.
     """
     puzzle = load_puzzle(args.puzzle)
     planned = list(_region_runs(puzzle, args))

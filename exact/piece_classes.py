@@ -1,7 +1,7 @@
 """Merge duplicate pieces: boards that differ only by swapping duplicate pieces are the same solution.
 
-A *piece class* is a set of pieces that are equal up to rotation, such as copies. Each clue piece is a class of its own,
-because its cell is given, and so is the blank of each hole. If pieces may not be turned, only pieces that look the same
+A *piece class* is a set of pieces that are equal up to rotation, such as copies. Each clue piece, and the blank of each
+hole, is a class of its own, because its cell is given. If pieces may not be turned, only pieces that look the same
 unturned are duplicates. Solvers place classes with a multiplicity, and `PieceClasses.board` turns the result into
 pieces.
 """

@@ -22,7 +22,7 @@ log = logging.getLogger("lns")
 
 MOST_COVER_CELLS = 64  # largest board for exact cover; on larger boards it hardly ever ends
 AFTER = {"rowscan": 0, "colorpairs": 100_000_000, "dlx": 150_000_000}
-"""Solver -> nodes of all searches together after which it joins."""
+"""Solver -> total nodes of all searches after which it joins."""
 SHARES = {"rowscan": 64, "colorpairs": 8, "dlx": 1}
 """Solver -> its share (see `Turns`), chosen so that all turns take about equally long."""
 

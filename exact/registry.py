@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ENTRY_POINTS = "lns.solvers"
 UNCHECKED = "mates", "rim", "copies"
-"""The rules that a solver from outside this project refuses, unless it is registered with others."""
+"""The rules that a solver from outside this project refuses by default."""
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ SOLVERS: dict[str, SolverEntry] = {
     },
     **{
         f"sat:{name}": SolverEntry(description, source, "lns.exact.sat.search:run_sat", (name,), "sat",
-                                   refuses=("copies",) * name.startswith("triangles"))  # one rotation by piece
+                                   refuses=("copies",) * name.startswith("triangles"))  # one rotation per piece
         for name, description, source in (
             ("full-4", "piece and rotation, edges in extension", f"{BAILLEUX}, 2.1.1"),
             ("full-2", "oriented pieces, edges in extension", f"{BAILLEUX}, 2.1.2"),

@@ -37,7 +37,7 @@ class RowTables:
     classes: PieceClasses
     candidates: npt.NDArray[np.uint64]  # list after list, each ended by 0
     starts: npt.NDArray[np.uint32]  # index of a list's start, by ``cell_class*colours*colours + left*colours + up``
-    bases: npt.NDArray[np.uint32]  # (cells,): ``cell_class*colours*colours``
+    bases: npt.NDArray[np.uint32]  # (cells,): ``cell_class*colours*colours`` of each cell
     free: npt.NDArray[np.int32]  # (piece classes + 1,): number of pieces by piece class + 1
 
 
@@ -108,10 +108,10 @@ class ScanState(NamedTuple):
     """The state of a paused scan. C: cells, W: width of the board."""
 
     next_index: Annotated[npt.NDArray[np.uint32], "C"]  # by depth, index of the next candidate to try
-    chosen: Annotated[npt.NDArray[np.uint64], "C+W"]  # of cell c at index c + W; so the cell above cell d is at d
+    chosen: Annotated[npt.NDArray[np.uint64], "C+W"]  # candidate of cell c, at c + W; index d is the cell above cell d
     free: npt.NDArray[np.int32]  # (classes+1,): free pieces by class + 1
     first: Annotated[npt.NDArray[np.uint64], "C"]  # the candidates of the first solution
-    counters: Annotated[npt.NDArray[np.int64], COUNTERS]  # by number, `NODES` to `DEEPEST`
+    counters: Annotated[npt.NDArray[np.int64], COUNTERS]  # indexed by `NODES` to `DEEPEST`
 
 
 @kernel

@@ -96,6 +96,7 @@ def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs") 
     Returns
     -------
     Outcome
+        As for `solve` and `count`.
 
     Raises
     ------

@@ -129,7 +129,7 @@ def _rowscan(puzzle: Puzzle) -> Iterator[Step]:
 
 
 def _dlx(puzzle: Puzzle) -> Iterator[Step]:
-    """Yield each node of exact cover (dancing cells) as a step; only the next call shows whether it is a solution."""
+    """Yield each node of exact cover (dancing cells) as a step; that a node is a solution shows only after it."""
     search, last = Cover(puzzle), None
     while not search.exhausted:
         nodes = search.nodes

@@ -99,7 +99,7 @@ def _line(solver: str, n: int, chosen: Sequence[ComparisonRow]) -> list[str]:
 
 @cache
 def _megabytes_of_file(encoding: str, n: int) -> float:
-    """Return the megabytes of a DIMACS file without comments, for side ``n``; NaN for other methods or n > 10."""
+    """Return the megabytes of a formula of side ``n`` as a DIMACS file; NaN without a formula or above side 10."""
     if encoding not in ENCODINGS or n > 10:
         return NAN
     formula = encode(encoding, balanced_torus(n, n, 1).puzzle)
@@ -131,7 +131,7 @@ def _spread(by_class: Rows, plan: Plan) -> str:
 def _best(by_class: Rows, plan: Plan, n: int, kind: str) -> list[str]:
     """Return the best encoding (``kind`` "sat:") or other solver ("") of a size, its puzzles solved, and mean seconds.
 
-    The best has solved the largest share of its puzzles, then in the least time.
+    The best has solved the largest share of its puzzles; of equals, the one with the least mean seconds is best.
     """
     ranked = []
     for solver in (each for each in plan.solvers if each.startswith("sat:") == bool(kind)):
@@ -144,7 +144,7 @@ def _best(by_class: Rows, plan: Plan, n: int, kind: str) -> list[str]:
 
 
 def proofs_text(sides: Sequence[int], per_size: int, seconds: float, output: Path | None) -> str:
-    """Return a table for section 3.1: mean seconds and number of proofs of no solution, by side and solver.
+    """Return a table for section 3.1: mean seconds and number of proofs that no solution exists, by side and solver.
 
     The paper asks whether the propagations that HALF-3 lacks are useless for such a proof too. The puzzles are those of
     the experiment with the upper colours of two inner pieces swapped, so each colour occurs as often as before. Raises

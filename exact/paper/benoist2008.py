@@ -114,8 +114,8 @@ TABLE_3 = {
     "MaxExpectedFiltering": {},
 }
 # method -> the paper's changes of all nodes and all time, and the geometric means of its table 1 for nodes and time.
-# The paper's 51%, 24% and 30% are changes of the totals, as its table 1 shows; it does not say which means its figures
-# of shaving are. The parts are also measured with the default heuristic, MinExpectedGap.
+# The paper's 51%, 24% and 30% are changes of the totals, as its table 1 shows; it does not say which kind of mean its
+# figures for shaving are. The parts are also measured with the default heuristic, MinExpectedGap.
 _PARTS = {
     "MinOffer without backjumping": ("+51%", "+32%", "+62%", "+41%"),
     "MinOffer without preemption": ("+24%", "-6%", "+23%", "-13%"),
@@ -126,7 +126,7 @@ _PARTS = {
 }
 _NAMES = {REFERENCE: "MinExpectedGap"}
 FIELDS = {"nodes": "nodes", "time": "seconds"}
-_TIMED = (ROW_SCAN, REFERENCE, MIN_OFFER, "MinOffer without backjumping", "MinOffer without preemption")  # in table 1
+_TIMED = (ROW_SCAN, REFERENCE, MIN_OFFER, "MinOffer without backjumping", "MinOffer without preemption")  # of table 1
 
 Pairs = Sequence[tuple[ComparisonRow, ComparisonRow]]
 Mean = Callable[[list[float]], float]
@@ -166,7 +166,7 @@ def best_time(done: Instance) -> float:
 
 
 def ratio(pairs: Pairs, what: str, average: Mean = geometric_mean) -> float | None:
-    """Return the mean over ``pairs`` of first / second, in ``what``: "nodes" or "seconds"; None without pairs.
+    """Return the mean ratio of the first rows to the second in "nodes" or "seconds" (``what``); None without pairs.
 
     The paper's means are arithmetic (`statistics.mean`).
     """

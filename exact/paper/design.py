@@ -73,7 +73,7 @@ def _compile(method: str) -> None:
 def path(name: str, width: int, height: int) -> list[int]:
     """Return the cells of a board in the order of a path of `PATHS`.
 
-    On every path the constraints sum to the number of joints; only their order differs. ``rows`` is the paper's choice.
+    On every path `constraints` sum to the number of joints; only their order differs. ``rows`` is the paper's choice.
     ``chessboard`` first visits the cells of one colour, which are no neighbours of each other.
     """
     grid = np.arange(width * height).reshape(height, width)
@@ -162,7 +162,7 @@ def planted(width: int, height: int, joints: Sequence[int]) -> Planted:
 def evaluate(
     width: int, height: int, joints: Sequence[int], nodes: int, most_solutions: int | None = None
 ) -> Design | None:
-    """Search the tree of a coloured board by the zig-zag; None if it has more nodes or solutions than the limits.
+    """Search the tree of a coloured board by the zig-zag; return None if it exceeds a limit of nodes or solutions.
 
     ``most_solutions`` limits solutions up to rotation. On a rectangle the fixed corner piece may also lie in the upper
     right corner, which no half turn reaches, so that puzzle is searched too if ``most_solutions`` is given.
@@ -236,8 +236,8 @@ def improve(
 def every_single(width: int, height: int, colours: int) -> tuple[int, Design | None]:
     """Try all boards of at most ``colours`` colours; return the number with a single solution, and the first of them.
 
-    Boards with identical or symmetric pieces are skipped. This is practical for up to a million boards:
-    ``colours ** joints``. Raises InputError if there are more than `MAX_COLOURS` colours.
+    Boards with identical or symmetric pieces are skipped. There are ``colours ** joints`` boards; up to a million are
+    practical. Raises InputError if there are more than `MAX_COLOURS` colours.
     """
     _check_colours(colours)
     count, first = 0, None

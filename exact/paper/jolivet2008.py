@@ -1,8 +1,8 @@
 """Jolivet 2008: sizes of search trees (table 1), difficulty by colours (2), hard and single-solution puzzles (3 to 5).
 
-Also paths (figure 3), levels (figure 6) and estimates (section 2.5). `lns.exact.paper.design` says how trees are
+Here are also paths (figure 3), levels (figure 6) and estimates (2.5). `lns.exact.paper.design` says how trees are
 counted. Rotated boards are left out by fixing the upper left corner of the planted solution; table 2 of the paper
-implies that it did so too, on rectangles as well. The paper does not say how its puzzles were made; here the colour of
+implies that the paper did so too, on rectangles as well. It does not say how its puzzles were made; here the colour of
 each inner edge is drawn uniformly. A puzzle that a search finds is kept in the note of its row, as the text of its
 joints, which `lns.exact.paper.design.joints_of` reads.
 
@@ -36,8 +36,8 @@ from lns.instances.generate import uniform
 METHODS = ("dlx:binary", "zig-zag", "grouping", "dlx")
 PARTS = ("paths", "hard", "single", "eternity")  # figure 3, the searches of tables 3 and 4, section 2.5
 
-# (side, colours) -> the paper's means for the three methods; None where it gives none. The paper has two rows "6x6, 8
-# colours"; the second one, whose figures continue the series, is taken for 9 colours.
+# (side, colours) -> the paper's mean for each of the first three `METHODS`, None if it gives none. The paper has two
+# rows "6x6, 8 colours"; the second row, whose figures continue the series, is taken for 9 colours.
 TABLE_1: dict[tuple[int, int], tuple[float | None, float | None, float | None]] = {
     (3, 3): (24, 36, None), (3, 4): (16, 23, None),
     (4, 2): (18474, 79090, 15214), (4, 3): (422, 1578, 209), (4, 4): (111, 203, 50), (4, 5): (53, 83, 20),
@@ -87,7 +87,7 @@ TABLE_4: dict[tuple[int, int], int] = {
     )
     for width, bound in enumerate(bounds, 11 - len(bounds))
 }  # fmt: skip
-# side -> the paper's lower bound
+# largest side -> the paper's lower bound on the colours of a puzzle with a single solution
 TABLE_5 = {4: 2, 5: 3, 6: 3, 7: 4, 9: 4, 10: 5, 13: 5}
 PLAN = Plan(
     sizes=(3, 4, 5, 6),

@@ -45,7 +45,7 @@ GRIDS: dict[tuple[int, int], str] = {
 }
 PLACED = (0, 4, 8)
 """Numbers of pieces placed on a random level. The report does not say how many are placed on its levels."""
-PLAN = Plan((11, 12, 16, 60), METHODS, per_size=10, seconds=5.0)  # of elapsed time for the library
+PLAN = Plan((11, 12, 16, 60), METHODS, per_size=10, seconds=5.0)  # the library has a limit of elapsed time
 FULL = replace(PLAN, per_size=50, seconds=900.0)
 
 

@@ -11,11 +11,11 @@ from lns.exact.paper import bailleux2025, benoist2008, cuvillier2010, jolivet200
 from lns.exact.paper.runs import NAN, Rows, grouped, mean_of, rounded, times
 from lns.exact.text_table import markdown
 
-_NAMED = 3  # most classes with missing instances that are named
+_NAMED = 3  # number of incomplete classes that are named
 
 
 class Cell(NamedTuple):
-    """A class of a paper's table."""
+    """One class of a paper's table, with the paper's figure and ours."""
 
     table: str
     name: str
@@ -63,7 +63,7 @@ def _bailleux(rows: Rows) -> Iterator[Cell]:
 
 
 def _benoist(rows: Rows) -> Iterator[Cell]:
-    """Yield tables 2 and 3 as geometric means of ratios to MinOffer; the numbers of instances are the paper's."""
+    """Yield the classes of tables 2 and 3: geometric means of ratios to MinOffer, and the paper's instances."""
     classes = benoist2008.by_class(benoist2008.finished(row for chosen in rows.values() for row in chosen))
     means: dict[str, tuple[str, str, Sequence[str]]] = {}
     for field, (_, geometric) in benoist2008.TABLE_2.items():
@@ -78,7 +78,7 @@ def _benoist(rows: Rows) -> Iterator[Cell]:
 
 
 def _number(text: str) -> float | None:
-    """Return a printed figure as a number; a percentage saved is returned as the share that remains."""
+    """Return a printed figure as a number, or None for "-"; a percentage saved becomes the share that remains."""
     if text == "-":
         return None
     return 1 - float(text[:-1]) / 100 if text.endswith("%") else float(text)

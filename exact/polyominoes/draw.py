@@ -62,5 +62,5 @@ def _cell(grid: Grid, sign: str, colour: Colour) -> str:
 
 
 def _ground(grid: Grid, sign: str) -> Rgb:
-    """Return the colour of a free cell, or of a piece by its index in the grid's pieces; 40 colours are repeated."""
+    """Return the colour of a free cell, or of a piece by its index in the grid's pieces; colours repeat after 40."""
     return EMPTY if sign == FREE else rgb(1 + list(grid.pieces).index(sign) % 40)

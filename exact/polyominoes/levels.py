@@ -50,7 +50,7 @@ _NAMES = string.ascii_uppercase + string.ascii_lowercase + string.digits + "".jo
 class CutLimits:
     """Limits on the pieces of a cut."""
 
-    smallest: int = MIN_CELLS  # cells of a piece
+    smallest: int = MIN_CELLS  # fewest cells of a piece
     largest: int = 5
     longest: int | None = None  # most cells along the longer side of the bounding box; None is any number
     thinnest: int = 1  # fewest cells along the shorter side; 2 excludes bars
@@ -108,7 +108,7 @@ def cut_grid(
 
 
 def _cut_freely(cells: Sequence[Cell], largest: int, max_pieces: int, draws: PortableRandom) -> list[list[Cell]]:
-    """Return the pieces of the report's algorithm: grown to at most ``largest`` cells, then given the rest."""
+    """Return the pieces of the report's algorithm: grown to at most ``largest`` cells, then joined by others."""
     free = dict.fromkeys(cells)
     pieces: list[list[Cell]] = []
     for cell in cells:
@@ -243,7 +243,7 @@ def make_level(loose: int, seed: int) -> Grid:
 
 
 def _random_filling(game: Grid, draws: PortableRandom) -> tuple[str, ...]:
-    """Return a filling that contains a random placement."""
+    """Return a filling that contains a randomly chosen placement of a piece."""
     model = build_model(game)
     while True:
         option = draws.below(model.options)

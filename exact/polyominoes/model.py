@@ -34,7 +34,7 @@ from lns.instances.errors import InputError
 
 IntArray = npt.NDArray[np.int32]
 MAX_NODES = 10_000_000
-"""Most nodes of a model; they take about a gigabyte of memory."""
+"""Most nodes (items of all options) of a model; they take about a gigabyte of memory."""
 
 
 @dataclass(frozen=True)

@@ -53,13 +53,13 @@ def fill(
 ) -> FillResult:
     """Find the first filling of a grid, or count all (Perrin & Beaujard, section III).
 
-    ``weight`` is a key of WEIGHTS (which pieces are tried first), "none" for the order in which they are drawn, or
+    ``weight`` is a key of WEIGHTS (which pieces are tried first), "none" for the order in which the grid lists them, or
     "race" for all weights in turn; a sequence of weights races them. The default is the race, or "descender" when
     counting. ``zones``: reject placements that leave a zone which no pieces can fill. ``dead_ends``: reject placements
     that leave a cell or a piece without a place; the search of the report does not, and tests more placements.
 
     ``fields`` are ``count_all``, ``nodes`` (placements tested), ``seconds``, ``on_progress`` and ``processor_time`` of
-    `lns.exact.execution.Request`. When counting, one of symmetric fillings is searched, and all of them are counted.
+    `lns.exact.execution.Request`. When counting, one of several symmetric fillings is searched for, but all count.
 
     Raises InputError if the weight is unknown, if a race is to count all, or if the grid is too large.
     """

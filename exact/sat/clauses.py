@@ -17,7 +17,7 @@ from lns.exact.execution import timed
 from lns.instances.errors import InputError
 
 Block = npt.NDArray[np.int32]
-_ROWS = 200_000  # clauses in a block, about
+_ROWS = 200_000  # approximate number of clauses in a block
 
 
 def clause(literals: Sequence[Any] | Block) -> Block:
@@ -31,7 +31,7 @@ def units(literals: Sequence[Any] | Block) -> Block:
 
 
 def exactly_one_counters(groups: Block, first_auxiliary: int) -> Iterator[Block]:
-    """Yield clauses that exactly one variable of each row is true, by Sinz's sequential counter (CP 2005).
+    """Yield clauses for "exactly one variable of each row is true", by Sinz's sequential counter (CP 2005).
 
     A row of n variables needs n-1 auxiliary variables s_i ("one of the first i is true"), 3n-4 clauses for "at most
     one", and one clause for "at least one". Auxiliary variables are numbered row by row from ``first_auxiliary``.
@@ -48,7 +48,7 @@ def exactly_one_counters(groups: Block, first_auxiliary: int) -> Iterator[Block]
 
 
 def at_most_counter(row: Block, most: int, first_auxiliary: int) -> Iterator[Block]:
-    """Yield clauses that at most ``most`` of the n variables of a row are true, by Sinz's sequential counter.
+    """Yield clauses for "at most ``most`` of the n variables of a row are true", by Sinz's sequential counter.
 
     The ``n * most`` auxiliary variables s(i, j) mean "more than j of the first i variables are true", j < ``most``.
     """
@@ -61,7 +61,7 @@ def at_most_counter(row: Block, most: int, first_auxiliary: int) -> Iterator[Blo
 
 
 def at_most_one_pairs(groups: Block) -> Iterator[Block]:
-    """Yield clauses that at most one variable of each row of ``groups`` is true: n(n-1)/2 clauses of two literals."""
+    """Yield clauses for "at most one variable of each row of ``groups`` is true": n(n-1)/2 clauses of two literals."""
     first, second = np.triu_indices(groups.shape[1], 1)
     step = max(1, _ROWS // max(1, len(first)))
     for rows in (groups[at : at + step] for at in range(0, len(groups), step)):
@@ -69,7 +69,7 @@ def at_most_one_pairs(groups: Block) -> Iterator[Block]:
 
 
 def exactly_one_pairs(groups: Block) -> Iterator[Block]:
-    """Yield clauses that exactly one variable of each row is true, by `at_most_one_pairs`."""
+    """Yield clauses for "exactly one variable of each row is true", by `at_most_one_pairs`."""
     yield groups
     yield from at_most_one_pairs(groups)
 

@@ -43,7 +43,7 @@ class Encoding(ABC):
 
     source: str  # where it is published
     variables = 0  # number of variables; they are numbered from 1
-    deciding: int  # number of first variables, which say pieces and orientations and determine all others
+    deciding: int  # number of leading variables, which say pieces and orientations and determine all others
     placing: tuple[Block, ...]  # variables that are all true where a piece lies; broadcast to (cells, pieces, 4)
     shown: Block  # (cells, 4, colours): the variable of a colour at a side of a cell
     palette: list[int]  # the colours that occur, grey first; the formula numbers them from 0 without gaps
@@ -88,7 +88,7 @@ class Encoding(ABC):
         return (-units(self.absent(clue.cell, clue.piece, clue.rotation)) for clue in self.puzzle.fixed)
 
     def colours_of(self, cell: Any, piece: Any) -> Block:
-        """Return the clauses that a piece on a cell shows its colours; ``cell`` or ``piece`` may be an array."""
+        """Return clauses for "the piece on the cell shows its colours"; ``cell`` or ``piece`` may be an array."""
         at, rotation, side = np.indices((np.size(cell) * np.size(piece), 4, 4)).reshape(3, -1)
         cell, piece = (np.broadcast_to(number, at.max() + 1)[at] for number in (cell, piece))
         shown = self.shown[cell, side, self.sides[piece, rotation, side]]
@@ -205,7 +205,7 @@ class Bailleux(Encoding):
         self.shown = self.colour[self.edges]
 
     def exactly_one(self, name: str, groups: Block) -> None:
-        """Add a family of clauses that exactly one variable of each row is true, with its auxiliary variables."""
+        """Add the family of clauses "exactly one variable of each row is true", with its auxiliary variables."""
         if self._pairwise:
             self._counted.append((name, partial(exactly_one_pairs, groups)))
         else:
@@ -213,7 +213,7 @@ class Bailleux(Encoding):
             self.variables += groups.shape[0] * max(0, groups.shape[1] - 1)
 
     def each_piece(self, name: str, groups: Block) -> None:
-        """Add clauses that each piece lies on one cell or, in a puzzle with copies, on no more cells than its copies.
+        """Add clauses that put each piece on one cell or, in a puzzle with copies, on no more cells than its copies.
 
         Each row of ``groups`` has the variables of a piece.
         """
@@ -275,7 +275,7 @@ class Bailleux(Encoding):
         return (merged if self.merged else apart) + (colours if self.half else [])
 
     def _give_colours(self) -> Iterator[Block]:
-        """Yield the clauses that piece and rotation on a cell imply the colours of its edges."""
+        """Yield clauses by which the piece and rotation on a cell imply the colours of its edges."""
         return (self.colours_of(cell, np.arange(self.pieces)) for cell in range(self.puzzle.cells))
 
     def _forbid(self, cells: Sequence[int]) -> Iterator[Block]:
@@ -306,7 +306,7 @@ class Bailleux(Encoding):
                 yield from (clause([-value, *others[row]]) for value, row in zip(values, rows, strict=True))
 
     def _tuples(self) -> Iterator[tuple[list[Block], Block, Block]]:
-        """Yield for each edge in FULL-4 the variables P, O, P', O', those in each tuple, and the support variables."""
+        """Yield for each edge in FULL-4 the variables P, O, P', O', their values by tuple, and support variables."""
         first = self._first_support
         for cell, side, neighbour in self.inner_edges:
             here, there = np.nonzero(self._matching(cell, side, neighbour))
@@ -318,7 +318,7 @@ class Bailleux(Encoding):
 
 
 def _supported(domains: list[Block], values: Block, supports: Block) -> Iterator[Block]:
-    """Yield the clauses of FULL-4 that a value implies one of its support variables."""
+    """Yield the clauses of FULL-4 by which a value implies one of its support variables."""
     for own, domain in enumerate(domains):
         order = np.argsort(values[:, own], kind="stable")
         bounds = np.searchsorted(values[order, own], np.append(domain, domain[-1] + 1))
@@ -342,7 +342,7 @@ class Triangles(Encoding):
     def __init__(self, puzzle: Puzzle) -> None:
         super().__init__(puzzle, "triangles")
         cells = puzzle.cells
-        self.piece, self.rotation = self.new_variables(cells, cells), self.new_variables(cells, 4)  # both by piece
+        self.piece, self.rotation = self.new_variables(cells, cells), self.new_variables(cells, 4)  # indexed by piece
         self.placing = self.piece.T[:, :, None], self.rotation[None, :, :]
         self.deciding = self.variables
         self.shown = self.new_variables(cells, 4, self.colours)
@@ -354,7 +354,7 @@ class Triangles(Encoding):
         by_cell = np.ascontiguousarray(by_piece.T)
         rotation = self.rotation[: puzzle.piece_count]
         required = np.array([puzzle.required_sides(cell) for cell in range(puzzle.cells)], dtype=np.float64)
-        cell, side = np.nonzero(np.isfinite(required))  # on the rim and towards holes
+        cell, side = np.nonzero(np.isfinite(required))  # sides on the rim and towards holes
         colour = required[cell, side].astype(np.int32)
         colour = np.where(np.isin(side, (RIGHT, DOWN)), puzzle.mate[colour], colour)
         rim, own = self.shown[cell, side], np.array(self.palette) == colour[:, None]

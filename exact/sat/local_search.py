@@ -32,12 +32,12 @@ ADAPTNOVELTY, ADAPTG2WSAT, RSAPS, DCRWALK = range(4)  # the numbers of the rules
 WALK = 0.01  # probability of a random walk step (AdaptNovelty+, RSAPS)
 # theta and phi of the adaptive noise: after theta*clauses steps without improvement it grows by phi * (1 - noise)
 HOOS, LI_WEI_ZHANG = (1 / 6, 1 / 5), (1 / 5, 1 / 10)
-SCALE, SMOOTH, MIN_GAIN, MAX_WEIGHT = 1.3, 0.8, 0.1, 1000.0  # SAPS
-DELTA, THETA, TIE = 0.1, 1 / 6, 1e-9  # RSAPS: reactive smoothing
+SCALE, SMOOTH, MIN_GAIN, MAX_WEIGHT = 1.3, 0.8, 0.1, 1000.0  # parameters of SAPS
+DELTA, THETA, TIE = 0.1, 1 / 6, 1e-9  # parameters of reactive smoothing (RSAPS)
 FIRST_SMOOTHING = 0.05
-ACCEPT_WORSE = 0.1  # IRoTS
+ACCEPT_WORSE = 0.1  # probability that IRoTS keeps the worse assignment
 LOCAL, PERTURBATION = 0, 1
-STEP, FALSE, BEST, DECREASING = range(4)  # indices in `Walk.integers`; only rules use the next line's
+STEP, FALSE, BEST, DECREASING = range(4)  # indices in `Walk.integers`, as on the next line
 LAST_CHANGE, PHASE, PHASE_BEGIN, PHASE_END, PHASE_BEST, KEPT, TENURE, INTEGERS = range(4, 12)
 NOISE = 0  # index in `Walk.reals`
 Ints = npt.NDArray[np.int32]
@@ -241,7 +241,7 @@ def better(walk: Walk, v: int, than: int) -> bool:
 def novelty_plus(formula: Formula, walk: Walk, walk_probability: float) -> int:
     """Pick a variable of a random false clause by Novelty+: with ``walk_probability`` a random one, else the best.
 
-    If the best variable is the one flipped last in the clause, the noise is the probability of the second best.
+    If the best variable was flipped last of the clause, the second best is picked with the probability `NOISE`.
     """
     c = walk.false_clauses[below(walk, walk.integers[FALSE])]
     begin, end = formula.begin[c], formula.begin[c + 1]
@@ -324,7 +324,7 @@ def smooth(walk: Walk) -> None:
 def pick_rsaps(formula: Formula, walk: Walk) -> int:
     """Pick by RSAPS (Hutter, Tompkins, Hoos, CP 2002): the best weighted score; in a minimum scale, perhaps smooth.
 
-    The noise is the probability of smoothing. As in UBCSAT's rsaps it grows by 2 delta of its distance to 1 after each
+    `NOISE` is the probability of smoothing. As in UBCSAT's rsaps it grows by 2 delta of its distance to 1 after each
     better assignment, and is multiplied by delta after theta*clauses steps without a better one. UBCSAT also sets it to
     0 after each smoothing, which is left out because far fewer puzzles are solved with it.
     """
@@ -381,7 +381,7 @@ def pick_dcrwalk(formula: Formula, walk: Walk) -> int:
 
 @inline_flat_kernel
 def tenure(walk: Walk) -> int:
-    """Return a random tenure: n/10 + 4, or half the steps of a perturbation, changed by up to a quarter."""
+    """Return a random tabu tenure: n/10 + 4, or half the steps of a perturbation, changed by up to a quarter."""
     n = len(walk.score)
     middle = n // 10 + 4 if walk.integers[PHASE] == LOCAL else 9 * n // 20
     return middle - middle // 4 + below(walk, 2 * (middle // 4) + 1)
@@ -398,7 +398,7 @@ def begin_phase(walk: Walk, phase: int) -> None:
 
 @inline_flat_kernel
 def keep_or_restore(formula: Formula, walk: Walk) -> None:
-    """Continue from the better of the current and the kept assignment with probability 0.9, else the other; keep it."""
+    """Keep the better of the current and the kept assignment with probability 0.9, else the worse; continue from it."""
     integers = walk.integers
     no_worse = integers[FALSE] <= integers[KEPT]
     keeps = integers[KEPT] < 0 or no_worse == (draw(walk) >= ACCEPT_WORSE)

@@ -88,7 +88,7 @@ class Refills:
         self._outside = outside.placements
         self._score_outside = verify(puzzle, outside).score
         used = {*(self._outside >> 2).tolist(), *(oriented >> 2 for oriented in clues.values())}
-        self._pieces: dict[tuple[int, ...], list[int]] = defaultdict(list)  # by look: the colours
+        self._pieces: dict[tuple[int, ...], list[int]] = defaultdict(list)  # look (colours) -> pieces
         for piece in sorted({*range(puzzle.piece_count)} - used):
             quad = puzzle.pieces[piece].tolist()
             self._pieces[canonical(quad) if puzzle.turns else tuple(quad)].append(piece)

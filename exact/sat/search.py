@@ -26,10 +26,10 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.text import unknown
 
 PREFIX = "program:"
-"""Marks a name of a SAT solver that is followed by the name of a program."""
+"""Prefix of the name of a SAT solver that is a program, as in 'program:minisat'."""
 FIRST, COUNTING = "kissat404", "cadical195"
 _SATISFIABLE, _UNSATISFIABLE = 10, 20  # exit statuses of SAT solvers
-_LEAST_SHARE = 0.5  # of the limit: the clock of the limit and the clock that is read differ on a busy machine
+_LEAST_SHARE = 0.5  # of the limit counts as used up: two clocks of processor time differ on a busy machine
 
 
 def canonical_name(name: str) -> str:
@@ -136,7 +136,7 @@ def search_by_program(emit: Emit, puzzle: Puzzle, request: Request, name: str, f
 
 
 def run_program(words: str, formula: Path) -> tuple[list[int] | None, int | None]:
-    """Solve a DIMACS file by a program; return a model or None, and its decisions (None if it does not print them).
+    """Solve a DIMACS file by a program; return a model or None, and the decisions (None if the program prints none).
 
     ``words`` are the program and its options, separated by blanks. The program is called with the name of the file;
     minisat also gets the name of a file for its result. Other programs print ``s`` and ``v`` lines, as in competitions.

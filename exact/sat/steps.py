@@ -35,9 +35,9 @@ Placed = tuple[int, int, int]
 class Painting:
     """One decision of a SAT solver, or what it learned from a conflict, with all that follows by unit propagation."""
 
-    depth: int  # number of decisions in force before; first, what depends on more decisions is taken back
+    depth: int  # number of decisions before it; all that depends on more decisions is taken back first
     decided: str  # the decision, or the first literal that a learned clause implies, in words
-    outcome: str  # "decided", "learned" (nothing decided: after a conflict, before the first decision) or "solution"
+    outcome: str  # "decided", "learned" (no decision: after a conflict, or before the first one) or "solution"
     triangles: tuple[Painted, ...]  # the triangles that get their colour
     pieces: tuple[Placed, ...]  # the pieces that get their cell
     why: str = ""  # in words, how many decisions were taken back before this step
