@@ -1,12 +1,12 @@
 """Exact solvers: counts, first solutions and proofs, for whole boards and for regions of a board.
 
-- `solve`, `count`: the first solution, or the number of all, by any of the solvers; both return an `Outcome` with a
-  `SolveStatus`. `solve_request` is the same for a `Request`.
-- `Options`, `Heuristic`: the parts of ColorPairs, the default solver.
-- `all_solvers`, `register_solver`: the list of solvers, and one of your own; it returns an `Outcome`.
-- `resolve`: the best refill of a region of a board, with a proof; it takes `RegionOptions` and returns a
+- `solve`, `count`: find the first solution, or count all, with any solver; both return an `Outcome` with a
+  `SolveStatus`. `solve_request` takes a `Request` instead.
+- `Options`, `Heuristic`: the options of ColorPairs, the default solver.
+- `all_solvers`, `register_solver`: list the solvers, and add your own function that returns an `Outcome`.
+- `resolve`: find the best refill of a region of a board, with a proof; it takes `RegionOptions` and returns a
   `RegionResult`.
-- `corner_variants`: the puzzles that leave out rotated copies of solutions.
+- `corner_variants`: puzzles with a corner piece pinned, so that each solution is found without its rotated copies.
 
 Each name is imported when it is first used, because the kernels import numba.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lns.exact.registry import all_solvers, register_solver
     from lns.exact.solvers import corner_variants, count, solve, solve_request
 
-_MODULES = (  # in which a name is looked for, those that import little first
+_MODULES = (  # searched for a name in this order; modules with few imports come first
     "lns.exact.outcome", "lns.exact.registry", "lns.exact.colorpairs.options", "lns.exact.region.options",
     "lns.exact.execution", "lns.exact.solvers", "lns.exact.region.resolve",
 )  # fmt: skip

@@ -1,6 +1,6 @@
-"""Grouping (Jolivet 2008, 2.3): all 2x2 blocks of pieces, then a row scan over blocks, as a paused search.
+"""Grouping (Jolivet 2008, 2.3): list all 2x2 blocks of pieces, then place blocks row by row, as a paused search.
 
-With blocks of one piece it is the zig-zag (2.1), or a scan along another path over the board.
+With blocks of one piece this is the zig-zag (2.1), or a scan along another path over the board.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ LEVEL, DESCENDING, COUNTERS = range(3, 6)
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 PlaceClass = tuple[tuple[tuple[int | None, ...], ...], tuple[int, ...]]
-"""Of the cells of a block: what `Puzzle.required_sides` says of each, and those with a clue or a hole."""
+"""What decides which blocks fit a place: `Puzzle.required_sides` of each cell, and the cells with a clue or hole."""
 
 
 class BlockTables(NamedTuple):
     """The blocks of a puzzle. B: blocks; L: levels, one for each place; a place is a cell of the board of blocks.
 
     The pairs of colours on the sides of blocks are numbered; 0 is two grey sides. The blocks of a class of places are
-    consecutive, sorted by their code: the pairs on the sides whose neighbours are placed before, in one number.
+    consecutive and sorted by code, which combines the pairs on the sides towards earlier places in one number.
     """
 
     oriented: Ints  # (B, pieces of a block): the oriented pieces of a block
     pair: Ints  # (B, 4): number of the pair of colours on each side
-    code: Longs  # (B,): see above, sides in the order of `SIDES`
+    code: Longs  # (B,): code of each block, with sides in the order of `SIDES`
     begin: Longs  # (L,): first block of the class of a level's place
-    end: Longs  # (L,): and the end
-    earlier: Ints  # (L, 4): level of the neighbour at each side if it is placed before, else -1
-    pairs: int  # how many numbers of pairs there are
+    end: Longs  # (L,): index after the last block of that class
+    earlier: Ints  # (L, 4): level of the neighbour at each side if it is placed earlier, else -1
+    pairs: int  # number of distinct pairs
 
 
 SIDES = (LEFT, UP, RIGHT, DOWN)
@@ -54,16 +54,16 @@ class BlockState(NamedTuple):
 
     placed: Annotated[Longs, "L"]  # the block on each place
     next_try: Annotated[Longs, "L"]  # by level, the next block to try
-    end_try: Annotated[Longs, "L"]  # by level, the end of the blocks to try
-    used: Annotated[npt.NDArray[np.bool_], "pieces"]  # the piece is on the board
+    end_try: Annotated[Longs, "L"]  # by level, the index after the last block to try
+    used: Annotated[npt.NDArray[np.bool_], "pieces"]  # by piece, whether it is on the board
     per_level: Annotated[Longs, "L+1"]  # nodes by level
-    first: Annotated[Longs, "L"]  # `placed` of the first solution
-    counters: Annotated[Longs, COUNTERS]  # see the names above
+    first: Annotated[Longs, "L"]  # `placed` at the first solution
+    counters: Annotated[Longs, COUNTERS]  # indexed by `NODES`, `SOLUTIONS`, `EXHAUSTED`, `LEVEL` and `DESCENDING`
 
 
 @inline_flat_kernel
 def lower_bound(values, begin, end, bound):  # type: ignore[no-untyped-def]
-    """The first index in [begin, end) whose value is at least ``bound``, else ``end``."""
+    """Return the first index in [begin, end) whose value is at least ``bound``, or ``end`` if there is none."""
     while begin < end:
         middle = (begin + end) // 2
         if values[middle] < bound:
@@ -75,7 +75,7 @@ def lower_bound(values, begin, end, bound):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def take_back(tables, state):  # type: ignore[no-untyped-def]
-    """Go back one level and free the pieces of its block."""
+    """Go back one level and free the pieces of the block placed there."""
     state.counters[LEVEL] -= 1
     for k in range(tables.oriented.shape[1]):
         state.used[tables.oriented[state.placed[state.counters[LEVEL]], k] >> 2] = False
@@ -83,7 +83,7 @@ def take_back(tables, state):  # type: ignore[no-untyped-def]
 
 @flat_kernel
 def scan(tables, state, budget, stop_at_first):  # type: ignore[no-untyped-def]
-    """Go on for ``budget`` placements, or to the end, or to the next solution if ``stop_at_first``."""
+    """Search for ``budget`` more placements, or to the end, or to the next solution if ``stop_at_first``."""
     counters = state.counters
     levels, size, spent = len(tables.begin), tables.oriented.shape[1], 0
     while spent < budget and counters[EXHAUSTED] == 0:
@@ -137,13 +137,13 @@ MAX_BLOCKS = 6_000_000
 
 
 class Blocks(CountedSearch):
-    """A paused row scan over blocks (Jolivet 2008, 2.1 and 2.3). Nodes are placements; the empty board is one.
+    """A paused row scan over blocks (Jolivet 2008, 2.1 and 2.3). Nodes are placements; the empty board counts.
 
-    Duplicate pieces are distinct (see `lns.exact.piece_classes`).
+    Duplicate pieces count as distinct (see `lns.exact.piece_classes`).
 
-    Blocks have ``size`` x ``size`` pieces, 1 or 2. ``order`` has the places in the order in which they are filled, by
-    default row by row. With ``all_four`` the equal rotations of symmetric pieces are distinct too. The number of blocks
-    by class of places is ``by_class``.
+    A block has ``size`` x ``size`` pieces; ``size`` is 1 or 2. ``order`` lists the places in the order of filling, by
+    default row by row. With ``all_four`` rotations of a symmetric piece that look equal are distinct too. The
+    attribute ``by_class`` is the number of blocks of each class of places.
 
     Raises InputError if a side of the board is odd and ``size`` is 2, or there are more than `MAX_BLOCKS` blocks.
     """
@@ -164,7 +164,7 @@ class Blocks(CountedSearch):
 
     @property
     def explored(self) -> float:
-        """Share of the blocks on the first place that are searched."""
+        """Share of the blocks for the first place whose subtrees are searched."""
         begin, end = int(self.tables.begin[0]), int(self.state.end_try[0])
         return explored_share([(max(0, int(self.state.next_try[0]) - begin - 1), end - begin)])
 
@@ -187,7 +187,7 @@ class Blocks(CountedSearch):
 
 
 def _cells(puzzle: Puzzle, size: int, place: int) -> list[int]:
-    """The cells of a place of the board of blocks, row by row."""
+    """Return the cells of the puzzle at a place of the board of blocks, row by row."""
     row, column = divmod(place, puzzle.width // size)
     return [(row * size + r) * puzzle.width + column * size + c for r in range(size) for c in range(size)]
 
@@ -195,7 +195,7 @@ def _cells(puzzle: Puzzle, size: int, place: int) -> list[int]:
 def _tables(
     puzzle: Puzzle, size: int, order: Sequence[int], all_four: bool
 ) -> tuple[BlockTables, dict[PlaceClass, int]]:
-    """The blocks, by class of places and known sides, and the number of blocks by class of places alone."""
+    """Return the blocks by class of places and sides known there, and the number of blocks by class of places."""
     fixed_cells, width = {clue.cell for clue in puzzle.fixed}, puzzle.width // size
     level_of = {place: level for level, place in enumerate(order)}
     earlier = np.full((len(order), 4), -1, dtype=np.int32)
@@ -238,7 +238,7 @@ def _tables(
 
 
 def _two_by_two(puzzle: Puzzle, lists: list[Ints], most: int) -> Ints:
-    """All 2x2 blocks from the oriented pieces allowed on their four cells, row by row; at most ``most``."""
+    """Return all 2x2 blocks of the oriented pieces allowed on each cell. Raises InputError above ``most`` blocks."""
     quads, colours = puzzle.oriented.astype(np.int64), puzzle.colours + 1
     first, right, below, last = lists
     found = [np.zeros((0, 4), dtype=np.int32)]
@@ -258,11 +258,11 @@ def _too_many() -> InputError:
 
 
 def _beside(groups: Ints, wanted: Longs, oriented: Ints, key: Longs) -> Ints:
-    """Each group of pieces with each oriented piece that has its key and is none of the group, in order."""
+    """Extend each group of pieces, in turn, by every oriented piece outside it that has the ``wanted`` key."""
     by_key = np.argsort(key, kind="stable")
     begin, end = (np.searchsorted(key[by_key], wanted, side) for side in ("left", "right"))
     number = end - begin
-    if number.sum() > 2 * MAX_BLOCKS:  # more than half of them have four different pieces
+    if number.sum() > 2 * MAX_BLOCKS:  # more than half of these have distinct pieces and remain
         raise _too_many()
     group = np.repeat(np.arange(len(groups)), number)
     new = oriented[by_key[np.arange(len(group)) + np.repeat(begin - np.cumsum(number) + number, number)]]
@@ -271,9 +271,9 @@ def _beside(groups: Ints, wanted: Longs, oriented: Ints, key: Longs) -> Ints:
 
 
 def _pairs(puzzle: Puzzle, oriented: Ints, size: int) -> tuple[Ints, int]:
-    """Numbers of the pairs of colours on the four sides of each block (0 = grey), and how many numbers there are."""
+    """Return the number of the pair of colours on each side of each block (0 = grey), and the number of pairs."""
     quads, colours = puzzle.oriented, puzzle.colours + 1
-    ends = {1: ((0, 0),) * 4, 2: ((0, 1), (1, 3), (2, 3), (0, 2))}[size]  # the two pieces of up, right, down, left
+    ends = {1: ((0, 0),) * 4, 2: ((0, 1), (1, 3), (2, 3), (0, 2))}[size]  # pieces at the sides up, right, down, left
     codes = [
         quads[oriented[:, first], side] * colours + quads[oriented[:, second], side]
         for side, (first, second) in enumerate(ends)
@@ -286,9 +286,9 @@ def _pairs(puzzle: Puzzle, oriented: Ints, size: int) -> tuple[Ints, int]:
 def count_inner_blocks(puzzle: Puzzle, side: int, samples: int, seed: int) -> tuple[float, float]:
     """Estimate the number of blocks of ``side`` x ``side`` inner pieces with matching joints (Jolivet 2008, 2.5).
 
-    Knuth's estimate: a random descent of the tree of a row scan, weighted by the product of its numbers of children, is
-    an unbiased estimate of the number of leaves. Rotated copies of a block count once. Returns the mean and its
-    standard error.
+    By Knuth's method: the product of the numbers of children along a random descent of the tree of a row scan is an
+    unbiased estimate of the number of leaves. Rotated copies of a block count once. Returns the mean and its standard
+    error.
     """
     middle = puzzle.height // 2 * puzzle.width + puzzle.width // 2
     quads, fitting = puzzle.oriented.tolist(), defaultdict[tuple[int, int], list[int]](list)

@@ -32,15 +32,15 @@ from lns.instances.errors import InputError
 Emit = Callable[[Any], None]
 _SERVE = "from lns.exact.child_process import serve; serve()"
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-"""Each thread of a linear algebra library takes address space; OpenBLAS hangs if it gets none."""
+"""Limits linear algebra to one thread: each thread takes address space, and OpenBLAS hangs if it gets none."""
 _SILENT_SECONDS = 2.0  # a start that takes longer is logged
-_LONGEST_WAIT = 2_000_000.0  # seconds of a limit: poll() counts milliseconds in a C int
+_LONGEST_WAIT = 2_000_000.0  # longest limit in seconds: poll() takes milliseconds as a C int
 
 log = logging.getLogger("lns")
 
 
 class ExitReason(StrEnum):
-    """Why a child process ended. A crash is not among them: it raises an error."""
+    """Why a child process ended. A crash has no member: it raises an error."""
 
     FINISHED = "finished"
     TIME = "time limit"
@@ -54,7 +54,7 @@ class ProcessResult:
     """How a child process ended."""
 
     reason: ExitReason
-    seconds: float  # of wall-clock time from the start of the task to the end; 0 if the task was not started
+    seconds: float  # wall-clock time from the start of the task to its end; 0 if the task never started
     peak_bytes: int  # largest resident memory of the child; 0 if the system does not report it
 
 
@@ -69,16 +69,16 @@ def run_in_process(
 ) -> ProcessResult:
     """Call ``task(emit, *arguments)``, a function at the top level of a module, in a new process.
 
-    The task sends a message by calling ``emit(message)``; ``receive`` is called with each in this process, and ends the
-    child by returning True. Messages and arguments are pickled.
+    The task sends a message by calling ``emit(message)``. This process calls ``receive`` with each message and ends the
+    child if ``receive`` returns True. Messages and arguments are pickled.
 
-    ``seconds`` limits wall-clock time from the start of the task on, when its module and the module ``prepare`` are
-    imported; with ``processor`` it limits the child's processor time, rounded up to whole seconds. ``memory`` limits
-    the child's address space in bytes, also from the start of the task on: a library that gets no memory while it is
-    loaded may hang. A child that dies under it is taken to have reached it.
+    ``seconds`` limits wall-clock time from the start of the task, after the imports of its module and of the module
+    ``prepare``; with ``processor`` it limits the child's processor time, rounded up to whole seconds. ``memory`` limits
+    the child's address space in bytes, also from the start of the task: a library that gets no memory while it is
+    loaded may hang. A child that dies while ``memory`` is set is taken to have reached this limit.
 
-    Raises InputError if the task raised one, and ChildProcessError if it raised another exception, or the child crashed
-    or was killed; the result is then unknown.
+    Raises InputError if the task raised InputError, and ChildProcessError if it raised another exception, or the child
+    crashed or was killed; the result is then unknown.
     """
     read_end, write_end = os.pipe()
     environment = os.environ | _ONE_THREAD | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
@@ -97,7 +97,7 @@ def run_in_process(
             stderr=errors,
             pass_fds=(write_end,),
             env=environment,
-            start_new_session=True,  # Ctrl-C is for the parent to handle
+            start_new_session=True,  # so that Ctrl-C reaches the parent only
         )
         os.close(write_end)
         try:
@@ -132,15 +132,15 @@ def run_in_process(
 def _listen(
     inbox: Connection, pid: int, receive: Callable[[Any], object], deadline: float | None
 ) -> tuple[ExitReason | None, int]:
-    """Pass messages on until the child ends or its time is over.
+    """Pass messages on to ``receive`` until the child ends or its time is over.
 
-    Returns the reason, None for a crash, and the peak memory in bytes.
+    Returns why the child ended (None for a crash), and its peak memory in bytes.
     """
     while inbox.poll(None if deadline is None else max(0.0, deadline - time.perf_counter())):
         try:
             kind, content = inbox.recv()
         except (EOFError, pickle.UnpicklingError):
-            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # keep its own exit status: the caller kills it next
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # let it exit by itself: the caller kills it next
             return None, 0
         if kind == "message":
             if receive(content):
@@ -155,9 +155,9 @@ def _listen(
 
 
 def serve() -> None:
-    """The child's main function: run the task on stdin and send messages to the parent.
+    """Run the task that is pickled on stdin and send its messages to the parent: the child's main function.
 
-    The arguments of the process are the number of the pipe for messages, and the parent's process id.
+    The command-line arguments are the file descriptor for messages and the parent's process id.
     """
     outbox = Connection(int(sys.argv[1]), readable=False)
     die_with_parent(int(sys.argv[2]))
@@ -185,8 +185,8 @@ def serve() -> None:
 
 
 def _limit_memory(memory: int) -> None:
-    """Limit the address space of this process, whose libraries are loaded. Raises InputError if they take it all."""
-    with suppress(ImportError):  # numba loads it late, and OpenBLAS hangs if it gets no memory
+    """Limit the address space of this process. Raises InputError if the libraries loaded so far take as much."""
+    with suppress(ImportError):  # load OpenBLAS before the limit is set: it hangs if it gets no memory
         import_module("scipy.linalg.cython_blas")
     with suppress(OSError):
         taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
@@ -199,9 +199,9 @@ def _limit_memory(memory: int) -> None:
 
 
 def die_with_parent(parent: int | None = None) -> None:
-    """Make Linux kill this process when its parent dies; on other systems it ends with its task.
+    """Make Linux kill this process when its parent dies; on other systems it runs until its task ends.
 
-    Ends this process if ``parent``, the parent's process id, is given and that process is dead already.
+    Ends this process at once if ``parent``, the parent's process id, is given and that process is already dead.
     """
     if sys.platform == "linux":
         import ctypes
@@ -212,9 +212,9 @@ def die_with_parent(parent: int | None = None) -> None:
 
 
 def yield_to_all() -> None:
-    """At the start of a child in a session of its own: lowest priority, and `die_with_parent`.
+    """Set the lowest priority and call `die_with_parent`, at the start of a child in a session of its own.
 
-    Linux shares time among sessions first, so that ``os.nice`` counts only within one.
+    The priority of the session is lowered too: Linux shares time among sessions first, and ``os.nice`` acts within one.
     """
     die_with_parent()
     with suppress(OSError):
@@ -223,7 +223,7 @@ def yield_to_all() -> None:
 
 
 def peak_bytes(pid: int) -> int:
-    """Largest resident memory of a running process in bytes; 0 if the system does not report it.
+    """Return the largest resident memory of a running process in bytes, or 0 if the system does not report it.
 
     ``getrusage`` would include the parent's memory before exec.
     """

@@ -1,7 +1,7 @@
-"""Solvers compared on instances: runs that are planned, made once, and kept in a CSV file that is continued.
+"""Compare solvers on instances: plan runs, make each run once, and keep the results in a CSV file to continue later.
 
-`compare` runs each solver in a process of its own, which shows its memory. The experiments of `lns.exact.paper` plan
-other runs; `run_experiment` makes those that the file lacks.
+`compare` runs each solver in a process of its own, so that its memory is measured. The experiments of
+`lns.exact.paper` plan other runs. `run_experiment` makes the runs that the file lacks.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.text import format_seconds
 
 SPARE_SECONDS = 300.0
-"""Time of a child beyond the limit of search: for its start, and for what it compiles."""
+"""Seconds that a child may take beyond the limit of the search, for its start and for compilation."""
 
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """One solver on one instance. Numbers are -1 where nothing is known."""
+    """The result of one solver on one instance. Unknown numbers are -1."""
 
     instance: str
     solver: str
-    status: str  # of the outcome; or 'refused' or 'failed', with the sentence in the note
+    status: str  # status of the outcome; or 'refused' or 'failed', with the error message in `note`
     solutions: int = -1
     nodes: int = -1
-    seconds: float = -1.0  # of the search, without compilation
-    megabytes: float = -1.0  # peak of the process, 150 of it Python; or of the solver's own child if larger
-    size: str = ""  # of the model: variables and clauses, items and options, or blocks
+    seconds: float = -1.0  # time of the search, without compilation
+    megabytes: float = -1.0  # peak memory of the process (150 MB is Python), or of the solver's own child if larger
+    size: str = ""  # size of the model: variables and clauses, items and options, or blocks
     note: str = ""  # why there is no outcome; in experiments also when and where it was measured
     question: str = ""  # what was asked, see `question_of`
 
@@ -56,9 +56,9 @@ class ComparisonRow:
 
 
 def question_of(request: Request, puzzle: Puzzle) -> str:
-    """A request about ``puzzle`` in one line, limits and a hash of the puzzle included.
+    """Describe a request about ``puzzle`` in one line, with its limits and a hash of the puzzle.
 
-    Rows of a file are reused only for an equal line: the same instance name may later mean another puzzle.
+    Rows of a file are reused only if this line is equal, because an instance name may later mean another puzzle.
     """
     parts = ["all solutions" if request.count_all else "first solution"]
     parts.append("no time limit" if request.seconds is None else f"{request.seconds:.12g} s")
@@ -78,9 +78,9 @@ def question_of(request: Request, puzzle: Puzzle) -> str:
 class PlannedRun:
     """A run that can be executed later: ``make()`` returns its row.
 
-    A row of a CSV file replaces the run only if its question is equal: what is computed, and within which limits. The
-    ``limit`` of a search to its end, in words, is apart: a search that ended below it answers for every limit, and the
-    row of one that was cut has the limit in its question.
+    A row of a CSV file replaces the run only if its question (what is computed, and within which limits) is equal. For
+    a search that should run to its end, the limit is in ``limit``, in words: the row of a search that ended is valid
+    for every limit; the row of a search that was cut has the limit appended to its question.
     """
 
     instance: str
@@ -91,18 +91,18 @@ class PlannedRun:
 
 
 Runs = Generator[PlannedRun, Any, None]
-"""Runs in the order in which they are made. It is sent the row of each, on which the next ones may depend."""
+"""A generator of runs in order of execution. It is sent the row of each run, on which later runs may depend."""
 
 
 def run_experiment(
     runs: Runs, output: Path | None, *, with_place: bool = True, missing: list[PlannedRun] | None = None
 ) -> Iterator[ComparisonRow]:
-    """Execute the runs that a CSV file does not hold yet, append a row for each, and yield the rows of all, in order.
+    """Execute the runs that a CSV file does not hold yet, append a row for each, and yield all rows in order.
 
     A row of the file ``output`` that answers a run replaces it (see `PlannedRun`). New rows note when and where they
-    were measured if ``with_place``. With ``missing`` no run is made: those that the file lacks are appended to it.
-    Raises InputError or OSError if the file holds something else, or nothing can be added to it; before the first run
-    where possible.
+    were measured if ``with_place``. If the list ``missing`` is given, no run is executed; the runs that the file lacks
+    are appended to the list. Raises InputError or OSError if the file has other content or cannot be extended, before
+    the first run where possible.
     """
     finished, row = read_rows(output), None
     if output is not None and missing is None:
@@ -126,9 +126,9 @@ def run_experiment(
 
 
 def read_rows(path: Path | None) -> dict[tuple[str, str, str], ComparisonRow]:
-    """The rows of a CSV file by instance, solver and question; none if it does not exist or is empty.
+    """Return the rows of a CSV file by instance, solver and question; none if the file does not exist or is empty.
 
-    Raises InputError if its folder does not exist, it has other columns, or a line is no row.
+    Raises InputError if the file's folder does not exist, its columns are others, or a line is not a row.
     """
     if path is not None and not path.parent.is_dir():
         raise InputError("there is no such directory", path.parent)
@@ -155,10 +155,10 @@ def read_rows(path: Path | None) -> dict[tuple[str, str, str], ComparisonRow]:
 
 
 def append_row(path: Path, row: Mapping[str, object]) -> None:
-    """Append a row, column -> value, on a line of its own even if the last line was cut off.
+    """Append a row (column -> value) as a new line, even if the last line was cut off.
 
-    A new or empty file gets a header first. Raises OSError, which names ``path``, if the file cannot be written; it is
-    then unchanged.
+    A new or empty file gets a header first. Raises OSError, which names ``path``, if the file cannot be written; the
+    file is then unchanged.
     """
     text = io.StringIO()
     writer = csv.DictWriter(text, [*row], lineterminator="\n")
@@ -179,9 +179,9 @@ def append_row(path: Path, row: Mapping[str, object]) -> None:
 
 
 def check_appendable(path: Path) -> None:
-    """Open a file as `append_row` will, before a long run. Raises OSError, which names it, if it cannot be opened.
+    """Check before a long run that `append_row` can open a file. Raises OSError, which names the file, if it cannot.
 
-    A new file is not left behind.
+    No new file is left behind.
     """
     is_new = not path.exists()
     path.open("ab").close()
@@ -190,14 +190,14 @@ def check_appendable(path: Path) -> None:
 
 
 def measured() -> str:
-    """When and where a run was measured: time, processor, and the load beside it."""
+    """Return when and where a run was measured: the time, the processor, and the load of the machine."""
     place = f"{_processor()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.0f}"
     return f"measured {datetime.now(UTC):%Y-%m-%d %H:%M} UTC on {place}"
 
 
 @cache
 def _processor() -> str:
-    """The model of the processor as Linux names it; elsewhere the architecture."""
+    """Return the processor's model as Linux names it, or the architecture on other systems."""
     with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
@@ -211,10 +211,10 @@ def _processor() -> str:
 def compare(
     instances: Sequence[tuple[str, Puzzle]], solvers: Sequence[str], request: Request, output: Path | None = None
 ) -> Iterator[ComparisonRow]:
-    """Run each solver on each instance, (name, puzzle), in a process of its own; a row for each, as it is made.
+    """Run each solver on each instance (name, puzzle) in a process of its own, and yield the row of each run.
 
-    Rows of the CSV file with the same instance, solver and question are reused; new rows are added. Raises InputError
-    and OSError as `run_experiment`.
+    Rows of the CSV file ``output`` with the same instance, solver and question are reused; new rows are added. Raises
+    InputError and OSError as `run_experiment`.
     """
     planned = (
         PlannedRun(name, solver, question_of(request, puzzle), partial(run_solver, name, puzzle, solver, request))
@@ -225,26 +225,26 @@ def compare(
 
 
 def run_solver(instance: str, puzzle: Puzzle, solver: str, request: Request) -> ComparisonRow:
-    """The row of one solver on one instance, in a child process; a refusal or a crash is a row too."""
+    """Run one solver on one instance in a child process and return its row, also after a refusal or a crash."""
     _compile(solver)
     return row_of(instance, solver, lambda: solve_in_child(_solve, puzzle, request, solver, spare=SPARE_SECONDS))
 
 
 @cache
 def _compile(solver: str) -> None:
-    """Run a solver that may have to be compiled on four pieces, so that no row has the time or memory of that."""
+    """Run a solver on four pieces if it may have to be compiled, so that no row includes the cost of compilation."""
     entry = find_solver(solver)
     if entry.extra is not None or (entry.kernel_module is not None and not is_compiled(entry.kernel_module)):
         row_of("", solver, lambda: solve_in_child(_solve, uniform(2, 2).puzzle, Request(seconds=SPARE_SECONDS), solver))
 
 
 def _solve(emit: Emit, puzzle: Puzzle, request: Request, solver: str) -> None:
-    """The task of the child process."""
+    """Solve a puzzle and send the outcome: the task of the child process."""
     emit(solve_request(puzzle, request, solver))
 
 
 def row_of(instance: str, solver: str, solve: Callable[[], Outcome]) -> ComparisonRow:
-    """The row of an outcome, of a solver that refuses the instance, or of one that fails on it.
+    """Return the row of an outcome, or of a solver that refuses the instance or fails on it.
 
     Raises KeyboardInterrupt after Ctrl-C.
     """
@@ -265,18 +265,18 @@ def row_of(instance: str, solver: str, solve: Callable[[], Outcome]) -> Comparis
 
 
 _SIZES = (("variables", "clauses"), ("variables", "constraints"), ("items", "options"), ("variables",), ("blocks",))
-"""What may tell the size of a solver's model; the first that its details have."""
+"""Names of the details that give the size of a model; the first set that is present in an outcome is used."""
 
 
 def describe(row: ComparisonRow) -> str:
-    """Instance, method and result in one line."""
+    """Return instance, solver, status, and seconds or nodes in one line."""
     spent = f", {row.nodes:,} nodes" if is_known(row.nodes) else ""
     spent = f", {format_seconds(row.seconds)}" if is_known(row.seconds) else spent
     return f"{row.instance} by {row.solver}: {row.status}{spent}"
 
 
 def table(rows: Sequence[ComparisonRow]) -> str:
-    """The rows as aligned text; '-' where a number is not known, no column of sizes where no row has one."""
+    """Return the rows as aligned text, with '-' for unknown numbers, and without an empty last column."""
     head = ["instance", "solver", "status", "solutions", "nodes", "seconds", "MB", "size"]
 
     def found(row: ComparisonRow) -> str:
@@ -303,5 +303,5 @@ def table(rows: Sequence[ComparisonRow]) -> str:
 
 
 def is_known(number: float | None) -> bool:
-    """Whether a number of a row is known; in the rows of `lns.compare` None is not, in those of a file -1."""
+    """Whether a number of a row is known: an unknown one is None in rows of `lns.compare` and -1 in rows of a file."""
     return number is not None and number >= 0

@@ -1,13 +1,13 @@
 """Edge matching as a constraint program (Benoist & Bourreau 2008, 2.2 and 6), by OR-tools, in a child process.
 
-CP-SAT: variables t (piece) and r (rotation) by cell, and the colour by inner edge; AllDifferent over t, and for each
-cell a table of the allowed (t, r, colours around), which is the paper's 4-edges consistency.
+The CP-SAT model has variables t (piece) and r (rotation) for each cell and a colour for each inner edge; AllDifferent
+over t; and for each cell a table of the allowed (t, r, surrounding colours), which is the paper's 4-edges consistency.
 
 The classic solver branches like the paper's CHOCO: every node propagates to a fixpoint and branches on a cell with the
-fewest pieces left. A node is a decision taken, as the library counts branches. Its models are ``element`` (the colour
-at each side of a cell is an Element of its oriented piece, one side at a time) and ``table`` (piece and colours of a
-cell are a row of a table). With ``alldifferent`` the pieces are an AllDifferent, which OR-tools filters to bounds
-consistency (the paper's is complete, after Régin), else a clique of disequalities.
+fewest pieces left. A node is a branch as the library counts them. The models are ``element`` (for each side of a cell,
+an Element constraint from oriented piece to colour) and ``table`` (oriented piece and colours of a cell are a row of a
+table). With ``alldifferent`` the pieces have an AllDifferent, which OR-tools filters to bounds consistency (the paper's
+filtering is complete, after Régin); otherwise each pair of cells has a disequality.
 
 References
 ----------
@@ -33,7 +33,7 @@ MODELS = ("element", "element-alldifferent", "table", "table-alldifferent")
 
 
 def run_cp(puzzle: Puzzle, request: Request) -> Outcome:
-    """The solver 'cp': CP-SAT on one core. Nodes are branches; their budget limits conflicts.
+    """Run the solver 'cp', CP-SAT on one core. Nodes are branches, but a budget of nodes limits conflicts.
 
     Raises InputError without ortools, and ChildProcessError if the library crashes.
     """
@@ -42,13 +42,13 @@ def run_cp(puzzle: Puzzle, request: Request) -> Outcome:
 
 
 def run_classic(model: str, puzzle: Puzzle, request: Request) -> Outcome:
-    """The solver ``cp:MODEL``, one of `MODELS`. Raises InputError without ortools."""
+    """Run the solver ``cp:MODEL``; ``model`` is one of `MODELS`. Raises InputError without ortools."""
     require("cp", f"the solver cp:{model}")
     return solve_in_child(solve_classic, puzzle, request, model, prepare="ortools.constraint_solver.pywrapcp")
 
 
 def solve_by_cp_sat(emit: Emit, puzzle: Puzzle, request: Request) -> None:
-    """The task of the child process: reports the size of the model, each solution, and the end."""
+    """Report the size of the model, each solution, and the end: the task of the child process."""
     from ortools.sat.python import cp_model
 
     reporter = Reporter(emit, puzzle, request, "CP-SAT", duplicates_distinct=True)
@@ -80,7 +80,7 @@ def solve_by_cp_sat(emit: Emit, puzzle: Puzzle, request: Request) -> None:
 
 
 def _post_cp_sat(model: Any, puzzle: Puzzle) -> tuple[list[Any], list[Any]]:
-    """Add variables and constraints to ``model``; the variables t and r by cell."""
+    """Add variables and constraints to ``model``; return the variables t and r, by cell."""
     cells = list(_cells(puzzle, model.new_int_var))
     pieces = [model.new_int_var(0, puzzle.cells - 1, f"t{cell}") for cell in range(puzzle.cells)]
     rotations = [model.new_int_var(0, 3, f"r{cell}") for cell in range(puzzle.cells)]
@@ -90,12 +90,12 @@ def _post_cp_sat(model: Any, puzzle: Puzzle) -> tuple[list[Any], list[Any]]:
         if table:
             model.add_allowed_assignments([pieces[cell], rotations[cell], *edges.values()], table)
         else:
-            model.add_bool_or([])  # no piece is allowed here: always false
+            model.add_bool_or([])  # no piece is allowed here; an empty clause is false
     return pieces, rotations
 
 
 def solve_classic(emit: Emit, puzzle: Puzzle, request: Request, model: str) -> None:
-    """The task of the child process: reports the size of the model, each solution, and the end."""
+    """Report the size of the model, each solution, and the end: the task of the child process."""
     from ortools.constraint_solver import pywrapcp
 
     reporter = Reporter(emit, puzzle, request, "OR-tools", duplicates_distinct=True)
@@ -116,7 +116,7 @@ def solve_classic(emit: Emit, puzzle: Puzzle, request: Request, model: str) -> N
 
 
 def _post_classic(solver: Any, puzzle: Puzzle, model: str) -> tuple[list[Any], list[Any]]:
-    """Add variables and constraints; the variables of the oriented piece and of the piece on each cell."""
+    """Add variables and constraints; return the variables of the oriented piece and of the piece, by cell."""
     placements, pieces = [], []
     for cell, edges, allowed, colours in _cells(puzzle, solver.IntVar):
         placement = solver.IntVar(allowed or [0], f"p{cell}")
@@ -144,7 +144,7 @@ def _post_classic(solver: Any, puzzle: Puzzle, model: str) -> tuple[list[Any], l
 def _cells(
     puzzle: Puzzle, new_variable: Callable[[int, int, str], Any]
 ) -> Iterator[tuple[int, dict[int, Any], list[int], list[list[int]]]]:
-    """Each cell, the variables of its inner edges by side, what is allowed on it, and the colours of that there."""
+    """Yield each cell, its inner-edge variables by side, its allowed oriented pieces, and their colours on these."""
     edges: list[dict[int, Any]] = [{} for _ in range(puzzle.cells)]
     for cell in range(puzzle.cells):
         for side, other in puzzle.neighbours(cell):

@@ -1,4 +1,4 @@
-"""Paused searches: what `lns.exact.execution.run_search` asks of them, and how it sizes its steps."""
+"""Paused searches: the interface that `lns.exact.execution.run_search` uses, and how it sizes its steps."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import numpy.typing as npt
 from lns.instances.board import Board
 
 STEP_SECONDS = 0.08
-FIRST_STEP = 500  # nodes
-TURN = 1000  # nodes of a turn, times the share of the search
+FIRST_STEP = 500  # nodes of the first step of most searches
+TURN = 1000  # nodes of a turn of a search with share 1
 NODES, SOLUTIONS, EXHAUSTED = range(3)
-"""The first counters of every kernel."""
+"""Indices of the first counters of every kernel."""
 
 
 class PausedSearch(ABC):
-    """A search that goes on for a number of nodes at a time."""
+    """A search that is advanced by a number of nodes at a time."""
 
     first_step = FIRST_STEP
-    """Nodes of the first step. It is short, so that a budget of time holds where each node takes long."""
+    """Nodes of the first step. They are few, so that a time limit holds even if each node takes long."""
 
     @property
     @abstractmethod
@@ -38,23 +38,23 @@ class PausedSearch(ABC):
 
     @abstractmethod
     def advance(self, budget: int, stop_at_first: bool) -> None:
-        """Go on for ``budget`` nodes, or to the end, or to the next solution when ``stop_at_first``."""
+        """Search for ``budget`` more nodes, or to the end, or to the next solution if ``stop_at_first``."""
 
     def reset_solutions(self) -> None:
-        """Count solutions from 0 again, so that the board of the next one is kept."""
+        """Count solutions from 0 again, so that `first_board` becomes the next solution."""
         raise NotImplementedError
 
     def distinct(self, solutions: int) -> int:
-        """How many boards that differ in their colours so many solutions of this search stand for."""
+        """Return how many boards with different colours ``solutions`` solutions of this search stand for."""
         return solutions
 
     def first_board(self) -> Board | None:
-        """The first solution found; None before there is one, and where solutions are no boards."""
+        """Return the first solution found; None if there is none yet, or if solutions are not boards."""
         return None
 
     @property
     def details(self) -> dict[str, float]:
-        """Figures of the method by name."""
+        """Statistics of the method by name."""
         return {}
 
     @property
@@ -64,7 +64,7 @@ class PausedSearch(ABC):
 
     @property
     def answered_by(self) -> str:
-        """The solver that has ended or found most, where several take turns."""
+        """Name of the search that ended or found most solutions, where several take turns; otherwise empty."""
         return ""
 
 
@@ -90,15 +90,15 @@ class CountedSearch(PausedSearch):
 
 
 class Turns(PausedSearch):
-    """Searches of one question, by name, that take turns until one of them ends. Nodes are those of all.
+    """Searches of one question, by name, that take turns until one of them ends. Nodes are summed over all.
 
-    A turn has `TURN` nodes times the share of its search, so that the result does not depend on the steps.
+    A turn has `TURN` nodes times the share of its search, so that the result does not depend on the sizes of steps.
     """
 
     def __init__(self, searches: Mapping[str, PausedSearch], shares: Mapping[str, int] | None = None) -> None:
         self.searches, self._shares = dict(searches), shares or dict.fromkeys(searches, 1)
         self.first_step = min((search.first_step for search in searches.values()), default=FIRST_STEP)
-        self._turn, self._turn_left = -1, 0  # which search has the turn, and its nodes
+        self._turn, self._turn_left = -1, 0  # index of the search whose turn it is, and nodes left to it
 
     @property
     def nodes(self) -> int:
@@ -111,7 +111,7 @@ class Turns(PausedSearch):
 
     @property
     def _best(self) -> PausedSearch:
-        """The search that has ended; before that, the one that has found most."""
+        """The search that has ended, or before that the search with the most solutions."""
         ended = (search for search in self.searches.values() if search.exhausted)
         return next(ended, None) or max(self.searches.values(), key=lambda search: search.solutions)
 
@@ -135,7 +135,7 @@ class Turns(PausedSearch):
         return self._best.first_board()
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
-        """Go on for ``budget`` nodes in all, or until one ends, or finds a solution when ``stop_at_first``."""
+        """Search for ``budget`` more nodes in all, or until a search ends, or has a solution if ``stop_at_first``."""
         while True:
             if self._turn_left <= 0:
                 self._begin_turn()
@@ -156,11 +156,11 @@ class Turns(PausedSearch):
 class Progress:
     """The state of a search between two steps."""
 
-    nodes: int  # so far, as the solutions and seconds
+    nodes: int  # nodes, solutions and seconds are totals so far
     solutions: int
     seconds: float
     explored: float  # share of the tree, 0 to 1, as if sibling subtrees had equal sizes: a rough estimate
-    building: bool = False  # the model is still being built
+    building: bool = False  # whether the model is still being built
 
 
 ProgressCallback = Callable[[Progress], None]
@@ -169,7 +169,7 @@ ProgressCallback = Callable[[Progress], None]
 class StepSizer:
     """Chooses how many nodes the next ``step`` has, so that it takes about `STEP_SECONDS`.
 
-    Each is at most four times as long as the one before. The result of a search does not depend on its steps.
+    A step has at most four times the nodes of the step before. The result of a search does not depend on its steps.
     """
 
     def __init__(self, first: int = FIRST_STEP) -> None:
@@ -177,15 +177,15 @@ class StepSizer:
         self._least = min(first, 100)
 
     def update(self, nodes: int, seconds: float, remaining: float | None) -> None:
-        """Choose the next step after one of ``nodes`` nodes and ``seconds``; ``remaining``: seconds of the budget."""
+        """Choose the next step after a step of ``nodes`` nodes and ``seconds``; ``remaining``: seconds left."""
         target = STEP_SECONDS if remaining is None else min(STEP_SECONDS, remaining)
         self.step = int(min(max(nodes / max(seconds, 1e-9) * target, self._least), 4.0 * self.step))
 
 
 def explored_share(levels: Iterable[tuple[int, int]]) -> float:
-    """Share of a tree that is searched, 0 to 1, as if sibling subtrees had equal sizes.
+    """Return the share of a tree that is searched, 0 to 1, as if sibling subtrees had equal sizes.
 
-    ``levels`` has for each level of the open path, from the root, how many children are searched, and of how many.
+    ``levels`` has, for each level of the current path from the root, the numbers of searched and of all children.
     """
     share, weight = 0.0, 1.0
     for done, children in levels:

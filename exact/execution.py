@@ -1,4 +1,4 @@
-"""What a solver is asked, and how that is carried out: by a paused search in this process, or in a child process."""
+"""Requests to solvers, and their execution: by a paused search in this process, or in a child process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lns.instances.puzzle import Puzzle
 
 Item = TypeVar("Item")
 REPORT_SECONDS = 0.2
-"""Least time between two messages of a child that finds many boards."""
+"""Least seconds between two messages of a child that finds many boards."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Request:
     seconds : float, optional
         Budget of time, without compilation; building a model counts. None is no limit.
     options : Options
-        Parts of ColorPairs to switch on or off. Other solvers ignore it.
+        Parts of ColorPairs to switch on or off. Other solvers ignore them.
     on_progress : callable, optional
         Called with a `lns.exact.driver.Progress` about every tenth of a second.
     memory : int, optional
@@ -48,7 +48,7 @@ class Request:
     on_solution : callable, optional
         Called with each board found. A solver that distinguishes duplicate pieces may report boards that look equal.
     processor_time : bool
-        Seconds are of processor time, both as a limit and in the answer: fair on a busy machine.
+        Measure processor time, both for the limit and in the outcome: fair on a busy machine.
     fix_corner : bool
         Leave out rotated copies, by pinning a corner piece (see `lns.exact.corner_variants`).
 
@@ -81,13 +81,13 @@ class Request:
 
 
 class BuildingEnded(Exception):
-    """The time of a request ended while a model was built."""
+    """Raised when the time of a request ends while its model is being built."""
 
 
 class Clock:
-    """The time of a request, from the first `check` while its model is built to the end of the search.
+    """Measures the time of a request, from the first `check` while its model is built to the end of the search.
 
-    A search that is made without a check, and may compile then, has only the time of the search itself.
+    If building the model makes no `check` (it may compile then), only the search itself is measured.
     """
 
     def __init__(self, request: Request) -> None:
@@ -98,7 +98,7 @@ class Clock:
 
     @property
     def seconds(self) -> float:
-        """Seconds so far, without `leave_out`; the first look at them starts the clock."""
+        """Seconds so far, without the work of `leave_out`; reading them for the first time starts the clock."""
         if self._began is None:
             self._began = self._shown = self._now()
         return self._now() - self._began
@@ -110,7 +110,7 @@ class Clock:
         self._began = self._now() - before
 
     def check(self) -> None:
-        """While the model is built: tell the progress, and raise `BuildingEnded` when the time is over."""
+        """Report progress while the model is built, and raise `BuildingEnded` when the time is over."""
         request, seconds = self._request, self.seconds
         if request.seconds is not None and seconds >= request.seconds:
             raise BuildingEnded
@@ -123,23 +123,23 @@ _building: ContextVar[Clock | None] = ContextVar("clock of the request whose mod
 
 
 def check_time() -> None:
-    """`Clock.check` of the request whose model is being built, if it is built for one.
+    """Call `Clock.check` for the request whose model is being built, if there is one.
 
-    What builds a model calls it so often that the time of a request holds.
+    Code that builds a model calls this function often enough to keep the time limit.
     """
     if (clock := _building.get()) is not None:
         clock.check()
 
 
 def timed(items: Iterable[Item]) -> Iterator[Item]:
-    """The items of a long job, `check_time` called before each."""
+    """Yield the items of a long job, calling `check_time` before each."""
     for item in items:
         check_time()
         yield item
 
 
 def build_and_run(make: Callable[[], PausedSearch | Outcome], request: Request) -> Outcome:
-    """Make a search, whose building counts as time of the request, and run it; an outcome is returned as it is."""
+    """Make a search, which counts as time of the request, and run it. If ``make`` returns an `Outcome`, return that."""
     clock = Clock(request)
     token = _building.set(clock)
     try:
@@ -152,12 +152,12 @@ def build_and_run(make: Callable[[], PausedSearch | Outcome], request: Request) 
 
 
 def run_search(search: PausedSearch, request: Request, clock: Clock | None = None) -> Outcome:
-    """Run a paused search as a request says, to its end or to the end of a budget, in steps of about 80 ms.
+    """Run a paused search in steps of about 80 ms, until it has answered the request or spent a budget.
 
-    The search may have been advanced before. ``clock`` is that of the model which was built for it; by default the time
-    begins now. Ctrl-C ends the search with status 'interrupted'.
+    The search may have been advanced before. ``clock`` may have been running since the model was built; by default the
+    time begins now. Ctrl-C ends the search with status 'interrupted'.
     """
-    clock, told, first = clock or Clock(request), 0, None  # the solutions that were passed on, and the first of them
+    clock, told, first = clock or Clock(request), 0, None  # told: solutions passed on; first: the first of them
 
     def advance(budget: int) -> None:
         nonlocal told, first
@@ -201,11 +201,11 @@ def run_search(search: PausedSearch, request: Request, clock: Clock | None = Non
 
 
 class Reporter:
-    """Used in a child: verifies and counts the boards of a library, and sends the `Outcome` so far to the parent.
+    """Verifies and counts the boards of a library in a child process, and sends the `Outcome` so far to the parent.
 
     With ``duplicates_distinct`` the library finds a board once for each way to swap duplicate pieces. If the request
     has an ``on_solution``, each board is sent, after the outcome that counts it. ``found`` counts the boards of the
-    library; the caller may add figures of the method to ``details`` at any time.
+    library; the caller may add statistics of the method to ``details`` at any time.
     """
 
     def __init__(
@@ -230,7 +230,7 @@ class Reporter:
             self.report(nodes)
 
     def report(self, nodes: int | None, *, exhausted: bool = False) -> None:
-        """Send the outcome so far; the last one has ``exhausted`` set if the search is complete."""
+        """Send the outcome so far; ``exhausted`` is set in the last call if the search is complete."""
         self._reported = time.perf_counter()
         solutions = distinct_count(self.found, self._puzzle) if self._duplicates_distinct else self.found
         status = SolveStatus.BUDGET_SPENT
@@ -244,12 +244,12 @@ class Reporter:
 
 
 def _processor_seconds() -> float:
-    """Processor time of this process and of its children that ended."""
+    """Return the processor time of this process and of its children that have ended."""
     return sum(os.times()[:4])
 
 
 def send_boards(board: Board) -> None:
-    """Stands for ``on_solution`` in the request of a child, whose boards are all sent."""
+    """Do nothing. As ``on_solution`` in a child's request it makes the child send its boards to the parent."""
 
 
 def solve_in_child(
@@ -257,10 +257,10 @@ def solve_in_child(
 ) -> Outcome:
     """Run ``task(emit, puzzle, request, *arguments)`` in a child process within the limits of ``request``.
 
-    The limits are of model and search: the start of Python, imports and compilation do not count. The task sends its
-    `Outcome` so far now and then (see `Reporter`), and the last one is the answer. Only a child that finished may have
-    the status 'infeasible'. ``prepare``, and errors, as in `run_in_process`; ``spare``: seconds beyond the limit, where
-    the task keeps it itself.
+    The limits hold for model and search: the start of Python, imports and compilation do not count. The task sends its
+    `Outcome` so far now and then (see `Reporter`), and the last outcome is returned. Its status can be 'infeasible'
+    only if the child finished. ``prepare`` and errors are those of `run_in_process`. ``spare`` adds seconds to the
+    child's limit if the task keeps the limit of the request itself.
     """
     last = Outcome(SolveStatus.BUDGET_SPENT, 0, None, 0.0)
 

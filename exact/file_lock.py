@@ -13,7 +13,7 @@ from typing import IO
 def try_lock(file: IO[bytes]) -> bool | None:
     """Lock an open file without waiting, until `unlock` or until all processes that inherited the file have closed it.
 
-    True if the file is locked now, False if another process holds the lock, None if there are no such locks here.
+    Returns True if the file is locked now, False if another process holds the lock, None if locks do not work here.
     """
     try:
         fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,10 +1,10 @@
 """Programs that measure the exact searches: `python -m lns.exact.measurements PROGRAM ...`.
 
-- `regions`: regions of published or found boards, searched in some orders: how many are decided, improved, how fast
-- `infeasible`: proofs of the SAT encodings that a puzzle has no solution
-- `rowscan-speed`: placements per second of the row scan
+- `regions`: search regions of published or found boards in several orders; report results and times
+- `infeasible`: measure proofs, by SAT encodings and ColorPairs, that a puzzle has no solution
+- `rowscan-speed`: measure placements per second of the row scan
 
-With ``-o`` the first two append a row of a CSV file for each run; the same command then goes on after a stop.
+With ``-o`` the first two programs append each run to a CSV file; after a stop, the same command continues it.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ ALL_ORDERS = {
     "dynamic, min-expected-gap": RegionOptions(order="dynamic", heuristic="min-expected-gap"),
 }
 GROUPS = {"467 to 470": (467, 470), "461 to 464": (461, 464), "458 to 460": (458, 460), "all": (0, 1 << 20)}
-"""Published scores of the boards of a line."""
+"""Groups of boards by published score, lowest and highest; each has its own lines in the table."""
 
 
 def read_boards(path: Path, puzzle: Puzzle) -> list[tuple[int, Board]]:
-    """Read a collection of boards: their scores, as published, and the boards.
+    """Read a collection of boards; return the published score and the board of each.
 
     The file is a CSV file with the columns ``score`` and ``board_edges`` (the letters of a viewer URL), or the
-    ``boards.jsonl`` of a run directory. Raises InputError if a line has no score and board of the puzzle, or there is
-    no line.
+    ``boards.jsonl`` of a run directory. Raises InputError if a line lacks a score and a board of the puzzle, or if the
+    file has no board.
     """
     text, boards, line = read_text(path), list[tuple[int, Board]](), 0
     url = f"#puzzle=published&board_w={puzzle.width}&board_h={puzzle.height}&board_edges="
@@ -86,12 +86,12 @@ def read_boards(path: Path, puzzle: Puzzle) -> list[tuple[int, Board]]:
 
 
 def regions_of(puzzle: Puzzle, board: Board, shape: str, share: float | None, number: int) -> list[list[int]]:
-    """The regions of a shape on a board, as lists of cells.
+    """Return the regions of a shape on a board, as lists of cells.
 
-    "touched": the cells that touch a mismatch; "around": these and their neighbours, as `lns improve
+    "touched": the cells that touch a mismatch; "around": these cells and their neighbours, as `lns improve
     --around-mismatches`; "scatteredN": N random cells, half of them at a mismatch, with the seed ``number``. HxW: the
-    window that holds or touches the most mismatches, or those with at least a ``share`` of all. Raises InputError for
-    another shape, or one that does not fit the board.
+    window that holds or touches the most mismatches, or all windows with at least a ``share`` of the mismatches. Raises
+    InputError for another shape, or one that does not fit the board.
     """
     mismatches = verify(puzzle, board).mismatches
     touched = sorted({cell for pair in mismatches for cell in pair})
@@ -121,11 +121,11 @@ def regions_of(puzzle: Puzzle, board: Board, shape: str, share: float | None, nu
     return [cells for cells, inside in zip(windows, held, strict=True) if share == 0 or (least and inside >= least)]
 
 
-_RegionRun = tuple[str, int, PlannedRun]  # shape, published score of the board, and the search by an order
+_RegionRun = tuple[str, int, PlannedRun]  # shape, published score of the board, and the search in one order
 
 
 def _region_runs(puzzle: Puzzle, args: Namespace) -> Iterator[_RegionRun]:
-    """The searches of the options of `regions`, shape by shape and region by region."""
+    """Yield the searches that the options of `regions` ask for, shape by shape and region by region."""
     orders = {name: RegionOptions(order=name) for name in args.orders.split(",") if args.orders != "all"}
     boards = list(enumerate(read_boards(args.boards, puzzle)))[:: args.every]
     for shape in args.shapes.split(","):
@@ -172,12 +172,12 @@ _HEAD = ("region", "boards of", "order", "regions", "decided", "improved", "node
 
 
 def regions(args: Namespace) -> None:
-    """Search regions of some shapes on the boards of a collection, for the best refill or for one edge more.
+    """Search regions of some shapes on the boards of a collection, for the best refill or for one more matched edge.
 
-    Shapes: HxW, the rectangle with the most mismatches, or those with a share of them; touched, the cells that touch a
-    mismatch; around, these and their neighbours; scatteredN, N random cells, half of them at a mismatch. The table has
-    a line for each shape, group of boards and order: how many are decided (proven, or improved where one edge more is
-    asked for), and the CPU seconds of the whole calls. It is printed after Ctrl-C too.
+    Shapes: HxW, the rectangle with the most mismatches, or with --share all with that share of them; touched, the cells
+    that touch a mismatch; around, these cells and their neighbours; scatteredN, N random cells, half of them at a
+    mismatch. The table, printed after Ctrl-C too, has a line for each shape, group of boards and order: the number of
+    regions decided (optimum proven; with --edge-more: improved or refuted), and the CPU seconds of the whole calls.
     """
     puzzle = load_puzzle(args.puzzle)
     planned = list(_region_runs(puzzle, args))
@@ -195,7 +195,7 @@ def regions(args: Namespace) -> None:
 
 
 def _lines(made: list[tuple[str, int, ComparisonRow]]) -> Iterator[list[str]]:
-    """The table. Raises AssertionError if two orders proved different scores of a region."""
+    """Yield the lines of the table. Raises AssertionError if two orders proved different scores of a region."""
     best: dict[str, int] = {}
     found: dict[tuple[str, str, str], list[tuple[ComparisonRow, int, int, int]]] = {}
     for shape, published, row in made:
@@ -218,18 +218,18 @@ def _lines(made: list[tuple[str, int, ComparisonRow]]) -> Iterator[list[str]]:
 
 
 def infeasible(args: Namespace) -> None:
-    """Mean processor time of proofs that a puzzle has no solution, and their number, by side and solver."""
+    """Print the number and mean processor time of proofs that a puzzle has no solution, by side and solver."""
     print(proofs_text(args.sides, args.per_size, args.seconds, args.output))
 
 
 def rowscan_speed(args: Namespace) -> None:
-    """Placements per second of the row scan on one core."""
+    """Print the placements per second of the row scan on one core."""
     puzzle, nodes = load_puzzle(args.instance), int(args.nodes)
     print(f"{puzzle.name}: {placements_per_second(puzzle, nodes) / 1e6:.1f} M placements/s over {nodes:,} placements")
 
 
 def placements_per_second(puzzle: Puzzle, nodes: int) -> float:
-    """Placements per second of a row scan of ``nodes`` placements, or fewer if its tree ends; without compilation."""
+    """Return the speed of a row scan, without compilation, over ``nodes`` placements or fewer if its tree ends."""
     search = RowScan(puzzle)
     search.advance(0, True)  # compiles
     began = time.perf_counter()
@@ -283,11 +283,11 @@ _PROGRAMS: dict[Callable[[Namespace], None], dict[str, dict[str, Any]]] = {
         "--nodes": {"type": _positive, "metavar": "N", "default": 2e9, "help": "placements (2e9)"},
     },
 }  # fmt: skip
-"""Program -> its options."""
+"""The command-line options of each program."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a program. Returns 0, 2 after bad input, which is printed in one sentence, or 130 after Ctrl-C."""
+    """Run a program. Returns the exit status: 0, or 2 after bad input (with an error message), or 130 after Ctrl-C."""
     parser = ArgumentParser(prog="python -m lns.exact.measurements", description=__doc__)
     programs = parser.add_subparsers(metavar="PROGRAM", required=True)
     for program, options in _PROGRAMS.items():

@@ -1,4 +1,4 @@
-"""What every exact solver returns: the same few fields, whatever the method."""
+"""The result that every exact solver returns, with the same fields for all methods."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lns.instances.verify import verify
 class SolveStatus(StrEnum):
     """How a search ended. Only SOLVED and INFEASIBLE are statements about the puzzle."""
 
-    SOLVED = "solved"  # a solution was found, and, when counting, all of them were
+    SOLVED = "solved"  # a solution was found; when counting, all of them
     INFEASIBLE = "infeasible"  # the whole tree was searched: no solution
     BUDGET_SPENT = "budget spent"  # nodes, time or memory ran out; `solutions` is a lower bound
     INTERRUPTED = "interrupted"  # Ctrl-C; `solutions` is a lower bound
@@ -38,8 +38,8 @@ class Outcome(Records):
     board : Board or None
         The first solution found; `lns.exact.solve` and `lns.exact.count` verify it.
     details : dict
-        Figures of the method by name, such as its deepest level. ``budget_spent`` is how much of the budget of nodes is
-        spent, for solvers whose budget limits something else (conflicts).
+        Statistics of the method by name, such as its deepest level. ``budget_spent`` is the amount of the budget that
+        is spent, for solvers whose budget of nodes limits something else (conflicts).
     convention : str
         Whether rotated copies of a board count, in words; solvers leave it empty.
     answered_by : str
@@ -57,7 +57,7 @@ class Outcome(Records):
     answered_by: str = ""
 
 
-Answer = Outcome  # the name in solvers of one's own
+Answer = Outcome  # a second name, for solvers written by users
 
 
 def require_solution(puzzle: Puzzle, board: Board, solver: str) -> None:

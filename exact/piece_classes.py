@@ -1,8 +1,8 @@
-"""Duplicate pieces merged: boards that differ only by swapping duplicate pieces are the same solution.
+"""Merge duplicate pieces: boards that differ only by swapping duplicate pieces are the same solution.
 
-A *piece class* is a set of pieces that are equal up to rotation; copies are such. Each clue piece is a class of its
-own, because its cell is given, and so is the blank of each hole. If pieces may not be turned, only pieces that look the
-same unturned are duplicates. Solvers place classes with a multiplicity, and `PieceClasses.board` turns the result into
+A *piece class* is a set of pieces that are equal up to rotation, such as copies. Each clue piece, and the blank of each
+hole, is a class of its own, because its cell is given. If pieces may not be turned, only pieces that look the same
+unturned are duplicates. Solvers place classes with a multiplicity, and `PieceClasses.board` turns the result into
 pieces.
 """
 
@@ -25,21 +25,21 @@ class PieceClasses:
 
     puzzle: Puzzle
     quads: IntArray  # int32, shape (classes, 4): colours up, right, down, left of the first member in file order
-    members: tuple[tuple[tuple[int, int], ...], ...]  # of a class, by copy: (piece, turn) that shows its quad
-    clue_class: dict[int, tuple[int, int]]  # by cell of a clue or hole: its class and rotation
+    members: tuple[tuple[tuple[int, int], ...], ...]  # by class: its pieces, each with its turn to the class's quad
+    clue_class: dict[int, tuple[int, int]]  # cell of a clue or hole -> class and rotation of its piece
 
     @property
     def counts(self) -> IntArray:
-        """How many pieces each class has."""
+        """Number of pieces of each class."""
         return np.array([len(members) for members in self.members], dtype=np.int32)
 
     def rotations(self, piece_class: int) -> list[int]:
-        """The rotations in which a class may be placed, of those that look the same only the first."""
+        """Return the rotations in which a class may be placed; of rotations that look the same, only the first."""
         turned = [rotate(self.quads[piece_class].tolist(), turn) for turn in range(4 if self.puzzle.turns else 1)]
         return [turn for turn, look in enumerate(turned) if turned.index(look) == turn]
 
     def board(self, oriented_classes: Sequence[int]) -> Board:
-        """The board for ``class*4 + rotation`` by cell (-1 = empty); members are used in file order."""
+        """Return the board for ``class*4 + rotation`` by cell (-1 = empty); members are used in file order."""
         unused, laid = [iter(members) for members in self.members], dict[int, int]()
         for cell, oriented in enumerate(oriented_classes):
             if oriented >= 0:
@@ -49,14 +49,14 @@ class PieceClasses:
 
 
 def merge_duplicates(puzzle: Puzzle) -> PieceClasses:
-    """The piece classes of ``puzzle``, in the file order of their first members."""
+    """Return the piece classes of ``puzzle``, in the file order of their first members."""
     clues_of_piece: dict[int, list[Clue]] = {}
     for clue in puzzle.fixed:
         clues_of_piece.setdefault(clue.piece, []).append(clue)
     quads: list[list[int]] = []
     members: list[list[tuple[int, int]]] = []
     clue_class: dict[int, tuple[int, int]] = {}
-    class_of_quad: dict[tuple[int, int, int, int], tuple[int, int]] = {}  # -> (class, turn onto the quad of the class)
+    class_of_quad: dict[tuple[int, int, int, int], tuple[int, int]] = {}  # -> class, and turn to the class's quad
     for piece, quad in enumerate(puzzle.pieces.tolist()):
         clues = clues_of_piece.get(piece, ())
         for clue in clues:
@@ -76,20 +76,20 @@ def merge_duplicates(puzzle: Puzzle) -> PieceClasses:
 
 
 def assignments_per_board(puzzle: Puzzle) -> int:
-    """How many assignments of pieces to cells show the same colours: the product of factorials of multiplicities.
+    """Return how many assignments of pieces to cells show the same colours: the product of factorials of class sizes.
 
-    Copies of a piece are not told apart.
+    In a puzzle with copies it is 1, because copies of a piece are not told apart.
     """
     return 1 if puzzle.copies else prod(factorial(int(count)) for count in merge_duplicates(puzzle).counts)
 
 
 def distinct_count(assignments: int, puzzle: Puzzle) -> int:
-    """How many boards that differ in their colours ``assignments`` stand for; rounded up after an incomplete search."""
+    """Return how many boards with different colours ``assignments`` stand for, rounded up after a partial search."""
     return -(-assignments // assignments_per_board(puzzle))
 
 
 def allowed_placements(puzzle: Puzzle, cell: int, *, all_four: bool = False) -> list[int]:
-    """The oriented pieces, piece*4 + rotation, that rim, holes, clues and the rule on turns allow on a cell.
+    """Return the oriented pieces (piece*4 + rotation) that rim, holes, clues and the rule on turns allow on a cell.
 
     ``all_four`` includes the rotations of symmetric pieces that look equal, which Jolivet 2008 counts separately.
     """

@@ -1,9 +1,9 @@
 """The solver 'auto': the row scan, ColorPairs and exact cover take turns on the same puzzle; the first to end answers.
 
-A small or narrow puzzle is counted fastest row by row, most others by ColorPairs, and some by exact cover; which one is
-seen only by trying. SAT solvers take no part: on the puzzles of docs/papers/outcome.md none is the fastest, and none
-solves what the others leave. Turns are counted in nodes, so the answer does not depend on the machine. A search joins
-only when those before it have not ended soon, so that a quick one compiles no other.
+A small or narrow puzzle is counted fastest row by row, most others by ColorPairs, and some by exact cover; only a trial
+shows which is fastest. SAT solvers take no part: on the puzzles of docs/papers/outcome.md none is the fastest, and none
+solves a puzzle that the others cannot. Turns are counted in nodes, so the answer does not depend on the machine. A
+later search joins only if the earlier ones have not ended soon, so that an easy puzzle needs no further compilation.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from lns.instances.puzzle import Puzzle
 
 log = logging.getLogger("lns")
 
-MOST_COVER_CELLS = 64  # a larger matrix is not built for a search that hardly ever ends
+MOST_COVER_CELLS = 64  # largest board for exact cover; on larger boards it hardly ever ends
 AFTER = {"rowscan": 0, "colorpairs": 100_000_000, "dlx": 150_000_000}
-"""Solver -> nodes of all searches together after which it joins."""
+"""Solver -> total nodes of all searches after which it joins."""
 SHARES = {"rowscan": 64, "colorpairs": 8, "dlx": 1}
-"""Solver -> its share, see `Turns`: such that all turns take about equally long."""
+"""Solver -> its share (see `Turns`), chosen so that all turns take about equally long."""
 
 
 class Portfolio(Turns):
     """Several paused searches of one puzzle that take turns. Each counts its nodes in its own way.
 
-    They join in the order of ``after``. Those that refuse the puzzle take no part; with ``on_solution`` only the first
-    takes part, as each would find every solution.
+    They join in the order of ``after``. Solvers that refuse the puzzle take no part. With ``on_solution`` only the
+    first search takes part, because each search would find every solution.
     """
 
     def __init__(self, puzzle: Puzzle, request: Request, after: Mapping[str, int] = AFTER) -> None:
         super().__init__({}, SHARES)
         self._puzzle, self._request, self._after = puzzle, request, after
         self._waiting = [name for name in after if not {*puzzle.rules} & {*SOLVERS[name].refuses}]
-        if puzzle.cells > MOST_COVER_CELLS or assignments_per_board(puzzle) > 1:  # it tells identical pieces apart
+        if puzzle.cells > MOST_COVER_CELLS or assignments_per_board(puzzle) > 1:  # dlx tells duplicates apart
             self._waiting = [name for name in self._waiting if name != "dlx"]
         if request.on_solution is not None:
             del self._waiting[1:]
@@ -57,4 +57,4 @@ class Portfolio(Turns):
         super()._begin_turn()
 
     def reset_solutions(self) -> None:
-        self._best.reset_solutions()  # only one search is asked for all boards
+        self._best.reset_solutions()  # with ``on_solution`` there is only one search

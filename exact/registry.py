@@ -25,24 +25,24 @@ if TYPE_CHECKING:
 
 ENTRY_POINTS = "lns.solvers"
 UNCHECKED = "mates", "rim", "copies"
-"""The rules that a solver of another package refuses unless it says that it knows them."""
+"""The rules that a solver from outside this project refuses by default."""
 
 
 @dataclass(frozen=True)
 class SolverEntry:
-    """A solver and what is said about it."""
+    """A solver and its properties."""
 
     description: str  # the method in one line
     source: str  # paper and section, or the package
-    function: Callable[..., Any] | str  # (*arguments, puzzle, request) -> Outcome or PausedSearch; or 'module:name'
+    function: Callable[..., Any] | str  # (*arguments, puzzle, request) -> Outcome or PausedSearch; or its 'module:name'
     arguments: tuple[Any, ...] = ()
     extra: str | None = None  # the optional package that it needs, see `lns.exact.optional_deps`
     can_count: bool = True  # whether it can search for all solutions
-    kernel_module: str | None = None  # that it compiles at the first call
-    refuses: tuple[str, ...] = ("copies",)  # what it cannot take of `Puzzle.rules`
+    kernel_module: str | None = None  # module of the kernel that the first call compiles
+    refuses: tuple[str, ...] = ("copies",)  # the rules in `Puzzle.rules` that it cannot handle
 
     def make(self, puzzle: Puzzle, request: Request) -> Any:
-        """What the function returns."""
+        """Call the function and return its result."""
         function = _load(self.function) if isinstance(self.function, str) else self.function
         return function(*self.arguments, puzzle, request)
 
@@ -53,7 +53,7 @@ class SolverEntry:
 
 
 def _load(path: str) -> Callable[..., Any]:
-    """What 'module:name' names."""
+    """Import and return the object named by 'module:name'."""
     loaded: Callable[..., Any] = EntryPoint("", path, "").load()
     return loaded
 
@@ -76,7 +76,7 @@ def register_solver(
     Parameters
     ----------
     name : str
-        Its name for `lns.exact.solve` and `lns.exact.count`.
+        Name of the solver for `lns.exact.solve` and `lns.exact.count`.
     function : callable
         ``(puzzle, request) -> Outcome``; see `lns.exact.Request` and `lns.exact.Outcome`. The caller verifies the first
         board of an outcome.
@@ -85,7 +85,7 @@ def register_solver(
     can_count : bool
         Whether it can search for all solutions.
     refuses : tuple of str
-        What it cannot take of `Puzzle.rules`: 'holes', 'no frame', 'no turns', 'mates', 'rim', 'copies'.
+        Rules that it cannot handle (see `Puzzle.rules`): 'holes', 'no frame', 'no turns', 'mates', 'rim', 'copies'.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def register_solver(
 
 
 def solver_for(name: str, puzzle: Puzzle, *, count_all: bool) -> SolverEntry:
-    """The solver called ``name``. Raises InputError if there is none, or it cannot count or not take the puzzle."""
+    """Return the solver called ``name``. Raises InputError if it is unknown, cannot count, or refuses the puzzle."""
     entry = find_solver(name)
     if count_all and not entry.can_count:
         raise InputError(f"{name} finds one solution and proves nothing, so it cannot count; expected a tree search")
@@ -111,9 +111,9 @@ def solver_for(name: str, puzzle: Puzzle, *, count_all: bool) -> SolverEntry:
 
 
 def find_solver(name: str) -> SolverEntry:
-    """The solver called ``name``; entry points are read only when no other solver has that name.
+    """Return the solver called ``name``; entry points are read only if no other solver has that name.
 
-    Raises InputError if there is none, or entry points are ambiguous.
+    Raises InputError if the solver is unknown, or an entry point has the name of another solver.
     """
     if name in SOLVERS:
         return SOLVERS[name]
@@ -124,7 +124,7 @@ def find_solver(name: str) -> SolverEntry:
 
 
 def all_solvers() -> dict[str, SolverEntry]:
-    """All solvers by name, those of installed packages last. No solver is imported.
+    """Return all solvers by name, those of installed packages last. No solver is imported.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def all_solvers() -> dict[str, SolverEntry]:
 
 
 def _plugins() -> dict[str, SolverEntry]:
-    """The solvers of installed packages."""
+    """Return the solvers of installed packages by name."""
     plugins: dict[str, SolverEntry] = {}
     for point in entry_points(group=ENTRY_POINTS):
         package = "an installed package" if point.dist is None else point.dist.name
@@ -147,7 +147,7 @@ def _plugins() -> dict[str, SolverEntry]:
 
 
 def _call_plugin(point: EntryPoint, puzzle: Puzzle, request: Request) -> Outcome:
-    """Load the entry point and call it; raises InputError if it cannot be loaded or returns something else."""
+    """Load and call an entry point. Raises InputError if it cannot be loaded or does not return an `Outcome`."""
     from lns.exact.outcome import Outcome
 
     try:
@@ -207,7 +207,7 @@ SOLVERS: dict[str, SolverEntry] = {
     },
     **{
         f"sat:{name}": SolverEntry(description, source, "lns.exact.sat.search:run_sat", (name,), "sat",
-                                   refuses=("copies",) * name.startswith("triangles"))  # there a piece has one rotation
+                                   refuses=("copies",) * name.startswith("triangles"))  # one rotation per piece
         for name, description, source in (
             ("full-4", "piece and rotation, edges in extension", f"{BAILLEUX}, 2.1.1"),
             ("full-2", "oriented pieces, edges in extension", f"{BAILLEUX}, 2.1.2"),

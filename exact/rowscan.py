@@ -1,12 +1,12 @@
 """The plain row-scan backtracker: fixed row-major order, no deductions; the baseline of the comparisons.
 
 It is the "doc_smith backtracker" of Benoist & Bourreau 2008 (6) and the zig-zag of Jolivet 2008 (2.1). Its tables list,
-by cell class and pair of known colours, the oriented pieces that fit, one after the other. A candidate is one 64-bit
-number: bits 0-12 piece class + 1, bits 13-14 rotation, bits 16-31 its lower colour, bits 32-63 its right colour times
-``colours``; of a colour with a mate it is the mate. So the index of the next list is a sum of two shifted candidates:
-the scan multiplies nothing and looks up no colours. A side on the rim of a board without frame counts as grey in them.
-The number 0 ends every list; piece class 0 does not exist and always counts as free, so that one test stops the scan at
-a free candidate and at the end of the list.
+by cell class and pair of known colours, the candidates (oriented pieces) that fit. A candidate is one 64-bit number:
+bits 0-12 piece class + 1, bits 13-14 rotation, bits 16-31 lower colour, bits 32-63 right colour times ``colours``, each
+colour replaced by its mate if it has one. So two shifted candidates and the base of the cell add up to the index of the
+next list, without products or look-ups of colours. Sides on the rim of a board without frame are stored as grey. The
+number 0 ends every list; it reads as class 0, which does not exist and always counts as free, so that one test stops
+the scan at a free candidate and at the end of the list.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lns.instances.errors import InputError
 from lns.instances.puzzle import GREY, LEFT, UP, Puzzle, rotate
 
 MAX_LISTS = 1 << 27
-_SEEN = -1  # of a side whose colour a list is looked up by: it needs no check
+_SEEN = -1  # marks a side whose colour is part of the index of the list: it needs no check
 CellClass = tuple[tuple[int | None, ...], tuple[bool, ...], tuple[int, int] | None]
 
 
@@ -36,13 +36,13 @@ class RowTables:
 
     classes: PieceClasses
     candidates: npt.NDArray[np.uint64]  # list after list, each ended by 0
-    starts: npt.NDArray[np.uint32]  # index of a list's first, by ``cell_class*colours*colours + left*colours + up``
-    bases: npt.NDArray[np.uint32]  # (cells,): ``cell_class*colours*colours``
+    starts: npt.NDArray[np.uint32]  # index of a list's start, by ``cell_class*colours*colours + left*colours + up``
+    bases: npt.NDArray[np.uint32]  # (cells,): ``cell_class*colours*colours`` of each cell
     free: npt.NDArray[np.int32]  # (piece classes + 1,): number of pieces by piece class + 1
 
 
 def build_tables(puzzle: Puzzle) -> RowTables:
-    """The tables of ``puzzle``. Raises InputError if there are more than `MAX_LISTS` lists (many colours and clues)."""
+    """Build the tables of ``puzzle``. Raises InputError above `MAX_LISTS` lists, as with many colours and clues."""
     classes = merge_duplicates(puzzle)
     cell_classes: dict[CellClass, int] = {}
     class_of_cell = [
@@ -55,7 +55,7 @@ def build_tables(puzzle: Puzzle) -> RowTables:
             f"{colours} colours and {len(cell_classes)} classes of cells make a table of "
             f"{len(cell_classes) * colours**2} lists; the row scan takes at most {MAX_LISTS}"
         )
-    own_cells = {piece_class for piece_class, _ in classes.clue_class.values()}  # classes that go on one cell only
+    own_cells = {piece_class for piece_class, _ in classes.clue_class.values()}  # classes of clues and holes
     others = [piece_class for piece_class in range(len(classes.quads)) if piece_class not in own_cells]
     loose = [(piece_class, rotation) for piece_class in others for rotation in classes.rotations(piece_class)]
     lists: dict[int, list[int]] = {}
@@ -84,10 +84,10 @@ def build_tables(puzzle: Puzzle) -> RowTables:
 
 
 def _cell_class(puzzle: Puzzle, classes: PieceClasses, cell: int) -> CellClass:
-    """What the list of a cell depends on besides its left and upper colour.
+    """Return what the list of a cell depends on besides its left and upper colours, in three parts.
 
-    (What each side must be, None: any colour but grey; whether it is on the rim of a board without frame, which no
-    neighbour sees; class and rotation of the clue on the cell.)
+    They are: the required colour of each side (None = any but grey); whether each side is on the rim of a board without
+    frame, where it has no neighbour; and class and rotation of the clue on the cell (None = no clue).
     """
     sides = list(puzzle.required_sides(cell))
     for side, beyond in puzzle.neighbours(cell):
@@ -108,10 +108,10 @@ class ScanState(NamedTuple):
     """The state of a paused scan. C: cells, W: width of the board."""
 
     next_index: Annotated[npt.NDArray[np.uint32], "C"]  # by depth, index of the next candidate to try
-    chosen: Annotated[npt.NDArray[np.uint64], "C+W"]  # on cell c at c + W, so that index d is the cell above cell d
+    chosen: Annotated[npt.NDArray[np.uint64], "C+W"]  # candidate of cell c, at c + W; index d is the cell above cell d
     free: npt.NDArray[np.int32]  # (classes+1,): free pieces by class + 1
     first: Annotated[npt.NDArray[np.uint64], "C"]  # the candidates of the first solution
-    counters: Annotated[npt.NDArray[np.int64], COUNTERS]  # see the names above
+    counters: Annotated[npt.NDArray[np.int64], COUNTERS]  # indexed by `NODES` to `DEEPEST`
 
 
 @kernel
@@ -124,7 +124,7 @@ def scan(
     budget: int,
     stop_at_first: bool,
 ) -> None:
-    """Go on for ``budget`` nodes, or to the end of the tree, or to the next solution if ``stop_at_first``.
+    """Search for ``budget`` more nodes, or to the end of the tree, or to the next solution if ``stop_at_first``.
 
     A node is a placement of a free candidate that matches its left and upper neighbours; the last cell counts too.
     ``candidates``, ``starts``, ``bases``: see `lns.exact.rowscan.RowTables`.

@@ -1,8 +1,8 @@
 """The exact solvers behind one interface: `solve` for the first solution, `count` for all of them.
 
-A solver is a function from (puzzle, `lns.exact.execution.Request`) to `lns.exact.outcome.Outcome`. What is the same for
-all is done here: counting conventions, pinned corners, and the check of the boards. See `lns.exact.registry` to add
-one.
+A solver is a function from (puzzle, `lns.exact.execution.Request`) to `lns.exact.outcome.Outcome`. This module does
+what is common to all solvers: counting conventions, pinned corners, checks of boards. See `lns.exact.registry` to add a
+solver.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _request(fields: dict[str, Any]) -> Request:
 
 
 def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs") -> Outcome:
-    """`solve` or `count`, as ``request`` says.
+    """Search for the first solution or count all solutions, as ``request`` says.
 
     With ``request.on_solution`` all solutions are searched for, and each is passed on once, verified.
 
@@ -91,11 +91,12 @@ def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs") 
     puzzle, solver
         As for `solve`.
     request : Request
-        The first solution or all, limits and callbacks.
+        Whether to find the first solution or all, with limits and callbacks.
 
     Returns
     -------
     Outcome
+        As for `solve` and `count`.
 
     Raises
     ------
@@ -120,7 +121,7 @@ def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs") 
 
 
 def _left(request: Request, before: Outcome) -> Request:
-    """What is left of a request after the variants searched before; its progress adds theirs."""
+    """Return a request with the budget left after earlier variants; its progress includes their nodes and solutions."""
 
     def on_progress(now: Progress) -> None:
         assert request.on_progress is not None
@@ -137,7 +138,7 @@ def _left(request: Request, before: Outcome) -> Request:
 
 
 def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
-    """The puzzles that together have one solution of each set of rotated copies.
+    """Return puzzles that together have one solution of each set of rotated copies.
 
     The first corner piece without a duplicate is pinned to the top left corner. A board that is not square has only
     half turns: there the piece is pinned to the top left, and in a second puzzle to the top right corner. Nothing is
@@ -167,7 +168,7 @@ def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
     quads = list(map(canonical, puzzle.pieces.tolist()))
 
     def turns(piece: int, cell: int) -> list[int]:
-        """The rotations that show grey on the rim, and only there."""
+        """Return the rotations of a piece that show grey on the rim of a cell, and only there."""
         turned = [rotate(puzzle.pieces[piece].tolist(), turn) for turn in range(4)]
         return [at for at in range(4) if tuple(side == GREY for side in turned[at]) == puzzle.rim_sides(cell)]
 
@@ -181,9 +182,9 @@ def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
 
 
 def counted_rotations(puzzle: Puzzle, board: Board) -> int:
-    """How many solutions `count` with ``fix_corner`` sees in a perfect board and its rotated copies.
+    """Return how many solutions `count` with ``fix_corner`` finds among a perfect board and its rotated copies.
 
-    1 where a corner is pinned, else the number of rotations that differ in their colours.
+    It is 1 if a corner is pinned, else the number of rotations that differ in their colours.
     """
     if corner_variants(puzzle)[0][0].clues:
         return 1
@@ -191,7 +192,7 @@ def counted_rotations(puzzle: Puzzle, board: Board) -> int:
     return len({puzzle.oriented[rotate_board(board, turn).placements].tobytes() for turn in turns})
 
 
-# details that add up over the variants of a puzzle; of the others (sizes, peaks) the largest is kept
+# details that are added over the variants of a puzzle; for all others (sizes, peaks) the maximum is kept
 _ADDITIVE = {
     "contradictions", "preemptions", "levels_jumped", "shaving_tests", "conflicts", "budget_spent",
     "processor_seconds",
@@ -199,7 +200,7 @@ _ADDITIVE = {
 
 
 def _sum(before: Outcome, after: Outcome, convention: str) -> Outcome:
-    """The outcome for two variants of a puzzle, ``after`` being the last one searched."""
+    """Return the combined outcome of the variants searched so far, ``before``, and of the latest one, ``after``."""
     solutions, details = before.solutions + after.solutions, before.details | after.details
     for name in before.details.keys() & after.details.keys():
         both = before.details[name], after.details[name]
@@ -217,7 +218,7 @@ def _sum(before: Outcome, after: Outcome, convention: str) -> Outcome:
 
 
 def _each_once(puzzle: Puzzle, solver: str, on_solution: Callable[[Board], None]) -> Callable[[Board], None]:
-    """``on_solution`` with verified boards, and only once for boards that show the same colours."""
+    """Wrap ``on_solution`` so that each board is verified, and boards with the same colours are passed on only once."""
     has_duplicates = assignments_per_board(puzzle) > 1
     seen: set[bytes] = set()
 

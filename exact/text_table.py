@@ -11,7 +11,7 @@ _width: ContextVar[int | None] = ContextVar("width of a table", default=None)
 
 @contextmanager
 def table_width(width: int | None) -> Iterator[None]:
-    """Tables made under this context have lines of at most ``width`` characters, if possible; None is no limit."""
+    """Limit the lines of tables made in this context to ``width`` characters, if possible; None is no limit."""
     token = _width.set(width)
     try:
         yield
@@ -20,11 +20,11 @@ def table_width(width: int | None) -> Iterator[None]:
 
 
 def aligned(lines: Sequence[Sequence[str]], *, left: Collection[int] = (0,), repeated: int = 1) -> str:
-    """Lines of as many cells each as aligned text; the columns ``left`` are flush left, the others flush right.
+    """Return a table as aligned text; the columns with the indices ``left`` are flush left, the others flush right.
 
-    Under `table_width`, a wider table becomes several blocks of columns below one another, with a blank line between.
-    Each begins with the first columns, ``repeated`` of them, again. A column that is wider than that by itself is a
-    block of its own.
+    Under `table_width`, a wider table is broken into blocks of columns, one below the other, with blank lines between.
+    Each block begins with the first ``repeated`` columns. A column that is too wide even for an empty block is a block
+    of its own.
     """
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     flush = [str.ljust if at in left else str.rjust for at in range(len(widths))]
@@ -35,13 +35,13 @@ def aligned(lines: Sequence[Sequence[str]], *, left: Collection[int] = (0,), rep
 
 
 def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown, in blocks as by `aligned`."""
+    """Return a table in Markdown, broken into blocks as by `aligned`."""
     rows = [header, ["---"] * len(header), *lines]
     return _blocks(lambda columns: [f"| {' | '.join(row[at] for at in columns)} |" for row in rows], len(header), 1)
 
 
 def _blocks(text: Callable[[Sequence[int]], list[str]], columns: int, repeated: int) -> str:
-    """The lines of all columns, or of blocks of columns that are as wide as the limit allows."""
+    """Return the text of all columns as one block, or as blocks of columns that are as wide as the limit allows."""
     limit = _width.get()
     first = list(range(repeated))
     blocks = [[*first]]

@@ -1,7 +1,7 @@
-"""Searches watched step by step: what is decided, what is taken back, and why.
+"""Record searches step by step: what is decided, what is taken back, and why.
 
-The kernels run as always, a node at a time; between two nodes their state is read. A SAT solver tells what it decides
-and assigns (`lns.exact.sat.steps`).
+A kernel is advanced by one node at a time, and its state is read after each node. A SAT solver reports its decisions
+and assignments (`lns.exact.sat.steps`).
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ MAX_STEPS = 100_000
 class Step:
     """One node of a search."""
 
-    depth: int  # decisions that stand before it
-    cell: int  # that was decided
+    depth: int  # number of decisions in force before it
+    cell: int  # the cell that was decided
     oriented: int  # the oriented piece that was tried there
     outcome: str  # "placed", "refused" or "solution"
-    depth_after: int  # decisions that stand after it: fewer than depth + 1 where more than it was taken back
+    depth_after: int  # number of decisions in force after it: depth + 1, or fewer if some were taken back
     why: str = ""  # what the search found, in words; empty where there is nothing to say
 
 
@@ -46,14 +46,14 @@ class Trace:
     """The first steps of a search."""
 
     solver: str
-    steps: tuple[Step, ...] | tuple[Painting, ...]  # paintings by a SAT solver
+    steps: tuple[Step, ...] | tuple[Painting, ...]  # `Painting` for a SAT solver
     status: SolveStatus  # how the search ended within these steps; BUDGET_SPENT if it would go on
 
 
 def trace(puzzle: Puzzle, solver: str = "colorpairs", *, steps: int = 5000) -> Trace:
-    """Search for the first solution and record each node, or each step of a SAT solver, at most ``steps`` of them.
+    """Search for the first solution and record each node, or each step of a SAT solver, up to ``steps``.
 
-    Raises InputError if the solver is none of `TRACED` or cannot take the puzzle, or for more than `MAX_STEPS`.
+    Raises InputError if the solver is not in `TRACED` or refuses the puzzle, or if ``steps`` is not 1 to `MAX_STEPS`.
     """
     if solver not in TRACED:
         raise InputError(f"solver '{solver}' cannot be watched step by step; expected one of {', '.join(TRACED)}")
@@ -72,10 +72,10 @@ def trace(puzzle: Puzzle, solver: str = "colorpairs", *, steps: int = 5000) -> T
 
 
 def _colorpairs(puzzle: Puzzle) -> Iterator[Step]:
-    """Each node of ColorPairs as a step, until the search is complete."""
+    """Yield each node of ColorPairs as a step, until the search is complete."""
     search = ColorPairs(puzzle)
     state, counters = search._state, search.counters
-    search.advance(0, False)  # opens the first frame
+    search.advance(0, False)  # makes the first cell ready
     while not search.exhausted:
         depth = int(counters[pairs.DEPTH])
         cell, value = int(state.frame_cell[depth]), int(state.values[state.frame_next[depth]])
@@ -91,7 +91,7 @@ def _colorpairs(puzzle: Puzzle) -> Iterator[Step]:
 
 
 def _pairs_reason(search: ColorPairs, before: np.ndarray, depth: int, after: int) -> str:
-    """What ColorPairs found at a node, by its counters before and after."""
+    """Return in words what ColorPairs found at a node, from its counters before and after the node."""
     change, state = search.counters - before, search._state
     parts = []
     if change[pairs.CONTRADICTIONS]:
@@ -110,7 +110,7 @@ def _pairs_reason(search: ColorPairs, before: np.ndarray, depth: int, after: int
 
 
 def _rowscan(puzzle: Puzzle) -> Iterator[Step]:
-    """The nodes of the row scan."""
+    """Yield each node of the row scan as a step."""
     search, depth = RowScan(puzzle), 0
     while True:
         nodes = search.nodes
@@ -129,7 +129,7 @@ def _rowscan(puzzle: Puzzle) -> Iterator[Step]:
 
 
 def _dlx(puzzle: Puzzle) -> Iterator[Step]:
-    """The nodes of exact cover by dancing cells; a solution is seen only after its last node."""
+    """Yield each node of exact cover (dancing cells) as a step; that a node is a solution shows only after it."""
     search, last = Cover(puzzle), None
     while not search.exhausted:
         nodes = search.nodes
@@ -153,10 +153,10 @@ TREE_SEARCHES: dict[str, Callable[[Puzzle], Iterator[Step]]] = {
     "rowscan": _rowscan,
     "dlx": _dlx,
 }
-"""The searches whose nodes are the steps, by name."""
+"""The searches whose nodes are recorded as steps, by solver name."""
 
 _SAT = {"sat:triangles": False, "sat:triangles-restricted": True}
-"""Whether it decides on pieces only, by the name of a SAT solver."""
+"""SAT solver -> whether it decides on pieces and orientations only."""
 
 TRACED = (*TREE_SEARCHES, *_SAT)
-"""The names of the solvers that can be watched."""
+"""The names of the solvers that `trace` can record."""

@@ -30,9 +30,9 @@ from lns.instances.puzzle import Puzzle
 
 ENCODINGS = ("half-3", "full-2", "half-2", "full-4")
 SAT_SOLVER = "kissat404"
-PROVERS = ("sat:half-3", "sat:half-2", "sat:full-2", "colorpairs")  # of the proofs that there is no solution
+PROVERS = ("sat:half-3", "sat:half-2", "sat:full-2", "colorpairs")  # solvers that `proofs_text` compares
 
-# encoding -> size -> (thousands of variables, of clauses, MB of the file, % solved in 1000 s, mean seconds of those)
+# encoding -> size -> (thousands of variables, thousands of clauses, file MB, % solved in 1000 s, mean s of the solved)
 PAPER: dict[str, dict[int, tuple[float, float, float, int, float | None]]] = {
     "half-3": {5: (2.6, 15, 0.2, 100, 0.03), 6: (5.2, 31, 0.5, 100, 0.18), 7: (9.1, 57, 1.0, 100, 1.39),
                8: (15, 97, 1.7, 100, 20.2), 9: (24, 154, 2.7, 49, 380), 10: (35, 233, 4.5, 0, None)},
@@ -62,7 +62,7 @@ def _class(n: int) -> str:
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
-    """The text of tables 4 to 7 with the paper's figures in the last columns, of the spread, and of the best."""
+    """Return tables 4 to 7, with the paper's figures in the last columns, the spread of times, and the best solvers."""
     by_class = grouped(rows)
     lines = [["method", "size", "puzzles", "solved %", "min s", "mean s", "max s", "variables", "clauses", "file MB",
               "peak MB", "paper: %", "mean s", "variables", "clauses", "file MB"]]  # fmt: skip
@@ -79,7 +79,7 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
 
 
 def _line(solver: str, n: int, chosen: Sequence[ComparisonRow]) -> list[str]:
-    """The line of a method and a size."""
+    """Return the table line of a method and a size."""
     seconds, encoding = times(chosen), solver.removeprefix("sat:")
     sizes = [re.sub(r"[^\d ]", "", row.size).split() for row in chosen if "clauses" in row.size]
     numbers = [mean_of([float(size[at]) / 1000 for size in sizes]) for at in (0, 1)]
@@ -99,7 +99,7 @@ def _line(solver: str, n: int, chosen: Sequence[ComparisonRow]) -> list[str]:
 
 @cache
 def _megabytes_of_file(encoding: str, n: int) -> float:
-    """The formula of one puzzle of side ``n`` as a DIMACS file, without comments, in megabytes; NaN if it is none."""
+    """Return the megabytes of a formula of side ``n`` as a DIMACS file; NaN without a formula or above side 10."""
     if encoding not in ENCODINGS or n > 10:
         return NAN
     formula = encode(encoding, balanced_torus(n, n, 1).puzzle)
@@ -107,10 +107,10 @@ def _megabytes_of_file(encoding: str, n: int) -> float:
 
 
 def _spread(by_class: Rows, plan: Plan) -> str:
-    """How far the times of one size spread, in the two ways of the paper's section 3.
+    """Return a table of how far the times of one size spread, in the two ways of the paper's section 3.
 
-    The largest time over the smallest; and the largest number k such that k puzzles of a size are solved faster than k
-    puzzles of the size before (the paper, with its fastest encoding: 6 of 9x9 and 8x8).
+    They are the largest time divided by the smallest, and the largest k such that k puzzles of a size are solved faster
+    than k puzzles of the size before (with the paper's fastest encoding, 6 puzzles of 9x9 faster than 6 of 8x8).
     """
     lines = [["spread of the solved", "size", "max / min", "solved faster than as many of the size before"]]
     for solver in plan.solvers:
@@ -129,7 +129,10 @@ def _spread(by_class: Rows, plan: Plan) -> str:
 
 
 def _best(by_class: Rows, plan: Plan, n: int, kind: str) -> list[str]:
-    """The best encoding ("sat:") or other solver of a size: most puzzles solved, then least time. Its figures."""
+    """Return the best encoding (``kind`` "sat:") or other solver ("") of a size, its puzzles solved, and mean seconds.
+
+    The best has solved the largest share of its puzzles; of equals, the one with the least mean seconds is best.
+    """
     ranked = []
     for solver in (each for each in plan.solvers if each.startswith("sat:") == bool(kind)):
         chosen = by_class[_class(n), solver]
@@ -141,10 +144,10 @@ def _best(by_class: Rows, plan: Plan, n: int, kind: str) -> list[str]:
 
 
 def proofs_text(sides: Sequence[int], per_size: int, seconds: float, output: Path | None) -> str:
-    """Section 3.1: mean processor time of proofs that a puzzle has no solution, and their number, by side and solver.
+    """Return a table for section 3.1: mean seconds and number of proofs that no solution exists, by side and solver.
 
     The paper asks whether the propagations that HALF-3 lacks are useless for such a proof too. The puzzles are those of
-    the experiment with the upper colours of two inner pieces swapped; each colour occurs as often as before. Raises
+    the experiment with the upper colours of two inner pieces swapped, so each colour occurs as often as before. Raises
     InputError if a side is smaller than 4.
     """
     if min(sides) < 4:
@@ -165,9 +168,9 @@ def proofs_text(sides: Sequence[int], per_size: int, seconds: float, output: Pat
 
 
 def with_swapped_sides(puzzle: Puzzle) -> Puzzle:
-    """The puzzle with the upper colours of its first inner piece and of the next that has another one swapped.
+    """Swap the upper colours of the first inner piece and of the next inner piece whose upper colour differs.
 
-    Raises InputError if no inner piece has another one.
+    Raises InputError if the upper colours of all inner pieces are equal.
     """
     pieces = puzzle.pieces.copy()
     inner = np.flatnonzero((pieces > 0).all(axis=1))

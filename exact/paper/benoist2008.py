@@ -25,7 +25,7 @@ from lns.instances.generate import corner_cells, uniform
 from lns.instances.puzzle import Puzzle
 
 ROW_SCAN, REFERENCE = "row scan", "ColorPairs"
-MIN_OFFER = "MinOffer"  # the paper's reference has no heuristic of its own
+MIN_OFFER = "MinOffer"  # the heuristic of the paper's reference
 _MIN_OFFER = Options(heuristic=Heuristic.MIN_OFFER)
 METHODS: dict[str, Options | str] = {  # options of ColorPairs, or the name of another solver
     REFERENCE: Options(),
@@ -53,7 +53,7 @@ METHODS: dict[str, Options | str] = {  # options of ColorPairs, or the name of a
 WITHOUT_CP = tuple(method for method in METHODS if not method.startswith("CP"))
 COLOURS = {7: (6, 5), 8: (8, 7), 9: (10, 9), 10: (12, 11)}
 Instance = Mapping[str, ComparisonRow]
-"""Method -> row."""
+"""The rows of one instance by method."""
 PLAN = Plan(tuple(COLOURS), WITHOUT_CP, per_size=3, seconds=8.0, patience=12.0)
 FULL = Plan(tuple(COLOURS), tuple(METHODS), per_size=35, seconds=3600.0)
 
@@ -64,10 +64,10 @@ def instance(size: int, colours: int, seed: int) -> Puzzle:
 
 
 def runs(plan: Plan) -> Runs:
-    """Plan a run of each method on each instance; those of a size have its numbers of colours in turn.
+    """Plan a run of each method on each instance; the instances of a size alternate between its numbers of colours.
 
-    Other methods are not tried where neither the reference nor the row scan finishes. Where the reference does, solvers
-    that are compared with it have ``plan.patience`` times as long. Raises RuntimeError if two methods count different
+    If neither the reference nor the row scan finishes, other methods are skipped. If the reference finishes, solvers
+    other than ColorPairs have ``plan.patience`` times the seconds. Raises RuntimeError if two methods count different
     numbers of solutions.
     """
     for size, index in product(plan.sizes, range(plan.per_size)):
@@ -100,9 +100,9 @@ CLASSES = {
     "10 s to 3 min": (10.0, 180.0),
     "3 min to 1 h": (180.0, 3600.0),
 }
-"""Seconds that the fastest method took on an instance."""
-# The paper's figures, arithmetic means of ratios over the instances that its backtracker finished, as rows 1-4, 5-19
-# and 20-31 of its table 1 show; and the geometric means of the same rows.
+"""Class -> range of the seconds that the fastest method took on an instance."""
+# For nodes and time: the paper's figures, which are arithmetic means of ratios over the instances that its backtracker
+# finished (rows 1-4, 5-19 and 20-31 of its table 1 show this), and the geometric means of the same rows.
 TABLE_2 = {
     "nodes": (("4.3", "1760", "2720", "-"), ("2.9", "377", "407", "321")),
     "time": (("-", "13.4", "23.8", "-"), ("-", "2.9", "3.5", "2.7")),
@@ -113,9 +113,9 @@ TABLE_3 = {
     "MinExpectedRatio": {"time": ("14%", "18%", "39%", "23%"), "nodes": ("24%", "27%", "47%", "34%")},
     "MaxExpectedFiltering": {},
 }
-# method -> the paper's changes of all nodes, of all time, and the geometric means of its table 1: of nodes, of time.
-# The paper's 51%, 24% and 30% are changes of the totals, as its table 1 shows; it does not say which means its figures
-# of shaving are. The parts are measured with the default, MinExpectedGap, too.
+# method -> the paper's changes of all nodes and all time, and the geometric means of its table 1 for nodes and time.
+# The paper's 51%, 24% and 30% are changes of the totals, as its table 1 shows; it does not say which kind of mean its
+# figures for shaving are. The parts are also measured with the default heuristic, MinExpectedGap.
 _PARTS = {
     "MinOffer without backjumping": ("+51%", "+32%", "+62%", "+41%"),
     "MinOffer without preemption": ("+24%", "-6%", "+23%", "-13%"),
@@ -126,14 +126,14 @@ _PARTS = {
 }
 _NAMES = {REFERENCE: "MinExpectedGap"}
 FIELDS = {"nodes": "nodes", "time": "seconds"}
-_TIMED = (ROW_SCAN, REFERENCE, MIN_OFFER, "MinOffer without backjumping", "MinOffer without preemption")  # in table 1
+_TIMED = (ROW_SCAN, REFERENCE, MIN_OFFER, "MinOffer without backjumping", "MinOffer without preemption")  # of table 1
 
 Pairs = Sequence[tuple[ComparisonRow, ComparisonRow]]
 Mean = Callable[[list[float]], float]
 
 
 def tables(rows: Iterable[ComparisonRow], plan: Plan) -> str:
-    """All tables as Markdown text. Instances that no method finished are left out."""
+    """Return all tables as Markdown text. Instances that no method finished are left out."""
     rows = list(rows)
     drawn, kept = {row.instance for row in rows}, finished(rows)
     return "\n\n".join([
@@ -153,7 +153,7 @@ def tables(rows: Iterable[ComparisonRow], plan: Plan) -> str:
 
 
 def finished(rows: Iterable[ComparisonRow]) -> list[Instance]:
-    """The instances that some method finished, by the time of the fastest."""
+    """Return the instances that some method finished, in order of `best_time`."""
     drawn: dict[str, dict[str, ComparisonRow]] = {}
     for row in rows:
         drawn.setdefault(row.instance, {})[row.solver] = row
@@ -161,12 +161,12 @@ def finished(rows: Iterable[ComparisonRow]) -> list[Instance]:
 
 
 def best_time(done: Instance) -> float:
-    """Seconds of the fastest method that finished, of those in the paper's table 1 and the default."""
+    """Return the seconds of the fastest finished method in `_TIMED`: those of the paper's table 1, and the default."""
     return min((done[method].seconds for method in _TIMED if _has(done, method)), default=math.inf)
 
 
 def ratio(pairs: Pairs, what: str, average: Mean = geometric_mean) -> float | None:
-    """The mean of first over second, of "nodes" or "seconds" (``what``); None without pairs.
+    """Return the mean ratio of the first rows to the second in "nodes" or "seconds" (``what``); None without pairs.
 
     The paper's means are arithmetic (`statistics.mean`).
     """
@@ -175,7 +175,7 @@ def ratio(pairs: Pairs, what: str, average: Mean = geometric_mean) -> float | No
 
 
 def of_sums(pairs: Pairs, what: str) -> float | None:
-    """The sum of the first over the sum of the second; None without pairs."""
+    """Return the sum over the first rows divided by the sum over the second rows; None without pairs."""
     first, second = (sum(getattr(pair[at], what) for pair in pairs) for at in (0, 1))
     return float(first / max(second, 1e-5)) if pairs else None
 
@@ -193,7 +193,7 @@ def by_class(kept: Sequence[Instance]) -> list[list[Instance]]:
 
 
 def _beside(own: Sequence[str], paper: Sequence[str], before: str = "") -> list[str]:
-    """Entries with the paper's in brackets, where there are any."""
+    """Return table entries, each with the paper's entry in brackets if there is one."""
     return [f"{entry} ({before}{known})" if known else entry for entry, known in zip(own, paper, strict=True)]
 
 

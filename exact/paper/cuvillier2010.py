@@ -44,7 +44,7 @@ _SIZES = (4, 9, 16, 25, 36, 49, 64)
 
 
 def _printed() -> dict[str, dict[int, dict[int, tuple[float, int]]]]:
-    """The printed tables: number of the table -> colours -> {pieces: (seconds of all solved, solved of 100)}."""
+    """Return the paper's tables: number of the table -> colours -> {pieces: (seconds of all solved, solved of 100)}."""
     tables: dict[str, dict[int, dict[int, tuple[float, int]]]] = {}
     for line in (files("lns.exact.paper") / "cuvillier2010.txt").read_text().splitlines():
         first, *cells = line.split()
@@ -70,7 +70,7 @@ FULL = Plan((2, 3, 4, 5, 6, 7, 8), tuple(METHODS), tuple(range(2, 18)), per_size
 
 
 def runs(plan: Plan) -> Runs:
-    """Plan all runs, also those of classes that a method is unlikely to solve: zeros in the tables are measured."""
+    """Plan all runs, even in classes that a method is unlikely to solve, so that zeros in the tables are measured."""
     for side, colours, seed, puzzle in uniform_classes(plan):
         for method in plan.solvers:
             solver, sat_solver, _, _ = METHODS[method]
@@ -79,7 +79,7 @@ def runs(plan: Plan) -> Runs:
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
-    """The text of a table for each method, the paper's figures in brackets, and a table of decisions and steps."""
+    """Return a table for each method, with the paper's figures in brackets, and a table of decisions and steps."""
     by_class = grouped(rows)
     parts = [
         f"Cuvillier & Szymkowiak 2010, chapter 4: {plan.per_size} puzzles for each class, "

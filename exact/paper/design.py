@@ -1,9 +1,9 @@
-"""Trees of puzzles as Jolivet 2008 counts them, and the search for puzzles with an extreme one (tables 3 to 5).
+"""Search trees counted as in Jolivet 2008, and the search for puzzles with extreme trees (tables 3 to 5).
 
 A tree is searched to its end (all solutions); identical pieces and equal orientations are told apart, the empty board
-is a node, and one corner of the planted board is fixed. A puzzle is cut from a board whose joints are coloured. The
-search recolours a few joints at random and keeps the change if the goal is not worse. The sections of the paper, which
-`lns.exact.paper.jolivet2008` names, are 2.1 (paths, figure 3), 4.2 (table 3) and 5.2 (tables 4 and 5).
+is a node, and one corner of the planted board is fixed. A puzzle is cut from a board with coloured joints (inner
+edges). The search for puzzles recolours a few joints at random and keeps the change if the result is not worse. The
+paper (see `lns.exact.paper.jolivet2008`) has this in 2.1 (paths, figure 3), 4.2 (table 3) and 5.2 (tables 4 and 5).
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from lns.instances.puzzle import GREY, Clue, Puzzle, canonical, check_shape, rot
 
 GOALS = ("hard", "single")
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
-MAX_COLOURS = len(_DIGITS) - 1  # of the joints of `Design.text`; 0 is grey
-_CHUNK = 20_000  # nodes between two checks whether a tree still matters
+MAX_COLOURS = len(_DIGITS) - 1  # most colours that `Design.text` can write; digit 0 is grey
+_CHUNK = 20_000  # nodes between two checks of the limits of a tree
 CODES = {"dlx": "unary", "dlx:binary": "binary"}
-"""Method -> code of colours. The paper has two and does not say which its tables used; the measured counts fit the
-binary one."""
+"""Method -> code of colours. The paper has two codes and does not say which its tables used; the measured counts fit
+the binary code."""
 PATHS = ("rows", "snake", "diagonals", "spiral", "rim first", "chessboard")
 
 
@@ -47,8 +47,8 @@ def random_puzzle(width: int, height: int, colours: int, seed: int) -> Puzzle:
 def tree(puzzle: Puzzle, method: str, nodes: int) -> tuple[Cover | Blocks, float]:
     """Search a tree to its end or for ``nodes`` nodes. Raises KeyboardInterrupt if interrupted.
 
-    The method is a key of `CODES`, "zig-zag", "grouping", or "path:" and a name of `PATHS`. Returns the search, and the
-    seconds of processor time that it took, with the matrix or the list of blocks, without compilation.
+    The method is a key of `CODES`, "zig-zag", "grouping", or "path:" and a name of `PATHS`. Returns the search and its
+    seconds of processor time, which include building the matrix or the list of blocks, but not compilation.
     """
     _compile(method)
     begun = time.process_time()
@@ -71,10 +71,10 @@ def _compile(method: str) -> None:
 
 
 def path(name: str, width: int, height: int) -> list[int]:
-    """The cells of a board in the order of a path of `PATHS`.
+    """Return the cells of a board in the order of a path of `PATHS`.
 
-    The sum of the constraints is the number of joints whatever the path, so that only their order matters. ``rows`` is
-    the paper's choice. ``chessboard`` visits cells of one colour first, which no neighbour constrains.
+    On every path `constraints` sum to the number of joints; only their order differs. ``rows`` is the paper's choice.
+    ``chessboard`` first visits the cells of one colour, which are no neighbours of each other.
     """
     grid = np.arange(width * height).reshape(height, width)
     cells: list[int] = grid.ravel().tolist()
@@ -91,7 +91,7 @@ def path(name: str, width: int, height: int) -> list[int]:
 
 
 def _spiral(grid: npt.NDArray[np.int64]) -> list[int]:
-    """The cells from the upper left corner inwards, clockwise."""
+    """Return the cells from the upper left corner inwards, clockwise."""
     cells: list[int] = []
     while grid.size:
         cells += grid[0].tolist()
@@ -100,7 +100,7 @@ def _spiral(grid: npt.NDArray[np.int64]) -> list[int]:
 
 
 def constraints(order: list[int], puzzle: Puzzle) -> list[int]:
-    """For each cell of a path, the number of its neighbours earlier on the path."""
+    """Return for each cell of a path the number of its neighbours earlier on the path."""
     place = {cell: at for at, cell in enumerate(order)}
     return [sum(place[other] < at for _, other in puzzle.neighbours(cell)) for at, cell in enumerate(order)]
 
@@ -110,17 +110,17 @@ def constraints(order: list[int], puzzle: Puzzle) -> list[int]:
 
 @dataclass(frozen=True)
 class Design:
-    """A coloured board and the whole tree of its puzzle."""
+    """A coloured board, and the size of the whole search tree of its puzzle."""
 
     width: int
     height: int
-    joints: tuple[int, ...]  # colours: right sides row by row, then lower sides row by row
+    joints: tuple[int, ...]  # colours of the inner edges: right sides row by row, then lower sides row by row
     nodes: int
     solutions: int
 
     @property
     def difficulty(self) -> float:
-        """Nodes for each solution (Jolivet 2008, 4.1)."""
+        """Nodes per solution (Jolivet 2008, 4.1)."""
         return self.nodes / self.solutions
 
     @property
@@ -130,7 +130,7 @@ class Design:
 
 
 def joints_of(text: str) -> tuple[int, ...]:
-    """The joints of `Design.text`. Raises InputError for another character."""
+    """Return the joints that `Design.text` has written. Raises InputError for any other character."""
     unknown = set(text) - set(_DIGITS[1:])
     if unknown:
         raise InputError(
@@ -140,12 +140,12 @@ def joints_of(text: str) -> tuple[int, ...]:
 
 
 def joint_count(width: int, height: int) -> int:
-    """Number of inner edges of a board."""
+    """Return the number of inner edges of a board."""
     return (width - 1) * height + width * (height - 1)
 
 
 def planted(width: int, height: int, joints: Sequence[int]) -> Planted:
-    """The puzzle of a coloured board, with the upper left corner of the planted solution as a clue.
+    """Return the puzzle of a coloured board, with the upper left corner of the planted solution as a clue.
 
     Raises InputError if the number of joints does not fit the board.
     """
@@ -162,10 +162,10 @@ def planted(width: int, height: int, joints: Sequence[int]) -> Planted:
 def evaluate(
     width: int, height: int, joints: Sequence[int], nodes: int, most_solutions: int | None = None
 ) -> Design | None:
-    """Search the tree of a coloured board by the zig-zag; None if it has more nodes or solutions than the limits.
+    """Search the tree of a coloured board by the zig-zag; return None if it exceeds a limit of nodes or solutions.
 
-    Solutions are limited up to rotation: on a rectangle the corner that is fixed in its planted position may have a
-    second one that is not a half turn, which is then searched too.
+    ``most_solutions`` limits solutions up to rotation. On a rectangle the fixed corner piece may also lie in the upper
+    right corner, which no half turn reaches, so that puzzle is searched too if ``most_solutions`` is given.
     """
     puzzles = [planted(width, height, joints).puzzle]
     if most_solutions is not None and width != height:
@@ -196,10 +196,10 @@ def improve(
     seed: int = 0,
     start: Sequence[int] | None = None,
 ) -> Iterator[Design]:
-    """Search for a hard puzzle (most nodes for each solution), or for a 'single' solution, at which the search ends.
+    """Search for a puzzle with most nodes per solution (goal 'hard') or with one solution (goal 'single', then stop).
 
-    Yields each board that is better than all before, among ``trees`` boards of at least 2 x 2 cells with 1 to
-    `MAX_COLOURS` colours (InputError if they are out of range). Trees of more ``nodes`` are dropped. The first board
+    Tries ``trees`` boards of at least 2 x 2 cells with 1 to `MAX_COLOURS` colours (InputError if out of range), and
+    yields each board that is better than all before. Boards whose tree exceeds ``nodes`` are dropped. The first board
     has the joints ``start``, by default drawn uniformly.
     """
     if goal not in GOALS:
@@ -234,10 +234,10 @@ def improve(
 
 
 def every_single(width: int, height: int, colours: int) -> tuple[int, Design | None]:
-    """Try all boards of at most ``colours`` colours; the number with a single solution, and the first one.
+    """Try all boards of at most ``colours`` colours; return the number with a single solution, and the first of them.
 
-    Boards with identical or symmetric pieces are left out at once. Practical for up to a million boards:
-    colours ** joints. Raises InputError if there are more than `MAX_COLOURS` colours.
+    Boards with identical or symmetric pieces are skipped. There are ``colours ** joints`` boards; up to a million are
+    practical. Raises InputError if there are more than `MAX_COLOURS` colours.
     """
     _check_colours(colours)
     count, first = 0, None
@@ -273,9 +273,9 @@ def has_distinct_pieces(width: int, height: int, joints: Sequence[int]) -> bool:
 
 @cache
 def distinct_pieces(colours: int) -> tuple[int, int, int, int]:
-    """Numbers of distinct pieces, by listing them: corner, rim, inner, and inner without the symmetric ones.
+    """Return the numbers of distinct corner, rim, inner, and inner non-symmetric pieces, by listing all pieces.
 
-    The paper's formula for inner pieces is c + 4 C(c,2) + 6 C(c,3) + 6 C(c,4); the list has 9 C(c,3).
+    The paper's formula for inner pieces is c + 4 C(c,2) + 6 C(c,3) + 6 C(c,4); the listing gives 9 C(c,3).
     """
     palette = range(1, colours + 1)
     corner, rim, inner = (
@@ -285,10 +285,10 @@ def distinct_pieces(colours: int) -> tuple[int, int, int, int]:
 
 
 def fewest_colours(width: int, height: int, *, symmetric: bool) -> int:
-    """A lower bound on the colours of a single-solution puzzle: its pieces must be distinct (Jolivet 2008, table 5).
+    """Return a lower bound on the colours of a puzzle with one solution, whose pieces are distinct (Jolivet, table 5).
 
-    The sides are at least 3. The paper counts the two orientations of a symmetric piece as two solutions, so its own
-    count allows no ``symmetric`` pieces.
+    The sides are at least 3. The paper counts the two orientations of a symmetric piece as two solutions, so its bound
+    is the one without ``symmetric`` pieces.
     """
     needed_rim, needed_inner = 2 * (width + height - 4), (width - 2) * (height - 2)
     colours = 1

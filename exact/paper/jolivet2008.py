@@ -1,8 +1,8 @@
 """Jolivet 2008: sizes of search trees (table 1), difficulty by colours (2), hard and single-solution puzzles (3 to 5).
 
-Also paths (figure 3), levels (figure 6) and estimates (section 2.5). `lns.exact.paper.design` says how trees are
+Here are also paths (figure 3), levels (figure 6) and estimates (2.5). `lns.exact.paper.design` says how trees are
 counted. Rotated boards are left out by fixing the upper left corner of the planted solution; table 2 of the paper
-implies that it did so too, on rectangles as well. The paper does not say how its puzzles were made; here the colour of
+implies that the paper did so too, on rectangles as well. It does not say how its puzzles were made; here the colour of
 each inner edge is drawn uniformly. A puzzle that a search finds is kept in the note of its row, as the text of its
 joints, which `lns.exact.paper.design.joints_of` reads.
 
@@ -36,8 +36,8 @@ from lns.instances.generate import uniform
 METHODS = ("dlx:binary", "zig-zag", "grouping", "dlx")
 PARTS = ("paths", "hard", "single", "eternity")  # figure 3, the searches of tables 3 and 4, section 2.5
 
-# (side, colours) -> the paper's means for the three methods; None where it gives none. The paper has two rows "6x6, 8
-# colours"; the second one, whose figures continue the series, is taken for 9 colours.
+# (side, colours) -> the paper's mean for each of the first three `METHODS`, None if it gives none. The paper has two
+# rows "6x6, 8 colours"; the second row, whose figures continue the series, is taken for 9 colours.
 TABLE_1: dict[tuple[int, int], tuple[float | None, float | None, float | None]] = {
     (3, 3): (24, 36, None), (3, 4): (16, 23, None),
     (4, 2): (18474, 79090, 15214), (4, 3): (422, 1578, 209), (4, 4): (111, 203, 50), (4, 5): (53, 83, 20),
@@ -87,7 +87,7 @@ TABLE_4: dict[tuple[int, int], int] = {
     )
     for width, bound in enumerate(bounds, 11 - len(bounds))
 }  # fmt: skip
-# side -> the paper's lower bound
+# largest side -> the paper's lower bound on the colours of a puzzle with a single solution
 TABLE_5 = {4: 2, 5: 3, 6: 3, 7: 4, 9: 4, 10: 5, 13: 5}
 PLAN = Plan(
     sizes=(3, 4, 5, 6),
@@ -105,15 +105,15 @@ PATH_CLASSES = ((4, 3), (4, 4), (5, 5), (6, 7))  # (side, colours) of the puzzle
 ETERNITY = "like-e2-16x16"
 CHEAPER = {"zig-zag": 1000, "dlx:binary": 1, "dlx": 1, "grouping": 50}
 """Method -> how many times cheaper its nodes are than those of dlx, in the search of section 2.5."""
-MOST_NODES, SAMPLES = 100_000, 300_000  # of dlx, and of the estimate of blocks
-CUT, ESTIMATE = ">", "~"  # put before a mean where trees were cut: it is a lower bound, or an estimate
+MOST_NODES, SAMPLES = 100_000, 300_000  # node limit of dlx on `ETERNITY`; samples of the estimate of blocks
+CUT, ESTIMATE = ">", "~"  # marks of a mean if some trees were cut: it is a lower bound, or an estimate
 
 
 # -- runs -------------------------------------------------------------------------------------------------------------
 
 
 def runs(plan: Plan) -> Runs:
-    """Plan a run for each puzzle of each class, and those of the `PARTS`."""
+    """Plan a run for each puzzle of each class, and the runs of the `PARTS`."""
     wanted = [(side, side, k, method) for side, k in _classes(plan, TABLE_1).values() for method in METHODS]
     for shape, figures in TABLE_2.items():
         known = zip(_COLOURS, figures, strict=True) if max(shape) in plan.sizes else ()
@@ -152,17 +152,17 @@ def _name(width: int, height: int, colours: int) -> str:
 
 
 def _classes(plan: Plan, table: Mapping[tuple[int, int], object]) -> dict[str, tuple[int, int]]:
-    """The rows of table 1 or 3 in a plan: label -> (side, colours)."""
+    """Return the classes of table 1 or 3 that a plan contains: label -> (side, colours)."""
     keys = [(side, colours) for side, colours in table if side in plan.sizes and colours in plan.colours]
     return {f"{side}x{side}, {colours} colours": (side, colours) for side, colours in keys}
 
 
 def _tree_run(shape: tuple[int, int, int, int], method: str, question: str, nodes: int) -> PlannedRun:
-    """A search of the whole tree of `lns.exact.paper.design.random_puzzle` (``*shape``)."""
+    """Plan a search of the whole tree of `lns.exact.paper.design.random_puzzle` (``*shape``)."""
     name = f"{_name(*shape[:3])}-s{shape[3]}"
 
     def make() -> ComparisonRow:
-        limit = nodes - 1 if method.startswith("path:") else nodes  # the empty board is a node of a path
+        limit = nodes - 1 if method.startswith("path:") else nodes  # the empty board counts as a node
         search, seconds = design.tree(design.random_puzzle(*shape), method, limit)
         status = "solved" if search.exhausted else BUDGET_SPENT
         return ComparisonRow(name, method, status, search.solutions, search.nodes, seconds)
@@ -171,7 +171,7 @@ def _tree_run(shape: tuple[int, int, int, int], method: str, question: str, node
 
 
 def _search_run(plan: Plan, shape: tuple[int, int, int], goal: str, what: str) -> PlannedRun:
-    """A search for a puzzle of a shape: width, height, colours."""
+    """Plan a search for a puzzle of a shape (width, height, colours)."""
     name = _name(*shape)
 
     def make() -> ComparisonRow:
@@ -205,10 +205,9 @@ def _deepest(method: str, nodes: int) -> ComparisonRow:
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
-    """The text of tables 1 to 5 with the paper's figures in brackets, of figure 3, and of the levels of three trees.
+    """Return tables 1 to 5 with the paper's figures in brackets, figure 3, and the levels of three trees, as text.
 
-    The three trees are searched by this function. They are left out if some of the planned rows are missing, as after
-    Ctrl-C.
+    This function searches the three trees. They are left out if some of the planned rows are missing, as after Ctrl-C.
     """
     by_class = grouped(rows)
     parts = [*_trees_text(by_class, plan), _conjecture(by_class)]
@@ -228,7 +227,7 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
 
 
 def _mean_and_error(values: Sequence[float], rows: Sequence[ComparisonRow], mark: str) -> str:
-    """The mean and its standard error, after ``mark`` if some trees were cut; '-' of no values."""
+    """Return the mean and its standard error as text, after ``mark`` if some trees were cut; '-' without values."""
     if not values:
         return "-"
     error = stdev(values) / len(values) ** 0.5 if len(values) > 1 else NAN
@@ -236,17 +235,17 @@ def _mean_and_error(values: Sequence[float], rows: Sequence[ComparisonRow], mark
 
 
 def _mark(rows: Sequence[ComparisonRow], mark: str) -> str:
-    """The mark if some trees were cut."""
+    """Return ``mark`` if some trees were cut, else an empty text."""
     return mark if any(row.status == BUDGET_SPENT for row in rows) else ""
 
 
 def difficulty(rows: Sequence[ComparisonRow]) -> list[float]:
-    """Nodes divided by solutions. For a cut tree an estimate from those found, or a lower bound if there is none."""
+    """Return nodes / solutions of each row: for a cut tree an estimate, or a lower bound if no solution was found."""
     return [row.nodes / max(1, row.solutions) for row in rows]
 
 
 def _trees_text(by_class: Rows, plan: Plan) -> list[str]:
-    """Tables 1 to 3, and the times of section 2.4, without rows of old files that have no time."""
+    """Return tables 1 to 3, and the times of section 2.4 (without rows of old files that have no time)."""
 
     def nodes(key: tuple[int, int], method: str) -> str:
         chosen = by_class[_name(key[0], *key), method]
@@ -286,9 +285,9 @@ def _trees_text(by_class: Rows, plan: Plan) -> list[str]:
 
 
 def _conjecture(by_class: Rows) -> str:
-    """Section 5.2: solutions by colours, the puzzles with a single one, and the colours of the most difficult class.
+    """Return the table of section 5.2: solutions by colours, first puzzles with one solution, and most difficult class.
 
-    The paper conjectures that single solutions begin where the difficulty does.
+    The paper conjectures that puzzles with one solution begin at the number of colours where the difficulty rises.
     """
     lines = [["mean solutions, dlx:binary", *map(str, _COLOURS), "first single", "peak"]]
     for shape in TABLE_2:
@@ -304,7 +303,7 @@ def _conjecture(by_class: Rows) -> str:
 
 
 def _paths_text(by_class: Rows) -> str:
-    """Figure 3: local constraints along each path of a 4x4 board, and mean nodes by class."""
+    """Return figure 3 as a table: local constraints along each path of a 4x4 board, and mean nodes by class."""
     puzzle = uniform(4, 4, 4, 1).puzzle
     classes = [f"{side}x{side}, {colours} colours" for side, colours in PATH_CLASSES]
     lines = [["path", "constraints by place on a 4x4 board", "sum", *classes]]
@@ -318,7 +317,7 @@ def _paths_text(by_class: Rows) -> str:
 
 
 def _single_text(rows: Sequence[ComparisonRow]) -> str:
-    """Table 4: the fewest colours with which a single-solution puzzle was found, and the lower bound by counting."""
+    """Return table 4: the fewest colours of a puzzle found to have one solution, and the lower bound by counting."""
     tried = [row for row in rows if row.solver == "single"]
 
     def cell(height: int, width: int) -> str:
@@ -335,7 +334,7 @@ def _single_text(rows: Sequence[ComparisonRow]) -> str:
 
 
 def _bounds_text() -> str:
-    """Table 5: numbers of distinct pieces, counted, beside the printed formula, and the lower bounds that follow."""
+    """Return table 5: counted numbers of distinct pieces, the paper's formula, and the lower bounds that follow."""
     lines = [["colours", "corner", "rim", "inner", "inner by the paper's formula", "inner, not symmetric"]]
     for c in range(1, 7):
         corner, rim, inner, turning = design.distinct_pieces(c)
@@ -356,7 +355,7 @@ def _bounds_text() -> str:
 
 
 def _levels(plan: Plan) -> str:
-    """The text of figure 6 d: nodes by level of the zig-zag for a hard, an easy small and an easy large 4x4 tree."""
+    """Return figure 6 d as text: nodes by level of the zig-zag for a hard, an easy small and an easy large 4x4 tree."""
     puzzles = [design.random_puzzle(4, 4, colours, seed) for colours in (2, 4, 7) for seed in plan.seeds]
     trees = [design.tree(puzzle, "zig-zag", plan.nodes)[0] for puzzle in puzzles]
     complete = [search for search in trees if search.exhausted]

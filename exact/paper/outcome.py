@@ -1,6 +1,6 @@
-"""Which method solves which puzzle: the methods of all papers, and those added here, on the same uniform puzzles.
+"""Compare the methods of the four papers on edge matching, and methods added here, on the same uniform puzzles.
 
-Sides 5 to 10 and 2 to 30 colours; the first solution, within a limit of processor time.
+The puzzles have sides of 5 to 10 and 2 to 30 colours. Each method has a limit of processor time for a first solution.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from lns.exact.text_table import aligned
 PLAIN, HERE = "plain", "here"
 BENOIST, JOLIVET, BAILLEUX, CUVILLIER = "Benoist", "Jolivet", "Bailleux", "Cuvillier"
 GROUPS = (PLAIN, BENOIST, JOLIVET, BAILLEUX, CUVILLIER, HERE)
-"""The papers; `PLAIN` for the row scan that they compare with, `HERE` for what was added."""
+"""The groups of methods: the papers, `PLAIN` for the row scan that they compare with, `HERE` for methods added here."""
 
 
 @dataclass(frozen=True)
 class Method:
     """A method of the comparison."""
 
-    letter: str  # in tables
-    colour: str  # in pictures
+    letter: str  # its short name in tables
+    colour: str  # its colour in pictures
     group: str  # one of `GROUPS`
     title: str
     solver: str  # a name of `lns.exact.registry.SOLVERS`
-    request: Request = field(default_factory=Request)  # its SAT solver, or parts of ColorPairs
+    request: Request = field(default_factory=Request)  # with its SAT solver, or its options of ColorPairs
 
 
 _KISSAT, _CADICAL = Request(sat_solver="kissat404"), Request(sat_solver="cadical195")
@@ -73,7 +73,7 @@ def runs(plan: Plan) -> Runs:
 
 @dataclass(frozen=True)
 class Score:
-    """What a method reached in a class: solved puzzles, tried puzzles, and the mean seconds of those solved."""
+    """The result of a method in a class: solved puzzles, tried puzzles, and mean seconds of the solved puzzles."""
 
     method: str
     solved: int
@@ -82,7 +82,7 @@ class Score:
 
     @property
     def text(self) -> str:
-        """The seconds, and the share of puzzles solved if it is not all."""
+        """Mean seconds, and the share of puzzles solved unless it is all; '-' if none is solved."""
         if not self.solved:
             return "-"
         share = "" if self.solved == self.tried else f" {100 * self.solved // self.tried}%"
@@ -93,7 +93,7 @@ Scores = dict[tuple[int, int], list[Score]]
 
 
 def scores(rows: Sequence[ComparisonRow]) -> Scores:
-    """The scores of a class, (side, colours), best first: most puzzles solved, then least time; classes in order."""
+    """Return the scores by class (side, colours); each class best first: most puzzles solved, then least time."""
     found: Scores = {}
     for (name, method), chosen in grouped(rows).items():
         board, colours = name.split("-c")
@@ -106,7 +106,7 @@ def scores(rows: Sequence[ComparisonRow]) -> Scores:
 
 
 def printed(side: int, colours: int) -> str:
-    """The best published figures of Cuvillier & Szymkowiak for a class: seconds for each solved puzzle, and share."""
+    """Return the best result that Cuvillier & Szymkowiak print for a class: seconds per solved puzzle, share solved."""
     cells = [table.get(colours, {}).get(side * side) for table in cuvillier2010.PAPER.values()]
     known = [(-solved, seconds / solved) for seconds, solved in filter(None, cells) if solved]
     if not known:
@@ -116,7 +116,7 @@ def printed(side: int, colours: int) -> str:
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
-    """The text of three tables: the fastest by class, the methods, and the best of each group by class."""
+    """Return three tables as text: the fastest method by class, the methods, and the best of each group by class."""
     by_class = scores(rows)
 
     def fastest(colours: int, side: int) -> str:
@@ -159,12 +159,12 @@ _SLOWER, _NONE, _EMPTY = "#443a83", "#eeeeee", "#ffffff"
 
 
 def shade(seconds: float) -> str:
-    """The colour of a time: light is fast."""
+    """Return the colour that stands for a time; light means fast."""
     return next((fill for limit, fill in _SHADES if seconds <= limit), _SLOWER)
 
 
 def _draw_fastest(figure: Any, rows: Sequence[ComparisonRow]) -> None:
-    """A map of the classes: the fastest method of each, with its mean seconds."""
+    """Draw a map of the classes: the fastest method of each class, with its mean seconds."""
     by_class = scores(rows)
 
     def cell(key: tuple[int, int]) -> tuple[str, str]:
@@ -180,7 +180,7 @@ def _draw_fastest(figure: Any, rows: Sequence[ComparisonRow]) -> None:
 
 
 def _draw_methods(figure: Any, rows: Sequence[ComparisonRow]) -> None:
-    """A small map for each method: its mean seconds by side and colours, grey where it solved nothing."""
+    """Draw a small map for each method: its mean seconds by side and colours, grey where it solved nothing."""
     by_class = scores(rows)
     of_method = {(key, score.method): score for key, ranked in by_class.items() for score in ranked}
     names = [name for name in METHODS if any(row.solver == name for row in rows)]
@@ -200,7 +200,7 @@ def _draw_methods(figure: Any, rows: Sequence[ComparisonRow]) -> None:
 
 
 def _draw_solved(figure: Any, rows: Sequence[ComparisonRow]) -> None:
-    """A curve for each method: the puzzles that it solves within a time, on a logarithmic axis."""
+    """Draw a curve for each method: the number of puzzles solved within a time, on a logarithmic axis."""
     figure.set_size_inches(8, 4.5)
     axes = figure.subplots()
     for name, method in METHODS.items():
@@ -215,7 +215,7 @@ def _draw_solved(figure: Any, rows: Sequence[ComparisonRow]) -> None:
 
 
 def _svg(draw: Callable[[Any, Sequence[ComparisonRow]], None], rows: Sequence[ComparisonRow]) -> str:
-    """The SVG element of what a function draws on a figure of matplotlib."""
+    """Return the SVG element of the matplotlib figure on which ``draw`` draws ``rows``."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -246,7 +246,7 @@ def _map(axes: Any, by_class: Scores, cell: Callable[[tuple[int, int]], tuple[st
 
 
 def _legend(figure: Any, fills: dict[str, str]) -> None:
-    """A legend of coloured cells below the maps."""
+    """Draw a legend of coloured cells below the maps."""
     from matplotlib.patches import Patch
 
     patches = [Patch(color=fill, label=label) for label, fill in fills.items()]
@@ -258,4 +258,4 @@ PICTURES: dict[str, Callable[[Sequence[ComparisonRow]], str]] = {
     "methods": partial(_svg, _draw_methods),
     "solved": partial(_svg, _draw_solved),
 }
-"""Name -> function of rows that draws an SVG document. They need matplotlib."""
+"""Name -> function from rows to an SVG drawing. The functions need matplotlib."""

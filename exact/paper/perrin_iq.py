@@ -1,11 +1,10 @@
 """The IQ Puzzler Pro report of Perrin & Beaujard: weights of pieces, pruning of empty zones, and large grids.
 
-The report shows the levels of the game as pictures only. Here a level is a shipped one
-(`lns.exact.polyominoes.levels`), or a filling of the game from which all but some pieces were taken. A large grid is
-cut at random as in the report. A node is a tested placement, as in the report; the report
-tests more of them, because its search does not stop where a cell or a piece has no placement left. The methods
-``...-no-dead-ends`` do not stop there either. They search as the report does where no two pieces are equal, but without
-its cache of zones.
+The report shows the levels of the game as pictures only. Here a level is a level shipped with this project
+(`lns.exact.polyominoes.levels`), or a random filling of the game of which only some pieces are kept. A large grid is
+cut at random as in the report. A node is a tested placement, as in the report. The report tests more placements,
+because its search goes on when a cell or a piece has no placement left. The methods ``...-no-dead-ends`` go on too. If
+no two pieces are equal, they search as the report does, but without its cache of zones.
 
 References
 ----------
@@ -33,8 +32,8 @@ METHODS = (
     RACE, *WEIGHTS, "descender-no-zones", NO_WEIGHT, "none-no-zones", "none-no-zones-no-dead-ends", "none-no-dead-ends",
     "descender-no-zones-no-dead-ends", "descender-no-dead-ends", LIBRARY,
 )  # fmt: skip
-"""Weights, with what is left out. The four before the library are the report's search: its first version, with the test
-of zones, with a weight, and with both, its final version."""
+"""Names of weights, each with the tests that are left out. The four before the library are versions of the report's
+search: the first, with the test of zones, with a weight, and with both (the final version)."""
 
 # (width, height) -> result in the report
 GRIDS: dict[tuple[int, int], str] = {
@@ -45,22 +44,22 @@ GRIDS: dict[tuple[int, int], str] = {
     (60, 6): "not in 840,000, 15 min",
 }
 PLACED = (0, 4, 8)
-"""Pieces placed on a random level. The report does not tell how many its levels have."""
-PLAN = Plan((11, 12, 16, 60), METHODS, per_size=10, seconds=5.0)  # the library's limit is of elapsed time
+"""Numbers of pieces placed on a random level. The report does not say how many are placed on its levels."""
+PLAN = Plan((11, 12, 16, 60), METHODS, per_size=10, seconds=5.0)  # the library has a limit of elapsed time
 FULL = replace(PLAN, per_size=50, seconds=900.0)
 
 
 def classes(plan: Plan) -> dict[str, str]:
-    """The classes of grids of a plan: name -> result in the report."""
+    """Return the classes of grids of a plan: name -> result in the report."""
     game = [f"game, {placed} placed" for placed in PLACED] + [f"level, {tier}" for tier in TIERS]
     cut = {f"{wide}x{high}": result for (wide, high), result in GRIDS.items() if wide in plan.sizes}
     return (dict.fromkeys(game, "-") if 11 in plan.sizes else {}) | cut
 
 
 def grids(plan: Plan, name: str) -> dict[int, Grid]:
-    """The grids of a class: seed, or number of a shipped level -> grid.
+    """Return the grids of a class: seed, or number of a shipped level -> grid.
 
-    A tier of shipped levels has six at most. The game without placed pieces is one grid, whatever the seed.
+    A tier has six shipped levels. The game without placed pieces is the same grid for every seed, and is used once.
     """
     kind, _, detail = name.partition(", ")
     if kind == "level":
@@ -85,7 +84,7 @@ def runs(plan: Plan) -> Runs:
 
 
 def _measure(instance: str, grid: Grid, method: str, seconds: float) -> ComparisonRow:
-    """Search for the first filling; the result as a row. Raises KeyboardInterrupt if interrupted."""
+    """Search for the first filling and return the result as a row. Raises KeyboardInterrupt if interrupted."""
     if method == LIBRARY:
         result = fill_by_library(grid, seconds=seconds)
     else:
@@ -100,7 +99,7 @@ def _measure(instance: str, grid: Grid, method: str, seconds: float) -> Comparis
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
-    """The text of two tables: median placements tested and median time of each class, with the report's results."""
+    """Return two tables as text: median placements tested and median time by class, with the report's results."""
     return (
         f"Perrin & Beaujard: {plan.seconds:g} s for each run; median of the placements tested, and in brackets how many"
         " grids were not filled in time (report: one grid each)\n"

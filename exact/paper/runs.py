@@ -1,8 +1,8 @@
-"""What the experiments share: a plan, runs of solvers within processor time, and the figures of their rows.
+"""Common parts of the experiments: plans, runs of solvers limited in processor time, and statistics of their rows.
 
-An experiment is a module with the plans `PLAN` and `FULL` (the paper's scale), which says in ``runs(plan)`` what
-`lns.exact.compare.run_experiment` is to make, and in ``tables(rows, plan)`` what is printed of it; `PICTURES` of
-some draw it. An instance is named CLASS-sSEED; tables have a line for each class.
+An experiment is a module with the plans `PLAN` and `FULL` (the paper's scale), the function ``runs(plan)`` for
+`lns.exact.compare.run_experiment`, the function ``tables(rows, plan)`` that returns the text to print, and in some
+modules `PICTURES`. An instance is named CLASS-sSEED; tables have a line for each class.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ class Plan:
 
     sizes: tuple[int, ...]  # sides of boards; the longer side in `jolivet2008`, the width in `perrin_iq`
     solvers: tuple[str, ...]  # names of methods
-    colours: tuple[int, ...] = ()  # numbers of colours, where the size does not say it
+    colours: tuple[int, ...] = ()  # numbers of colours, if the size does not determine them
     per_size: int = 1  # puzzles of each class
     seconds: float = 1.0  # limit of a run in processor time
-    nodes: int = 0  # limit of a tree of `jolivet2008`; a larger one is cut there
-    seed: int = 1  # of the first puzzle of each class; the next ones count up
-    all_colours: bool = False  # only puzzles that lack none of their colours (`cuvillier2010`)
+    nodes: int = 0  # limit of a tree of `jolivet2008`; a larger tree is cut at it
+    seed: int = 1  # seed of the first puzzle of each class; the seeds of the others follow
+    all_colours: bool = False  # only puzzles in which all colours occur (`cuvillier2010`)
     trees: int = 0  # boards that a search for a hard or single-solution puzzle tries (`jolivet2008`)
     slow: int = 0  # puzzles of a class that the paper calls too slow for its method (`jolivet2008`)
-    patience: float = 1.0  # factor of seconds for what is compared with a reference that finishes (`benoist2008`)
+    patience: float = 1.0  # factor of `seconds` for other solvers if the reference finishes (`benoist2008`)
 
     @property
     def seeds(self) -> range:
@@ -50,7 +50,7 @@ class Plan:
 
 
 def uniform_classes(plan: Plan) -> Iterator[tuple[int, int, int, Puzzle]]:
-    """Side, colours, seed and puzzle of the uniform puzzles of a plan, without impossible numbers of colours."""
+    """Yield side, colours, seed and puzzle of each uniform puzzle of a plan, without impossible numbers of colours."""
     for side, colours in product(plan.sizes, plan.colours):
         for seed in plan.seeds if colours <= 2 * side * (side - 1) else ():
             yield side, colours, seed, uniform(side, side, colours, seed, all_colours=plan.all_colours).puzzle
@@ -61,8 +61,8 @@ def solver_run(
 ) -> PlannedRun:
     """Plan a run of a solver in this process; its seconds are of processor time, without compilation and imports.
 
-    ``label`` is the method's name in the row, which tells its options, by default ``solver``. The ``question`` of the
-    row is by default the first solution within the limits of the request.
+    ``label`` names the method in the row, and so its options; the default is ``solver``. The default ``question`` of
+    the row is that of the request (`lns.exact.compare.question_of`).
     """
     label = label or solver
     question = question or f"{question_of(request, puzzle)}; processor time"
@@ -81,7 +81,7 @@ Rows = Mapping[tuple[str, str], list[ComparisonRow]]
 
 
 def grouped(rows: Iterable[ComparisonRow]) -> Rows:
-    """The rows by class and solver."""
+    """Group rows by class and solver."""
     found = defaultdict[tuple[str, str], list[ComparisonRow]](list)
     for row in rows:
         found[class_of(row), row.solver].append(row)
@@ -89,28 +89,28 @@ def grouped(rows: Iterable[ComparisonRow]) -> Rows:
 
 
 def class_of(row: ComparisonRow) -> str:
-    """The name of an instance without its seed."""
+    """Return the name of a row's instance without its seed."""
     return re.sub(r"[- ]s[0-9]+$", "", row.instance)
 
 
 def times(rows: Iterable[ComparisonRow]) -> list[float]:
-    """The seconds of those that are solved."""
+    """Return the seconds of the rows with status 'solved'."""
     return [row.seconds for row in rows if row.status == "solved"]
 
 
 def mean_of(values: Sequence[float]) -> float:
-    """The arithmetic mean; NaN of no values."""
+    """Return the arithmetic mean, or NaN without values."""
     return sum(values) / len(values) if values else NAN
 
 
 def rounded(value: float) -> str:
-    """A number as text for a table: '-' for NaN, two decimals below 10, one below 100, none above."""
+    """Return a number as text for a table: '-' for NaN, two decimals below 10, one below 100, none above."""
     if value != value:
         return "-"
     return f"{value:,.2f}" if value < 10 else f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
 
 
 def crossed(corner: str, rows: Mapping[str, Any], columns: Mapping[str, Any], cell: Callable[[Any, Any], str]) -> str:
-    """An aligned table of rows and columns, label -> value each; ``cell``: (value of row, of column) -> text."""
+    """Return an aligned table; ``rows`` and ``columns``: label -> value; ``cell``: (row, column value) -> text."""
     lines = [[label, *(cell(row, column) for column in columns.values())] for label, row in rows.items()]
     return aligned([[corner, *columns], *lines])

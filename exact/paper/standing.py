@@ -1,4 +1,4 @@
-"""How far the tables of the papers are measured: their figures, those of the rows that are there, and what lacks."""
+"""How far the papers' tables are reproduced: the papers' figures, our figures from rows so far, and what is missing."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from lns.exact.paper import bailleux2025, benoist2008, cuvillier2010, jolivet200
 from lns.exact.paper.runs import NAN, Rows, grouped, mean_of, rounded, times
 from lns.exact.text_table import markdown
 
-_NAMED = 3  # classes that lack instances
+_NAMED = 3  # number of incomplete classes that are named
 
 
 class Cell(NamedTuple):
-    """A class of a paper's table."""
+    """One class of a paper's table, with the paper's figure and ours."""
 
     table: str
     name: str
-    paper: float | None  # its figure; None = a class of the paper without one
-    ours: float  # NaN = not measured
+    paper: float | None  # the paper's figure; None = it has none for this class
+    ours: float  # our figure; NaN = not measured
     rows: Sequence[ComparisonRow]
-    instances: int  # in the paper
+    instances: int  # number of instances in the paper
 
 
 def standing(rows: Mapping[str, Iterable[ComparisonRow]]) -> str:
-    """A line of Markdown for each table. ``rows``: those of each paper by name; the best of repeated runs counts."""
+    """Return a Markdown line for each table. ``rows``: paper -> rows; of repeated runs the longest finished counts."""
     lines = []
     for name, cells in _CELLS.items():
         best: dict[tuple[str, str], ComparisonRow] = {}
@@ -63,7 +63,7 @@ def _bailleux(rows: Rows) -> Iterator[Cell]:
 
 
 def _benoist(rows: Rows) -> Iterator[Cell]:
-    """Geometric means, of what the method divides (table 2) or what remains of it (table 3); sizes of the paper's."""
+    """Yield the classes of tables 2 and 3: geometric means of ratios to MinOffer, and the paper's instances."""
     classes = benoist2008.by_class(benoist2008.finished(row for chosen in rows.values() for row in chosen))
     means: dict[str, tuple[str, str, Sequence[str]]] = {}
     for field, (_, geometric) in benoist2008.TABLE_2.items():
@@ -78,7 +78,7 @@ def _benoist(rows: Rows) -> Iterator[Cell]:
 
 
 def _number(text: str) -> float | None:
-    """A printed figure; of a share that is saved, what remains."""
+    """Return a printed figure as a number, or None for "-"; a percentage saved becomes the share that remains."""
     if text == "-":
         return None
     return 1 - float(text[:-1]) / 100 if text.endswith("%") else float(text)

@@ -1,1 +1,1 @@
-"""Grids filled with polyominoes, as an exact cover problem: the IQ Puzzler Pro report of Perrin & Beaujard."""
+"""Fill grids with polyominoes, as an exact cover problem, after the IQ Puzzler Pro report of Perrin & Beaujard."""

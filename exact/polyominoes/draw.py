@@ -13,7 +13,7 @@ _CELL, _MARGIN = 24, 4
 
 
 def terminal(grid: Grid, rows: Sequence[str], colour: Colour) -> str:
-    """Draw ``grid.rows`` or a filling as text: without colours a letter a cell, else two columns a cell."""
+    """Draw ``grid.rows`` or a filling as text: one letter per cell without colours, else two columns per cell."""
     if colour == "none":
         return "\n".join(rows)
     return "\n".join("".join(_cell(grid, sign, colour) for sign in row) + "\x1b[0m" for row in rows)
@@ -42,7 +42,7 @@ def svg(grid: Grid, rows: Sequence[str]) -> str:
             if sign != FREE:
                 out.append(f'<text x="{x + 12}" y="{y + 16.5}" fill="{ink(fill)}">{escape(sign)}</text>')
             above, here, below = (line[column : column + 3] for line in around[row : row + 3])
-            # a side between two cells is drawn by the upper or left one
+            # an outline between two cells is drawn with the upper or left cell
             outline += f"M{x} {y + _CELL}h{_CELL}" if below[1] != sign else ""
             outline += f"M{x + _CELL} {y}v{_CELL}" if here[2] != sign else ""
             outline += f"M{x} {y}h{_CELL}" if above[1] == BLOCKED else ""
@@ -52,7 +52,7 @@ def svg(grid: Grid, rows: Sequence[str]) -> str:
 
 
 def _cell(grid: Grid, sign: str, colour: Colour) -> str:
-    """A cell as two columns on the colour of its piece."""
+    """Return a cell as two columns of a terminal, in the colour of its piece."""
     if sign == BLOCKED:
         return "\x1b[0m  "
     ground = _ground(grid, sign)
@@ -62,5 +62,5 @@ def _cell(grid: Grid, sign: str, colour: Colour) -> str:
 
 
 def _ground(grid: Grid, sign: str) -> Rgb:
-    """Colour of a free cell, or of a piece by its place among the pieces of the grid; repeated after 40."""
+    """Return the colour of a free cell, or of a piece by its index in the grid's pieces; colours repeat after 40."""
     return EMPTY if sign == FREE else rgb(1 + list(grid.pieces).index(sign) % 40)

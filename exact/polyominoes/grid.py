@@ -1,4 +1,4 @@
-"""Grids, the polyominoes that fill them, weights of these, grids as text, and the independent check of a filling.
+"""Grids, the polyominoes that fill them, weights of polyominoes, grids as text, and the independent check of a filling.
 
 References
 ----------
@@ -28,19 +28,19 @@ Shape = tuple[Cell, ...]
 
 
 def normal(cells: Iterable[Cell]) -> Shape:
-    """The shape of ``cells``, translated to row 0 and column 0."""
+    """Return the shape of ``cells``, translated to row 0 and column 0."""
     ordered = sorted(set(cells))
     top, left = min(row for row, _ in ordered), min(column for _, column in ordered)
     return tuple((row - top, column - left) for row, column in ordered)
 
 
 def orientations(shape: Shape) -> list[Shape]:
-    """The distinct rotations and mirror images of a shape, at most eight, in ascending order."""
+    """Return the distinct rotations and mirror images of a shape, at most eight, in ascending order."""
     return sorted(set(map(normal, images(shape))))
 
 
 def images(cells: Sequence[Cell]) -> Iterator[list[Cell]]:
-    """Where the cells are in each of the four rotations and their mirror images, moved to row 0 and column 0."""
+    """Yield the images of the cells, in the same order, under each rotation and its mirror image, moved to (0, 0)."""
     for _ in range(4):
         cells = [(column, -row) for row, column in cells]
         for image in (cells, [(row, -column) for row, column in cells]):
@@ -49,7 +49,7 @@ def images(cells: Sequence[Cell]) -> Iterator[list[Cell]]:
 
 
 def neighbours(cell: Cell) -> tuple[Cell, Cell, Cell, Cell]:
-    """The cells below, above, right and left of a cell, inside the grid or not."""
+    """Return the cells below, above, right and left of a cell, inside the grid or not."""
     row, column = cell
     return (row + 1, column), (row - 1, column), (row, column + 1), (row, column - 1)
 
@@ -66,23 +66,23 @@ def is_connected(cells: Iterable[Cell]) -> bool:
 
 
 def bounding_box(cells: Iterable[Cell]) -> tuple[int, int]:
-    """Height and width of the bounding box."""
+    """Return height and width of the bounding box."""
     rows, columns = zip(*cells, strict=True)
     return max(rows) - min(rows) + 1, max(columns) - min(columns) + 1
 
 
 def _compactness(shape: Shape) -> float:
-    """The shorter side of the bounding box over the longer one."""
+    """Return the shorter side of the bounding box divided by the longer side."""
     return min(bounding_box(shape)) / max(bounding_box(shape))
 
 
 def _perimeter(shape: Shape) -> int:
-    """Sides of cells that face no cell of the shape. (The formula printed in the report is 0 for every shape.)"""
+    """Count the cell sides that face no cell of the shape. (The formula printed in the report is 0 for every shape.)"""
     return sum(other not in shape for cell in shape for other in neighbours(cell))
 
 
 NO_WEIGHT = "none"
-"""The name of no weight: pieces are tried in the order in which they are drawn."""
+"""The name for no weight: pieces are tried in the order in which the grid lists them."""
 
 WEIGHTS: dict[str, Callable[[Shape], float]] = {
     "descender": len,
@@ -91,18 +91,18 @@ WEIGHTS: dict[str, Callable[[Shape], float]] = {
     "compactness-inverse": lambda shape: -_compactness(shape),
     "perimeter": lambda shape: -_perimeter(shape),
     "perimeter-inverse": _perimeter,
-    "holes": lambda shape: len(shape) - prod(bounding_box(shape)),  # cells of the bounding box outside the shape
+    "holes": lambda shape: len(shape) - prod(bounding_box(shape)),  # minus the bounding box cells outside the shape
     "holes-inverse": lambda shape: prod(bounding_box(shape)) - len(shape),
 }
-"""Functions of the report by name. Pieces of the largest weight are tried first: large or small ones (descender,
-ascender), compact or long ones, those of short or long perimeter, of few or many holes."""
+"""The report's weight functions by name. Pieces of the largest weight are tried first: large or small pieces
+(descender, ascender), compact or long pieces, pieces with short or long perimeters, pieces with few or many holes."""
 
 RACE = "race"
-"""The weight that means: all weights in turn, until one of them ends."""
+"""The name for a race: the searches with all weights take turns until one of them ends."""
 
 
 def check_weight(name: str) -> None:
-    """Raise InputError if ``name`` is no weight."""
+    """Raise InputError if ``name`` is not the name of a weight."""
     if name not in (NO_WEIGHT, *WEIGHTS):
         raise InputError(f"unknown weight '{name}'; expected {RACE}, {', '.join(WEIGHTS)} or {NO_WEIGHT}")
 
@@ -114,8 +114,8 @@ def check_weight(name: str) -> None:
 class Grid:
     """A grid to be filled with polyominoes: its picture and its pieces.
 
-    A cell of the picture is one character: ``.`` (`FREE`) is to be filled, ``#`` (`BLOCKED`) is outside the grid, any
-    other is covered by the piece of that name.
+    A cell of the picture is one character: ``.`` (`FREE`) is to be filled, ``#`` (`BLOCKED`) is outside the grid, and
+    any other character is the name of the piece that covers the cell.
     """
 
     rows: tuple[str, ...]
@@ -133,7 +133,7 @@ class Grid:
         return {name: shape for name, shape in self.pieces.items() if name not in placed}
 
     def filled(self, placed: Mapping[str, Sequence[Cell]]) -> tuple[str, ...]:
-        """The picture with more pieces on it, given by name and cells."""
+        """Return the picture with more pieces on it; ``placed``: name -> cells."""
         canvas = [list(row) for row in self.rows]
         for name, cells in placed.items():
             for row, column in cells:
@@ -142,7 +142,7 @@ class Grid:
 
 
 def filling_errors(grid: Grid, filling: Sequence[str]) -> list[str]:
-    """Check a filling, independently of any search: a sentence for each error, none if it is a filling of the grid."""
+    """Return one sentence for each error of a filling, checked without the search; none if the filling is valid."""
     if [len(row) for row in filling] != [len(row) for row in grid.rows]:
         return ["the filling has another shape than the grid"]
     pairs = [pair for old, new in zip(grid.rows, filling, strict=True) for pair in zip(old, new, strict=True)]
@@ -162,7 +162,7 @@ def filling_errors(grid: Grid, filling: Sequence[str]) -> list[str]:
 
 
 def cells_of(rows: Sequence[str]) -> dict[str, list[Cell]]:
-    """The cells of each character of a picture, row by row."""
+    """Return the cells of each character of a picture, row by row."""
     cells: dict[str, list[Cell]] = {}
     for row, line in enumerate(rows):
         for column, sign in enumerate(line):
@@ -195,11 +195,11 @@ def load(path: str | Path) -> Grid:
 
 
 def parse(text: str) -> Grid:
-    """Read a grid from text: its picture, then one of each piece, drawn with its own character; blank lines between.
+    """Read a grid from text: its picture, then a picture of each piece in its own character, with blank lines between.
 
-    In the picture of the grid ``.`` is free, ``#`` outside the grid, and any other character a piece already placed.
-    Without pieces the grid has those of IQ Puzzler Pro. Raises InputError with the line, if the text is no such picture
-    or the pieces do not cover the free cells exactly.
+    In the picture of the grid ``.`` is free, ``#`` outside the grid, and any other character a piece already placed. If
+    no pieces are drawn, the grid has the pieces of IQ Puzzler Pro. Raises InputError with the line if the text is not
+    of this form, or if the unplaced pieces do not have as many cells as are free.
     """
     blocks = _blocks(text)
     if not blocks:
@@ -222,7 +222,7 @@ def parse(text: str) -> Grid:
 
 
 def render(grid: Grid) -> str:
-    """A grid as text that `parse` reads."""
+    """Return a grid as text that `parse` reads."""
     pictures = ["\n".join(grid.rows)]
     for name, shape in grid.pieces.items():
         height, width = bounding_box(shape)
@@ -232,7 +232,7 @@ def render(grid: Grid) -> str:
 
 
 def _blocks(text: str) -> list[tuple[int, list[str]]]:
-    """(number of the first line, lines) of each block of lines without a blank line; trailing blanks are dropped."""
+    """Return (number of the first line, lines) of each block between blank lines, without trailing spaces."""
     rows = [line.rstrip() for line in text.split("\n")]
     for number, row in enumerate(rows, 1):
         for sign in row:
@@ -244,7 +244,7 @@ def _blocks(text: str) -> list[tuple[int, list[str]]]:
 
 
 def _piece(line: int, rows: Sequence[str]) -> tuple[str, Shape]:
-    """Name and shape of a drawn piece."""
+    """Return name and shape of a drawn piece. Raises InputError if its picture is not of one connected piece."""
     cells = cells_of(rows)
     cells.pop(FREE, None)
     if len(cells) != 1 or BLOCKED in cells:

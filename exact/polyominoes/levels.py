@@ -1,8 +1,8 @@
 """Grids to be filled: random cuts into polyominoes (Perrin & Beaujard, VI), and levels of IQ Puzzler Pro.
 
 A level is the game with some pieces placed, to be completed by the others. The shipped levels were made by
-`make_level`; they are not those of the game. Each has one filling. A tier is the number of pieces that are left to
-place.
+`make_level`; they are not the levels sold with the game. Each has exactly one filling. A tier has levels with the same
+number of pieces left to place.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _COMPLETION_NODES = 100_000
 _COUNT_NODES = 3_000_000
 MAX_PIECES = 50  # as in the report
 MIN_CELLS = 2  # of a piece
-ATTEMPTS, REPAIRS = 20, 60  # cuts tried within limits, and pieces made for each cell in one of them, at most
-GROWTHS = 6  # pieces grown at a place before one beside it is taken apart
+ATTEMPTS, REPAIRS = 20, 60  # most cuts tried within limits, and most pieces grown per cell in one cut
+GROWTHS = 6  # pieces tried at a place before a neighbouring piece is taken apart
 _NAMES = string.ascii_uppercase + string.ascii_lowercase + string.digits + "".join(map(chr, range(0x3B1, 0x3CA)))
 
 
@@ -50,10 +50,10 @@ _NAMES = string.ascii_uppercase + string.ascii_lowercase + string.digits + "".jo
 class CutLimits:
     """Limits on the pieces of a cut."""
 
-    smallest: int = MIN_CELLS  # cells of a piece
+    smallest: int = MIN_CELLS  # fewest cells of a piece
     largest: int = 5
-    longest: int | None = None  # most cells along the longer side of its bounding box; None is any number
-    thinnest: int = 1  # least along the shorter side; 2 excludes bars
+    longest: int | None = None  # most cells along the longer side of the bounding box; None is any number
+    thinnest: int = 1  # fewest cells along the shorter side; 2 excludes bars
     distinct: bool = False  # no two pieces are equal up to rotation and reflection
 
     def __post_init__(self) -> None:
@@ -108,7 +108,7 @@ def cut_grid(
 
 
 def _cut_freely(cells: Sequence[Cell], largest: int, max_pieces: int, draws: PortableRandom) -> list[list[Cell]]:
-    """The pieces of the report's algorithm, which grow to at most ``largest`` cells before the rest is added."""
+    """Return the pieces of the report's algorithm: grown to at most ``largest`` cells, then joined by others."""
     free = dict.fromkeys(cells)
     pieces: list[list[Cell]] = []
     for cell in cells:
@@ -131,7 +131,7 @@ def _cut_freely(cells: Sequence[Cell], largest: int, max_pieces: int, draws: Por
 def _cut_within(
     cells: Sequence[Cell], max_pieces: int, limits: CutLimits, draws: PortableRandom
 ) -> list[list[Cell]] | None:
-    """Pieces within ``limits``, in the order of their first cells; None if they were not found."""
+    """Return pieces within ``limits``, in the order of their first cells; None if no such cut was found."""
     free, pieces, used = dict.fromkeys(cells), dict[int, list[Cell]](), dict[Shape, int]()
     owner: dict[Cell, int] = {}
 
@@ -177,7 +177,7 @@ def _cut_within(
 def _grow(
     first: Cell, size: int, free: dict[Cell, None], draws: PortableRandom, limits: CutLimits | None = None
 ) -> list[Cell]:
-    """Up to ``size`` free cells around ``first``, breadth first in random directions, not longer than ``limits``."""
+    """Return up to ``size`` free cells, grown from ``first`` breadth first in random directions, within ``limits``."""
     waiting, piece = deque([first]), list[Cell]()
     while waiting and len(piece) < size:
         cell = waiting.popleft()
@@ -194,7 +194,7 @@ def _grow(
 
 @cache
 def levels() -> dict[str, Grid]:
-    """The shipped levels by name, tier by tier: 'easy-1' and so on."""
+    """Return the shipped levels by name, tier by tier: 'easy-1' and so on."""
     directory = files("lns.exact.polyominoes") / "levels"
     found: dict[str, Grid] = {}
     for tier in TIERS:
@@ -204,7 +204,7 @@ def levels() -> dict[str, Grid]:
 
 
 def find_level(name: str) -> Grid:
-    """A shipped level by name. Raises InputError if there is none."""
+    """Return a shipped level by name. Raises InputError if there is none."""
     found = levels()
     if name not in found:
         raise InputError(
@@ -214,7 +214,7 @@ def find_level(name: str) -> Grid:
 
 
 def random_level(placed: int, seed: int) -> Grid:
-    """The game with ``placed`` pieces on it, drawn at random, that can be completed in one way or several."""
+    """Return the game with ``placed`` random pieces on it, which can be completed in at least one way."""
     game, draws = parse(IQ_PUZZLER_PRO), PortableRandom(seed)
     filling = _random_filling(game, draws)
     names = list(game.pieces)
@@ -223,7 +223,7 @@ def random_level(placed: int, seed: int) -> Grid:
 
 
 def make_level(loose: int, seed: int) -> Grid:
-    """The game with all but ``loose`` pieces on it, that can be completed in exactly one way.
+    """Return the game with all but ``loose`` pieces on it, which can be completed in exactly one way.
 
     Raises InputError unless 1 to 11 pieces are to be placed.
     """
@@ -239,11 +239,11 @@ def make_level(loose: int, seed: int) -> Grid:
             if fill(level, count_all=True, nodes=_COUNT_NODES).solutions == 1:
                 return level
             if draws.below(10) == 0:
-                break  # another filling
+                break  # try another filling
 
 
 def _random_filling(game: Grid, draws: PortableRandom) -> tuple[str, ...]:
-    """A filling around a random placement of a random piece."""
+    """Return a filling that contains a randomly chosen placement of a piece."""
     model = build_model(game)
     while True:
         option = draws.below(model.options)
@@ -256,6 +256,6 @@ def _random_filling(game: Grid, draws: PortableRandom) -> tuple[str, ...]:
 
 
 def _without(game: Grid, filling: tuple[str, ...], taken: Collection[str]) -> Grid:
-    """A filling from which some pieces are taken."""
+    """Return the grid of a filling from which the pieces ``taken`` are removed."""
     kept = {BLOCKED, *game.pieces} - set(taken)
     return Grid(tuple("".join(sign if sign in kept else FREE for sign in row) for row in filling), game.pieces)

@@ -34,35 +34,35 @@ from lns.instances.errors import InputError
 
 IntArray = npt.NDArray[np.int32]
 MAX_NODES = 10_000_000
-"""Limit of the entries of a model, about a gigabyte."""
+"""Most nodes (items of all options) of a model; they take about a gigabyte of memory."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """The options of a grid.
+    """The exact cover model of a grid.
 
     Items 0 to ``cells`` - 1 are the free cells, row by row. The other items are the kinds of pieces: pieces of equal
     shape are one kind. A solution stands for as many fillings as the product of ``images`` of its options.
     """
 
     grid: Grid
-    names: tuple[tuple[str, ...], ...]  # of the pieces of each kind
-    begin: IntArray  # int32 (options + 1,): first node of each option, and the end
+    names: tuple[tuple[str, ...], ...]  # names of the pieces of each kind
+    begin: IntArray  # int32 (options + 1,): first node of each option, and the number of nodes
     item: IntArray  # int32 (nodes,): the item of each node; an option has its cells and then its kind
     shapes: tuple[Shape, ...]  # of each kind
     beside: IntArray  # int32 (cells, 4): the free cells next to each cell, -1 = none
-    images: IntArray  # int32 (options,): positions that the option stands for by symmetry
+    images: IntArray  # int32 (options,): number of positions that the option stands for by symmetry
 
     @cached_property
     def problem(self) -> Problem:
-        """The problem for the kernel."""
+        """The model in the form that the kernel takes."""
         sizes = np.array([len(shape) for shape in self.shapes], dtype=np.int32)
         fields = {"images": self.images, "beside": self.beside, "pieces": sizes, "kinds": self.cells}
         return kernel.make_problem(self.begin, self.item, self.cells + len(self.shapes), **fields)
 
     @property
     def copies(self) -> IntArray:
-        """Pieces of each kind, int32 (kinds,)."""
+        """Number of pieces of each kind, int32 (kinds,)."""
         return np.array([len(names) for names in self.names], dtype=np.int32)
 
     @property
@@ -76,7 +76,7 @@ class Model:
         return len(self.begin) - 1
 
     def filling(self, options: IntArray) -> tuple[str, ...]:
-        """The picture with the pieces of a set of options. Raises RuntimeError if it is no filling of the grid."""
+        """Return the picture with the pieces of a set of options. Raises RuntimeError if it is not a valid filling."""
         unused = [list(names) for names in self.names]
         placed: dict[str, list[Cell]] = {}
         for option in options.tolist():
@@ -91,8 +91,8 @@ class Model:
 def build_model(grid: Grid, *, reduced: bool = False) -> Model:
     """Make the exact cover model of a grid.
 
-    ``reduced`` breaks the symmetry of the free cells: of the positions of one piece that rotations and reflections of
-    the free cells map onto each other, one is kept. Every filling is an image of one that remains.
+    ``reduced`` breaks the symmetry of the free cells: among the positions of one piece that rotations and reflections
+    of the free cells map onto each other, one is kept. Every filling is an image of a filling that remains.
 
     Raises InputError if the model would have more than `MAX_NODES` nodes.
     """
@@ -129,14 +129,14 @@ def build_model(grid: Grid, *, reduced: bool = False) -> Model:
 
 
 def symmetries(cells: Sequence[Cell]) -> list[list[int]]:
-    """The rotations and reflections that map ``cells`` onto themselves, each as the list of the cells' images."""
+    """Return the rotations and reflections that map ``cells`` onto themselves, each as a list of the cells' images."""
     place = {cell: number for number, cell in enumerate(normal(cells))}
     maps = ([place.get(cell, -1) for cell in image] for image in images(list(place)))
     return [numbers for numbers in maps if min(numbers) >= 0]
 
 
 def _places(shape: Shape, place: IntArray) -> IntArray:
-    """int32 (positions, cells of the piece): the free cells covered by each position of a piece, by orientation."""
+    """Return the free cells covered by each position of a piece, as int32 (positions, cells of the piece)."""
     positions = [np.zeros((0, len(shape)), dtype=np.int32)]
     for turned in orientations(shape):
         rows, columns = np.array(turned).T
@@ -148,7 +148,7 @@ def _places(shape: Shape, place: IntArray) -> IntArray:
 
 
 def _representatives(places: IntArray, maps: list[list[int]]) -> tuple[IntArray, IntArray]:
-    """The first of each set of positions that are images of each other, and the sizes of these sets."""
+    """Return the first position of each set of positions that are images of each other, and the sizes of the sets."""
     mapped = np.sort(np.array(maps)[:, places], axis=2)  # map, place, cell
     orbits = [{tuple(image) for image in mapped[:, number].tolist()} for number in range(len(places))]
     kept = [min(orbit) == tuple(sorted(cells)) for orbit, cells in zip(orbits, places.tolist(), strict=True)]
@@ -177,12 +177,12 @@ class FillingSearch(PausedCover):
 
     @property
     def pruned(self) -> int:
-        """Placements rejected by the test of zones."""
+        """Number of placements rejected by the test of zones."""
         return int(self.counters[kernel.PRUNED])
 
     @property
     def branches(self) -> int:
-        """Placements after which the search went on, and its start."""
+        """Number of placements after which the search went one level deeper, plus one for its start."""
         return int(self.counters[kernel.BRANCHES])
 
     @property
@@ -196,37 +196,37 @@ class FillingSearch(PausedCover):
         return self if self.solutions or self.exhausted else None
 
     def first_filling(self) -> tuple[str, ...] | None:
-        """The first filling, None before it is found."""
+        """Return the first filling, or None before it is found."""
         return self.model.filling(self.state.first) if self.solutions else None
 
 
 class StepOutcome(IntEnum):
     """What becomes of a tested placement."""
 
-    STAYS = 0  # the search goes on below it
+    STAYS = 0  # the search goes one level deeper
     NO_PLACE = 1  # a cell or a piece has no place left
     ZONE = 2  # it leaves a zone that no pieces can fill
     FILLING = 3  # the grid is filled
 
 
 class Step(NamedTuple):
-    """A tested placement: the pieces of its level and of deeper ones are taken off, then this one is placed."""
+    """A tested placement. Pieces on its level and on deeper levels are taken off first."""
 
-    level: int  # pieces placed before it
+    level: int  # number of pieces placed before it
     piece: str
     cells: tuple[Cell, ...]
     outcome: StepOutcome
 
 
 class StepRecorder:
-    """Records what a search places from its beginning on."""
+    """Records the placements of a search from its beginning."""
 
     def __init__(self, search: FillingSearch) -> None:
         self.search = search
-        self.steps: list[Step] = []  # what was placed so far, and what came of it
+        self.steps: list[Step] = []  # the tested placements so far
 
     def record(self, most: int, *, count_all: bool = False) -> None:
-        """Go on until ``most`` steps are recorded, to the end, or to the first filling unless ``count_all``."""
+        """Search until ``most`` steps are recorded, to the end, or to the first filling unless ``count_all``."""
         search = self.search
         while len(self.steps) < most and not search.exhausted and (count_all or not search.solutions):
             nodes, pruned, solutions = search.nodes, search.pruned, search.solutions
@@ -237,18 +237,18 @@ class StepRecorder:
                 self.steps[-1] = self.steps[-1]._replace(outcome=StepOutcome.FILLING)
 
     def placed(self) -> list[tuple[str, tuple[Cell, ...]]]:
-        """Name and cells of the pieces that are placed now."""
+        """Return name and cells of each piece that is placed now."""
         levels = range(int(self.search.counters[kernel.LEVEL]))
         return [self._piece(level) for level in levels if self.search.state.chosen[level] != kernel.NOTHING]
 
     def _last(self, zone: bool) -> Step:
-        """The placement that was just tested; ``zone``: it was rejected by the test of zones."""
+        """Return the placement that was just tested; ``zone``: whether the test of zones rejected it."""
         level, _, stays = kernel.last_choice(self.search.state)
         rejected = StepOutcome.ZONE if zone else StepOutcome.NO_PLACE
         return Step(level, *self._piece(level), StepOutcome.STAYS if stays else rejected)
 
     def _piece(self, level: int) -> tuple[str, tuple[Cell, ...]]:
-        """Name and cells of the piece at a level; equal pieces are told apart by their order."""
+        """Return name and cells of the piece at a level; equal pieces take their names in order of placement."""
         model, chosen = self.search.model, self.search.state.chosen
         kinds = [int(model.item[model.begin[chosen[i] + 1] - 1]) - model.cells for i in range(level + 1)]
         option = int(chosen[level])

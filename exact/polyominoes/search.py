@@ -27,7 +27,7 @@ from lns.exact.polyominoes.grid import RACE, WEIGHTS, Grid
 from lns.exact.polyominoes.model import FillingSearch, build_model
 from lns.instances.errors import InputError
 
-COUNTING_WEIGHT = "descender"  # for counting, where the order hardly matters
+COUNTING_WEIGHT = "descender"  # the default for counting, where the order hardly matters
 CONVENTION = "rotated and mirrored fillings counted; equal pieces swapped count once"
 _LOOK_SECONDS = 0.1
 
@@ -41,10 +41,10 @@ class FillResult:
     nodes: int | None  # placements tested; None if the library does not report them
     seconds: float
     filling: tuple[str, ...] | None  # the first filling found, verified, as rows of piece names
-    options: int  # positions of all pieces on the grid
+    options: int  # number of positions of all pieces on the grid
     pruned: int = 0  # placements rejected because they leave a zone that cannot be filled
-    weight: str = ""  # of the search that ended; empty if none did
-    branches: int = 0  # placements after which a search went on, and the starts of the searches
+    weight: str = ""  # weight of the search that found a filling or ended; empty if there is none
+    branches: int = 0  # placements after which a search went deeper, plus one for the start of each search
     deepest: int = 0  # most pieces placed at one time
 
 
@@ -53,13 +53,13 @@ def fill(
 ) -> FillResult:
     """Find the first filling of a grid, or count all (Perrin & Beaujard, section III).
 
-    ``weight`` is a key of WEIGHTS (which pieces are tried first), "none" for the order in which they are drawn, or
+    ``weight`` is a key of WEIGHTS (which pieces are tried first), "none" for the order in which the grid lists them, or
     "race" for all weights in turn; a sequence of weights races them. The default is the race, or "descender" when
-    counting. ``zones``: reject placements that leave a zone which no pieces can fill. ``dead_ends``: reject those that
-    leave a cell or a piece without a place; the search of the report does not, and tests more placements.
+    counting. ``zones``: reject placements that leave a zone which no pieces can fill. ``dead_ends``: reject placements
+    that leave a cell or a piece without a place; the search of the report does not, and tests more placements.
 
     ``fields`` are ``count_all``, ``nodes`` (placements tested), ``seconds``, ``on_progress`` and ``processor_time`` of
-    `lns.exact.execution.Request`. Symmetric images of a filling are searched once and counted each.
+    `lns.exact.execution.Request`. When counting, one of several symmetric fillings is searched for, but all count.
 
     Raises InputError if the weight is unknown, if a race is to count all, or if the grid is too large.
     """
@@ -127,7 +127,7 @@ def race(
             while searching and not over.is_set():
                 ended, searching = wait(searching, _LOOK_SECONDS, FIRST_COMPLETED)
                 for search in ended:
-                    search.result()  # raises what ended it
+                    search.result()  # raises the error of its process
                 if on_progress is not None:
                     explored = (each.explored for each in [*told.values()] if isinstance(each, Progress))
                     on_progress(Progress(nodes_told(), 0, time.perf_counter() - began, max(explored, default=0.0)))
@@ -143,7 +143,7 @@ def race(
 
 
 def _search_share(emit: Emit, grid: Grid, weights: Sequence[str], own: dict[str, Any]) -> None:
-    """The task of a process: sends its progress now and then, and its result."""
+    """Search with some weights and send progress, then the result: the task of a process."""
     emit(fill(grid, weights, **own, on_progress=emit))
 
 
@@ -152,7 +152,7 @@ def _decides(message: Progress | FillResult) -> bool:
 
 
 def fill_by_library(grid: Grid, *, count_all: bool = False, seconds: float | None = None) -> FillResult:
-    """Find the first filling or count all with the library xcover, in a child process; it reports no number of nodes.
+    """Find the first filling or count all with the library xcover, which reports no nodes, in a child process.
 
     ``seconds`` limits elapsed time, without compilation. Raises InputError if xcover is not installed, and
     ChildProcessError if it crashes.
@@ -168,7 +168,7 @@ def fill_by_library(grid: Grid, *, count_all: bool = False, seconds: float | Non
 
 
 def _cover_by_library(emit: Emit, grid: Grid, request: Request) -> None:
-    """Task of the child process: sends the options of the first filling and outcomes, in which equal pieces differ."""
+    """Send the first filling as options, and outcomes in which equal pieces differ: the task of the child process."""
     began, model, count = time.perf_counter(), build_model(grid), 0
     options, numbers = [], []
     for number, (first, last) in enumerate(pairwise(model.begin.tolist())):
@@ -181,12 +181,12 @@ def _cover_by_library(emit: Emit, grid: Grid, request: Request) -> None:
         emit(Outcome(status, count, None, time.perf_counter() - began))
 
     items = [*map(str, range(model.cells)), *(f"piece {name}" for names in model.names for name in names)]
-    for chosen in library_covers(options, items, []) if items else ([],):  # a grid without free cells is filled
+    for chosen in library_covers(options, items, []) if items else ([],):  # no items: the empty set is the only filling
         count += 1
         if count == 1:
             emit([numbers[option] for option in chosen])
         if not request.count_all:
             break
-        if count.bit_count() == 1:  # at powers of two
+        if count.bit_count() == 1:  # report at powers of two
             report(SolveStatus.BUDGET_SPENT)
     report(SolveStatus.SOLVED if count else SolveStatus.INFEASIBLE)

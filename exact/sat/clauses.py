@@ -1,7 +1,7 @@
-"""Clauses in blocks: exactly one of some variables, unit propagation, and DIMACS.
+"""Clauses in blocks: constraints such as "exactly one variable is true", unit propagation, and the DIMACS format.
 
-A block is an int32 array of shape (clauses, literals), literals as in DIMACS. A formula is a stream of blocks, of which
-one at a time is in memory.
+A block is an int32 array of shape (clauses, literals), literals as in DIMACS. A formula is a stream of blocks, so that
+only one block at a time is in memory.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from lns.exact.execution import timed
 from lns.instances.errors import InputError
 
 Block = npt.NDArray[np.int32]
-_ROWS = 200_000  # clauses in a block, about
+_ROWS = 200_000  # approximate number of clauses in a block
 
 
 def clause(literals: Sequence[Any] | Block) -> Block:
-    """One clause as a block."""
+    """Return one clause as a block."""
     return np.asarray(literals, dtype=np.int32).reshape(1, -1)
 
 
 def units(literals: Sequence[Any] | Block) -> Block:
-    """Unit clauses."""
+    """Return a block of unit clauses."""
     return np.asarray(literals, dtype=np.int32).reshape(-1, 1)
 
 
 def exactly_one_counters(groups: Block, first_auxiliary: int) -> Iterator[Block]:
-    """Exactly one variable of each row is true, by Sinz's sequential counter (CP 2005).
+    """Yield clauses for "exactly one variable of each row is true", by Sinz's sequential counter (CP 2005).
 
-    For n variables it takes n-1 auxiliary variables s_1..s_{n-1} ("one of the first i is true"), 3n-4 clauses for at
-    most one, and one clause for at least one. The auxiliary variables are numbered row by row from ``first_auxiliary``.
+    A row of n variables needs n-1 auxiliary variables s_i ("one of the first i is true"), 3n-4 clauses for "at most
+    one", and one clause for "at least one". Auxiliary variables are numbered row by row from ``first_auxiliary``.
     """
     yield from (groups[at : at + _ROWS // 8 + 1] for at in range(0, len(groups), _ROWS // 8 + 1))
     count, n = groups.shape
@@ -48,9 +48,9 @@ def exactly_one_counters(groups: Block, first_auxiliary: int) -> Iterator[Block]
 
 
 def at_most_counter(row: Block, most: int, first_auxiliary: int) -> Iterator[Block]:
-    """At most ``most`` of the n variables of a row are true, by Sinz's sequential counter.
+    """Yield clauses for "at most ``most`` of the n variables of a row are true", by Sinz's sequential counter.
 
-    It has ``n * most`` auxiliary variables: more than j of the first i are true, for each i and each j below ``most``.
+    The ``n * most`` auxiliary variables s(i, j) mean "more than j of the first i variables are true", j < ``most``.
     """
     s = first_auxiliary + np.arange(len(row) * most, dtype=np.int32).reshape(-1, most)
     yield _pairs(-row, s[:, 0])
@@ -61,7 +61,7 @@ def at_most_counter(row: Block, most: int, first_auxiliary: int) -> Iterator[Blo
 
 
 def at_most_one_pairs(groups: Block) -> Iterator[Block]:
-    """At most one variable of each row of ``groups`` is true, by n(n-1)/2 clauses of two literals."""
+    """Yield clauses for "at most one variable of each row of ``groups`` is true": n(n-1)/2 clauses of two literals."""
     first, second = np.triu_indices(groups.shape[1], 1)
     step = max(1, _ROWS // max(1, len(first)))
     for rows in (groups[at : at + step] for at in range(0, len(groups), step)):
@@ -69,7 +69,7 @@ def at_most_one_pairs(groups: Block) -> Iterator[Block]:
 
 
 def exactly_one_pairs(groups: Block) -> Iterator[Block]:
-    """Exactly one variable of each row is true, by `at_most_one_pairs`."""
+    """Yield clauses for "exactly one variable of each row is true", by `at_most_one_pairs`."""
     yield groups
     yield from at_most_one_pairs(groups)
 
@@ -79,14 +79,14 @@ def _pairs(left: Block, right: Block) -> Block:
 
 
 class Simplified(NamedTuple):
-    """A formula in which no variable has a forced value, unless it is the whole one."""
+    """The result of `simplify`: a formula without unit clauses, or the whole formula."""
 
     blocks: list[Block]  # clauses in the new numbers
     kept: Block  # int32 (variables,): number in the original formula of each variable, counted from 1
     forced: Block  # int32: literals of the original formula that are true in every model
 
     def model(self, literals: list[int]) -> list[int]:
-        """A model of the original formula from one of this one, as DIMACS literals."""
+        """Return the model of the original formula that extends a model of this formula, as DIMACS literals."""
         own = [int(self.kept[abs(literal) - 1]) * (1 if literal > 0 else -1) for literal in literals]
         return sorted([*own, *self.forced.tolist()], key=abs)
 
@@ -94,8 +94,8 @@ class Simplified(NamedTuple):
 def simplify(blocks: Iterable[Block], variables: int, *, propagate: bool = True) -> Simplified:
     """Apply unit propagation until nothing changes, and number the remaining variables anew.
 
-    Clauses that are true and literals that are false are gone. The formula is returned as it is if ``propagate`` is
-    false, or if propagation finds a contradiction.
+    True clauses and false literals are removed. The formula is returned as it is if ``propagate`` is false, or if
+    propagation finds a contradiction.
     """
     value = np.zeros(variables + 1, dtype=np.int32)  # 1 true, -1 false, 0 free
     whole = clauses = list(timed(blocks))
@@ -117,7 +117,7 @@ def simplify(blocks: Iterable[Block], variables: int, *, propagate: bool = True)
 
 
 def _shorter(block: Block, value: Block) -> list[Block]:
-    """The clauses of a block that are not true yet, without false literals, as blocks of one length each."""
+    """Return the clauses of a block that are not true yet, without false literals, as one block for each length."""
     truth = value[np.abs(block)] * np.sign(block)
     is_open = ~(truth == 1).any(axis=1)
     block, free = block[is_open], truth[is_open] == 0
@@ -130,7 +130,7 @@ def _shorter(block: Block, value: Block) -> list[Block]:
 
 
 def lines_of(block: Block, rows: int = 20_000) -> Iterator[str]:
-    """The text of a block, many clauses at a time: a clause a line, each ended by 0."""
+    """Yield a block as text, up to ``rows`` clauses at a time; each clause is a line that ends in 0."""
     row = "%d " * block.shape[1] + "0\n"
     for at in range(0, len(block), rows):
         part = block[at : at + rows]
@@ -141,7 +141,7 @@ def read_answer(text: str, source: str) -> list[int] | None:
     """Read a solver's answer: the literals of a model, or None if it is 'unsatisfiable'.
 
     The text is the output of a competition solver (lines ``s SATISFIABLE`` and ``v 1 -2 ... 0``) or minisat's result
-    file (``SAT`` and a line of literals). Raises InputError, which names ``source``, if it is neither or no answer.
+    file (``SAT`` and a line of literals). Raises InputError, which names ``source``, if the text has no such answer.
     """
     satisfiable, literals = True, list[int]()
     for number, line in enumerate(text.splitlines(), 1):

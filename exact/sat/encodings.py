@@ -31,25 +31,25 @@ from lns.instances.text import unknown
 
 BoolArray = npt.NDArray[np.bool_]
 Family = tuple[str, Iterable[Block]]
-"""The meaning of some clauses, and their blocks."""
+"""A family of clauses: its meaning in words, and its blocks."""
 
 
 class Encoding(ABC):
-    """A CNF formula whose models are the perfect boards of a puzzle. Clauses are made when they are iterated over.
+    """A CNF formula whose models are the perfect boards of a puzzle. Its clauses are generated on iteration.
 
     A board has one model or, because of auxiliary variables and duplicate pieces, several; `exclude` forbids all models
     of a board at once.
     """
 
     source: str  # where it is published
-    variables = 0  # their number; they are numbered from 1
-    deciding: int  # the first variables, which say pieces and orientations, and determine all others
-    placing: tuple[Block, ...]  # what together says where a piece lies, broadcast to (cells, pieces, 4 rotations)
+    variables = 0  # number of variables; they are numbered from 1
+    deciding: int  # number of leading variables, which say pieces and orientations and determine all others
+    placing: tuple[Block, ...]  # variables that are all true where a piece lies; broadcast to (cells, pieces, 4)
     shown: Block  # (cells, 4, colours): the variable of a colour at a side of a cell
     palette: list[int]  # the colours that occur, grey first; the formula numbers them from 0 without gaps
     sides: Block  # (pieces, 4, 4): number of the colour by piece, rotation and side
     inner_edges: list[tuple[int, int, int]]  # (cell, its side, neighbour), the side being RIGHT or DOWN
-    pieces: int  # their number, blanks of holes too
+    pieces: int  # number of pieces, including blanks of holes
 
     def __init__(self, puzzle: Puzzle, name: str) -> None:
         self.puzzle, self.name = puzzle, name
@@ -61,45 +61,45 @@ class Encoding(ABC):
         self.pieces = len(puzzle.pieces)
 
     def new_variables(self, *shape: int) -> Block:
-        """Number more variables, consecutively in the order of an array."""
+        """Return an array of new variables, numbered consecutively in the order of the array."""
         first = self.variables + 1
         self.variables += prod(shape)
         return np.arange(first, self.variables + 1, dtype=np.int32).reshape(shape)
 
     @abstractmethod
     def families(self) -> Iterator[Family]:
-        """The clauses by family."""
+        """Yield the families of clauses."""
 
     @abstractmethod
     def describe(self) -> list[str]:
-        """The meaning of the variables, as lines of a comment."""
+        """Return the meaning of the variables, as lines of a comment."""
 
     def channel(self) -> Iterable[Block]:
-        """Clauses that define `shown` where `families` does not."""
+        """Return the clauses that define `shown`, if `families` does not define it."""
         return ()
 
     def absent(self, cell: Any, piece: Any, rotation: Any) -> list[Block]:
-        """Literals of which one is true unless the piece is on the cell in that rotation."""
+        """Return literals of which at least one is true unless the piece is on the cell in that rotation."""
         shape = (self.puzzle.cells, self.pieces, 4)
         return [-np.broadcast_to(variable, shape)[cell, piece, rotation] for variable in self.placing]
 
     def clues(self) -> Iterator[Block]:
-        """The clauses of clues and holes."""
+        """Return the clauses that put clues and blanks of holes on their cells."""
         return (-units(self.absent(clue.cell, clue.piece, clue.rotation)) for clue in self.puzzle.fixed)
 
     def colours_of(self, cell: Any, piece: Any) -> Block:
-        """The clauses that a piece on a cell shows its colours, by rotation and side; either may be an array."""
+        """Return clauses for "the piece on the cell shows its colours"; ``cell`` or ``piece`` may be an array."""
         at, rotation, side = np.indices((np.size(cell) * np.size(piece), 4, 4)).reshape(3, -1)
         cell, piece = (np.broadcast_to(number, at.max() + 1)[at] for number in (cell, piece))
         shown = self.shown[cell, side, self.sides[piece, rotation, side]]
         return np.stack([*self.absent(cell, piece, rotation), shown], axis=1)
 
     def clauses(self) -> Iterator[Block]:
-        """All clauses of the formula."""
+        """Yield all clauses of the formula."""
         return (block for _, blocks in self.families() for block in blocks if len(block))
 
     def sizes(self) -> dict[str, int]:
-        """Number of clauses by family."""
+        """Return the number of clauses by family."""
         return {name: sum(map(len, blocks)) for name, blocks in self.families()}
 
     def write(self, file: IO[str]) -> int:
@@ -120,7 +120,7 @@ class Encoding(ABC):
         return clauses
 
     def board(self, model: Iterable[int]) -> Board:
-        """The board of a model given as literals; missing variables are false. The board is not verified."""
+        """Return the board of a model given as literals, without verifying it. Missing variables are false."""
         literals = np.fromiter(model, dtype=np.int64)
         true = np.isin(np.arange(self.variables + 1), literals)
         placed = np.logical_and.reduce(np.broadcast_arrays(*(true[variable] for variable in self.placing)))
@@ -129,10 +129,10 @@ class Encoding(ABC):
         return Board(placements, self.puzzle.width, self.puzzle.height)
 
     def exclude(self, board: Board) -> list[int]:
-        """A clause that forbids all boards with the colours of ``board`` on the edges that are not grey.
+        """Return a clause that forbids all boards with the colours of ``board`` on the edges that are not grey.
 
-        So boards with swapped duplicate pieces or turned symmetric pieces are not found again. The formula must
-        contain `channel`.
+        So boards that differ in swapped duplicate pieces or turned symmetric pieces are not found again. The formula
+        must contain `channel`.
         """
         cell, side = self._seen_sides.T
         colour = self.sides.reshape(-1, 4)[board.placements[cell], side]
@@ -154,17 +154,17 @@ class Bailleux(Encoding):
     has one (Q). FULL writes an inner edge as one constraint in extension, by supports (Gent 2002; with P and O the
     generalised ones of Bacchus 2007, each tuple having a support variable for each of its four values). Its pairs
     contain only oriented pieces that the rim allows on their cells, so the rim needs no clauses of its own: a value
-    without a support becomes a unit clause. HALF (``half``) splits the edge in two halves by the colours of edges (C),
-    which are variables: HALF-3 has the clauses 'not P or not O or C' only, from which unit propagation deduces nothing
-    about an edge before piece and rotation are known; HALF-2 also supports, so that it is arc consistent. That exactly
-    one variable is true is written by Sinz's counters, or pair by pair (``pairwise``).
+    without a support is excluded by a unit clause. HALF (``half``) splits the edge in two halves by variables for the
+    colours of edges (C): HALF-3 has the clauses 'not P or not O or C' only, from which unit propagation deduces nothing
+    about an edge before piece and rotation are known; HALF-2 also has supports, so that it is arc consistent. "Exactly
+    one variable is true" is written with Sinz's counters, or with a clause for each pair (``pairwise``).
     """
 
     piece: Block  # (cells, pieces): variables P by cell, unless ``merged``
     rotation: Block  # (cells, 4): variables O by cell, unless ``merged``
     value: Block  # (cells, pieces, 4): variables Q by cell, if ``merged``
     edges: Block  # (cells, 4): number of the edge at each side of a cell, from 0, rim edges included
-    colour: Block  # (edges, colours): variables C; in FULL only `exclude` needs them, and they come behind all others
+    colour: Block  # (edges, colours): variables C; in FULL only `exclude` needs them, and they are the last
 
     def __init__(self, puzzle: Puzzle, name: str, *, merged: bool, half: bool, pairwise: bool = False) -> None:
         super().__init__(puzzle, name)
@@ -205,7 +205,7 @@ class Bailleux(Encoding):
         self.shown = self.colour[self.edges]
 
     def exactly_one(self, name: str, groups: Block) -> None:
-        """Add the family that exactly one variable of each row is true, with its auxiliary variables."""
+        """Add the family of clauses "exactly one variable of each row is true", with its auxiliary variables."""
         if self._pairwise:
             self._counted.append((name, partial(exactly_one_pairs, groups)))
         else:
@@ -213,9 +213,9 @@ class Bailleux(Encoding):
             self.variables += groups.shape[0] * max(0, groups.shape[1] - 1)
 
     def each_piece(self, name: str, groups: Block) -> None:
-        """Add that each piece lies on one cell or, where pieces have copies, on no more cells than those.
+        """Add clauses that put each piece on one cell or, in a puzzle with copies, on no more cells than its copies.
 
-        Each row has the variables of a piece.
+        Each row of ``groups`` has the variables of a piece.
         """
         if not self.puzzle.copies:
             self.exactly_one(name, groups)
@@ -247,7 +247,7 @@ class Bailleux(Encoding):
             )
             yield "supports imply their tuples", implied
             yield "values need supports", (block for edge in self._tuples() for block in _supported(*edge))
-        # FULL needs it only for cells without an inner edge: holes, and a cell all alone
+        # FULL needs these clauses only for cells without an inner edge: holes, and cells without neighbours
         cells = [cell for cell in range(self.puzzle.cells) if self.half or not self.puzzle.neighbours(cell)]
         if cells:
             yield "corners, rim and centre", self._forbid(cells)
@@ -275,11 +275,11 @@ class Bailleux(Encoding):
         return (merged if self.merged else apart) + (colours if self.half else [])
 
     def _give_colours(self) -> Iterator[Block]:
-        """For each cell, piece, rotation and side: they imply the colour of the edge."""
+        """Yield clauses by which the piece and rotation on a cell imply the colours of its edges."""
         return (self.colours_of(cell, np.arange(self.pieces)) for cell in range(self.puzzle.cells))
 
     def _forbid(self, cells: Sequence[int]) -> Iterator[Block]:
-        """Clauses that keep what does not fit off some cells."""
+        """Yield clauses that forbid the oriented pieces that do not fit on some cells."""
         if self.merged:
             yield units(-self.value[cells][~self._allowed[cells]])
             return
@@ -290,7 +290,7 @@ class Bailleux(Encoding):
             yield clause([-self.piece[cells[at], piece], *self.rotation[cells[at], allowed[at, piece]]])
 
     def _matching(self, cell: int, side: int, neighbour: int) -> BoolArray:
-        """Which pairs of oriented pieces match across an inner edge; shape (4 cells, 4 cells)."""
+        """Return which pairs of oriented pieces match across an inner edge, as an array (4*pieces, 4*pieces)."""
         here, there = self.sides[:, :, side].reshape(-1), self.sides[:, :, side ^ 2].reshape(-1)
         piece, again = np.repeat(np.arange(self.pieces), 4), np.repeat(self.puzzle.limits > 1, 4)
         match: BoolArray = (here[:, None] == there[None, :]) & (again | (piece[:, None] != piece[None, :]))
@@ -298,7 +298,7 @@ class Bailleux(Encoding):
         return match
 
     def _edges_in_extension(self) -> Iterator[Block]:
-        """FULL-2: each oriented piece on one side of an edge needs one of those that match it on the other."""
+        """Yield the clauses of FULL-2: an oriented piece on one side of an edge needs a matching one on the other."""
         for cell, side, neighbour in self.inner_edges:
             match = self._matching(cell, side, neighbour)
             here, there = self.value[cell].reshape(-1), self.value[neighbour].reshape(-1)
@@ -306,7 +306,7 @@ class Bailleux(Encoding):
                 yield from (clause([-value, *others[row]]) for value, row in zip(values, rows, strict=True))
 
     def _tuples(self) -> Iterator[tuple[list[Block], Block, Block]]:
-        """FULL-4, by edge: the variables of P, O, P', O', their values in each tuple, and the support variables."""
+        """Yield for each edge in FULL-4 the variables P, O, P', O', their values by tuple, and support variables."""
         first = self._first_support
         for cell, side, neighbour in self.inner_edges:
             here, there = np.nonzero(self._matching(cell, side, neighbour))
@@ -318,7 +318,7 @@ class Bailleux(Encoding):
 
 
 def _supported(domains: list[Block], values: Block, supports: Block) -> Iterator[Block]:
-    """FULL-4: a value implies one of its support variables."""
+    """Yield the clauses of FULL-4 by which a value implies one of its support variables."""
     for own, domain in enumerate(domains):
         order = np.argsort(values[:, own], kind="stable")
         bounds = np.searchsorted(values[order, own], np.append(domain, domain[-1] + 1))
@@ -327,13 +327,13 @@ def _supported(domains: list[Block], values: Block, supports: Block) -> Iterator
 
 
 class Triangles(Encoding):
-    """Variables p(piece, cell), o(piece, rotation), t(triangle, colour), numbered in this order as in the paper.
+    """An encoding with variables p(piece, cell), o(piece, rotation), t(triangle, colour), in the paper's order.
 
-    The formulas printed in the paper are slightly larger than its count of clauses. These clauses have exactly its
-    count for 256 pieces and 17 colours: every piece has one cell and every cell one piece; one of the two equal
-    triangles of an inner edge has exactly one colour other than grey; a triangle on the rim is grey only. Grey inside
-    the board needs no clause, because the rim uses all grey sides. A triangle on the rim of a board without frame has
-    no clause of its own, unless all must have one colour. Of a colour with a mate, right and lower triangles have the
+    The formulas printed in the paper have slightly more clauses than it counts. This encoding has exactly its count for
+    256 pieces and 17 colours: every piece has one cell and every cell one piece; one of the two equal triangles of an
+    inner edge has exactly one colour other than grey; a triangle on the rim has grey and no other colour. Grey inside
+    the board needs no clause, because the rim uses all grey sides. Without frame, triangles on the rim have no clauses,
+    unless the rim has a fixed colour. If a colour has a mate, the variables of right and lower triangles stand for the
     mate. Holes and their blanks have unit clauses only.
     """
 
@@ -342,7 +342,7 @@ class Triangles(Encoding):
     def __init__(self, puzzle: Puzzle) -> None:
         super().__init__(puzzle, "triangles")
         cells = puzzle.cells
-        self.piece, self.rotation = self.new_variables(cells, cells), self.new_variables(cells, 4)  # both by piece
+        self.piece, self.rotation = self.new_variables(cells, cells), self.new_variables(cells, 4)  # indexed by piece
         self.placing = self.piece.T[:, :, None], self.rotation[None, :, :]
         self.deciding = self.variables
         self.shown = self.new_variables(cells, 4, self.colours)
@@ -354,7 +354,7 @@ class Triangles(Encoding):
         by_cell = np.ascontiguousarray(by_piece.T)
         rotation = self.rotation[: puzzle.piece_count]
         required = np.array([puzzle.required_sides(cell) for cell in range(puzzle.cells)], dtype=np.float64)
-        cell, side = np.nonzero(np.isfinite(required))  # on the rim and towards holes
+        cell, side = np.nonzero(np.isfinite(required))  # sides on the rim and towards holes
         colour = required[cell, side].astype(np.int32)
         colour = np.where(np.isin(side, (RIGHT, DOWN)), puzzle.mate[colour], colour)
         rim, own = self.shown[cell, side], np.array(self.palette) == colour[:, None]
@@ -377,7 +377,7 @@ class Triangles(Encoding):
         yield "pieces give colours", (self.colours_of(np.array(cells), piece) for piece in range(puzzle.piece_count))
         yield "clues", self.clues()
         if puzzle.holes:
-            wrong = np.zeros(self.piece.shape, dtype=np.bool_)  # a blank on another cell than its hole, pieces on holes
+            wrong = np.zeros(self.piece.shape, dtype=np.bool_)  # blanks outside their holes, pieces on holes
             wrong[puzzle.piece_count :] = True
             wrong[:, list(puzzle.holes)] = True
             for clue in puzzle.fixed:
@@ -385,7 +385,7 @@ class Triangles(Encoding):
             yield "blanks on holes only", [units(-self.piece[wrong])]
 
     def meaning(self, variable: int) -> tuple[str, int, int] | tuple[str, int, int, int]:
-        """What a variable says: "piece" piece, cell; "rotation" piece, turns; or "triangle" cell, side, colour."""
+        """Return what a variable means, such as ("piece", piece, cell) or ("triangle", cell, side, colour)."""
         cells, number = self.puzzle.cells, variable - 1
         if number < cells * cells:
             return "piece", *divmod(number, cells)
@@ -396,7 +396,7 @@ class Triangles(Encoding):
         return "triangle", cell, side, int(self.puzzle.mate[colour]) if side in (RIGHT, DOWN) else colour
 
     def in_words(self, literal: int) -> str:
-        """A literal, such as "piece 3 on row 1, column 2"; negative ones with "not"."""
+        """Return a literal in words, such as "piece 3 on row 1, column 2"; a negative literal has "not"."""
         kind, first, second, *colour = self.meaning(abs(literal))
         no = "not " if literal < 0 else ""
         if kind == "piece":
@@ -429,7 +429,7 @@ ENCODINGS: dict[str, Callable[[Puzzle], Encoding]] = {
 
 
 def encode(name: str, puzzle: Puzzle) -> Encoding:
-    """The encoding of a puzzle, by its name in `ENCODINGS`. Raises InputError if it is unknown or cannot take it."""
+    """Encode a puzzle by an encoding of `ENCODINGS`. Raises InputError if it is unknown or refuses the puzzle."""
     if name not in ENCODINGS:
         raise InputError(unknown("encoding", name, ENCODINGS))
     solver_for(f"sat:{name}", puzzle, count_all=False)

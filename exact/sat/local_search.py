@@ -1,9 +1,9 @@
 """Local search for SAT, by the five rules of Cuvillier & Szymkowiak 2010 (1.2.2.1). It proves nothing.
 
-The flip of a variable keeps all scores up to date. A rule picks the variable to flip next; -1 is no flip in this step.
+Each flip of a variable updates all scores. A rule picks the variable to flip next, or -1 for no flip in this step.
 Parameters are the defaults of the rules' authors. Where the papers are silent, or differ from the published program
-(UBCSAT, Tompkins & Hoos 2004), the rules follow the program. Units are propagated before a search, which otherwise
-learns forced values step by step.
+(UBCSAT, Tompkins & Hoos 2004), the rules follow the program. Unit clauses are propagated before a search, which would
+otherwise learn forced values step by step.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from lns.instances.puzzle import Puzzle
 RULES = ("adaptnovelty+", "adaptg2wsat", "rsaps", "dcrwalk", "irots")
 ADAPTNOVELTY, ADAPTG2WSAT, RSAPS, DCRWALK = range(4)  # the numbers of the rules; IRoTS is the last
 WALK = 0.01  # probability of a random walk step (AdaptNovelty+, RSAPS)
-# adaptive noise, theta and phi: it grows by phi of the rest after theta*clauses steps without improvement
+# theta and phi of the adaptive noise: after theta*clauses steps without improvement it grows by phi * (1 - noise)
 HOOS, LI_WEI_ZHANG = (1 / 6, 1 / 5), (1 / 5, 1 / 10)
-SCALE, SMOOTH, MIN_GAIN, MAX_WEIGHT = 1.3, 0.8, 0.1, 1000.0  # SAPS
-DELTA, THETA, TIE = 0.1, 1 / 6, 1e-9  # RSAPS: reactive smoothing
+SCALE, SMOOTH, MIN_GAIN, MAX_WEIGHT = 1.3, 0.8, 0.1, 1000.0  # parameters of SAPS
+DELTA, THETA, TIE = 0.1, 1 / 6, 1e-9  # parameters of reactive smoothing (RSAPS)
 FIRST_SMOOTHING = 0.05
-ACCEPT_WORSE = 0.1  # IRoTS
+ACCEPT_WORSE = 0.1  # probability that IRoTS keeps the worse assignment
 LOCAL, PERTURBATION = 0, 1
-STEP, FALSE, BEST, DECREASING = range(4)  # integers of a walk; the others are used by rules only
+STEP, FALSE, BEST, DECREASING = range(4)  # indices in `Walk.integers`, as on the next line
 LAST_CHANGE, PHASE, PHASE_BEGIN, PHASE_END, PHASE_BEST, KEPT, TENURE, INTEGERS = range(4, 12)
-NOISE = 0  # the one real number of a walk
+NOISE = 0  # index in `Walk.reals`
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -61,7 +61,7 @@ class Walk(NamedTuple):
     """A walk over the assignments of a formula. V: variables, C: clauses."""
 
     value: npt.NDArray[np.uint8]  # (V,): the assignment
-    true_count: Annotated[Ints, "C"]  # true literals of a clause
+    true_count: Annotated[Ints, "C"]  # number of true literals of a clause
     critical: Annotated[Ints, "C"]  # exclusive or of the variables of its true literals
     score: Annotated[Ints, "V"]  # clauses that a flip makes true, minus clauses that it makes false
     weight: Annotated[Floats, "C", 1]  # clause weights (RSAPS)
@@ -70,18 +70,18 @@ class Walk(NamedTuple):
     false_at: Annotated[Ints, "C"]  # where a false clause is in `false_clauses`
     last_flip: Annotated[Longs, "V", -1]  # step of the last flip, -1 = never
     promising: Annotated[Ints, "V"]  # the first integers[DECREASING] entries are G2WSAT's promising variables
-    is_promising: Annotated[npt.NDArray[np.bool_], "V"]  # the variable is in that list
+    is_promising: Annotated[npt.NDArray[np.bool_], "V"]  # whether a variable is in `promising`
     next_literal: Annotated[Ints, "C"]  # DCRWalk: the literal of a clause to flip next
     picked: Annotated[Longs, "C"]  # DCRWalk: how often a clause was picked
     false_steps: Annotated[Longs, "C"]  # DCRWalk: at how many steps a clause was false
     kept: npt.NDArray[np.uint8]  # (V,): IRoTS: the assignment that may be restored
-    integers: Annotated[Longs, INTEGERS]  # see the names above
-    reals: Annotated[Floats, NOISE + 1]  # see the names above
+    integers: Annotated[Longs, INTEGERS]  # indexed by `STEP` to `TENURE`
+    reals: Annotated[Floats, NOISE + 1]  # indexed by `NOISE`
     random: npt.NDArray[np.uint64]  # (2,): state of the random number generator
 
 
 def formula_of(blocks: Iterable[Block], variables: int) -> Formula:
-    """The formula of blocks of clauses (see `lns.exact.sat.clauses`)."""
+    """Return the formula of blocks of clauses (see `lns.exact.sat.clauses`)."""
     lengths, flat = [np.zeros(1, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
     for block in timed(blocks):
         lengths.append(np.full(len(block), block.shape[1], dtype=np.int64))
@@ -94,7 +94,7 @@ def formula_of(blocks: Iterable[Block], variables: int) -> Formula:
 
 
 def random_walk(formula: Formula, seed: int) -> Walk:
-    """A walk that begins at a random assignment."""
+    """Return a walk that begins at a random assignment."""
     variables, clauses = (len(formula.occurrence_begin) - 1) // 2, len(formula.begin) - 1
     source = np.random.SeedSequence(seed)
     value = np.random.Generator(np.random.PCG64(source)).integers(0, 2, variables, dtype=np.uint8)
@@ -116,7 +116,7 @@ def random_walk(formula: Formula, seed: int) -> Walk:
 
 @inline_flat_kernel
 def draw(walk: Walk) -> float:
-    """xorshift64*: a uniform number in [0, 1)."""
+    """Return a uniform number in [0, 1), by xorshift64*."""
     x = walk.random[0]
     x ^= x >> np.uint64(12)
     x ^= x << np.uint64(25)
@@ -127,13 +127,13 @@ def draw(walk: Walk) -> float:
 
 @inline_flat_kernel
 def below(walk: Walk, bound: int) -> int:
-    """A uniform integer from 0 to ``bound`` - 1."""
+    """Return a uniform integer from 0 to ``bound`` - 1."""
     return int(draw(walk) * bound)
 
 
 @inline_flat_kernel
 def list_false(walk: Walk, c: int) -> None:
-    """Add a clause to the false ones."""
+    """Add clause ``c`` to the list of false clauses."""
     walk.false_clauses[walk.integers[FALSE]] = c
     walk.false_at[c] = walk.integers[FALSE]
     walk.integers[FALSE] += 1
@@ -165,7 +165,7 @@ def recount(formula: Formula, walk: Walk) -> None:
 
 @inline_flat_kernel
 def gain(walk: Walk, v: int, flipped: int, change: int, weight: float) -> None:
-    """Change the scores of v; if the flip of another variable makes its score positive, v is promising (G2WSAT)."""
+    """Change the scores of v. If the flip of another variable makes the score positive, v is promising (G2WSAT)."""
     before = walk.score[v]
     walk.score[v] = before + change
     walk.weighted[v] += change * weight
@@ -215,9 +215,9 @@ def flip(formula: Formula, walk: Walk, v: int) -> None:
 
 @inline_flat_kernel
 def adapt_noise(walk: Walk, clauses: int, theta: float, phi: float) -> None:
-    """Hoos, AAAI 2002: more noise after theta*clauses steps without a better assignment, less after each better one.
+    """Raise the noise after theta*clauses steps without a better assignment; lower it after each better assignment.
 
-    The decrease is by phi/2, as in his program; the paper prints 2 phi.
+    The rule is from Hoos, AAAI 2002. The decrease is by phi/2, as in his program; the paper prints 2 phi.
     """
     integers = walk.integers
     if integers[FALSE] < integers[BEST]:
@@ -231,7 +231,7 @@ def adapt_noise(walk: Walk, clauses: int, theta: float, phi: float) -> None:
 
 @inline_flat_kernel
 def better(walk: Walk, v: int, than: int) -> bool:
-    """True if v has a higher score, or an equal score and an earlier last flip."""
+    """Return True if v has a higher score than ``than``, or an equal score and an earlier last flip."""
     if walk.score[v] != walk.score[than]:
         return bool(walk.score[v] > walk.score[than])
     return bool(walk.last_flip[v] < walk.last_flip[than])
@@ -239,9 +239,9 @@ def better(walk: Walk, v: int, than: int) -> bool:
 
 @inline_flat_kernel
 def novelty_plus(formula: Formula, walk: Walk, walk_probability: float) -> int:
-    """Novelty+ in a random false clause: with ``walk_probability`` a random variable of it, else its best one.
+    """Pick a variable of a random false clause by Novelty+: with ``walk_probability`` a random one, else the best.
 
-    If the best was the last one flipped, it is with probability NOISE the second best.
+    If the best variable was flipped last of the clause, the second best is picked with the probability `NOISE`.
     """
     c = walk.false_clauses[below(walk, walk.integers[FALSE])]
     begin, end = formula.begin[c], formula.begin[c + 1]
@@ -263,16 +263,16 @@ def novelty_plus(formula: Formula, walk: Walk, walk_probability: float) -> int:
 
 @flat_kernel
 def pick_adaptnovelty(formula: Formula, walk: Walk) -> int:
-    """AdaptNovelty+ (Hoos, AAAI 2002): Novelty+ in a random false clause, noise adapted to progress."""
+    """Pick by AdaptNovelty+ (Hoos, AAAI 2002): Novelty+ in a random false clause, with noise adapted to progress."""
     adapt_noise(walk, len(walk.true_count), *HOOS)
     return novelty_plus(formula, walk, WALK)
 
 
 @flat_kernel
 def pick_adaptg2wsat(formula: Formula, walk: Walk) -> int:
-    """AdaptG2WSAT (Li, Wei, Zhang, SAT 2007): the best promising decreasing variable, else adaptive Novelty+.
+    """Pick by AdaptG2WSAT (Li, Wei, Zhang, SAT 2007): the best promising decreasing variable, else adaptive Novelty+.
 
-    As UBCSAT's adaptg2wsat: theta 1/5, phi 1/10, and a walk probability of a tenth of the noise.
+    The parameters are those of UBCSAT's adaptg2wsat: theta 1/5, phi 1/10, walk probability a tenth of the noise.
     """
     adapt_noise(walk, len(walk.true_count), *LI_WEI_ZHANG)
     best, at = -1, 0
@@ -322,11 +322,11 @@ def smooth(walk: Walk) -> None:
 
 @flat_kernel
 def pick_rsaps(formula: Formula, walk: Walk) -> int:
-    """RSAPS (Hutter, Tompkins, Hoos, CP 2002): descend in clause weights; in a minimum scale and perhaps smooth them.
+    """Pick by RSAPS (Hutter, Tompkins, Hoos, CP 2002): the best weighted score; in a minimum scale, perhaps smooth.
 
-    NOISE is the probability of smoothing. It grows by 2 delta of its distance to 1 after each better assignment, and is
-    multiplied by delta after theta*clauses steps without one, as in UBCSAT's rsaps. UBCSAT also sets it to 0 after
-    each smoothing; that solves far fewer puzzles and is left out.
+    `NOISE` is the probability of smoothing. As in UBCSAT's rsaps it grows by 2 delta of its distance to 1 after each
+    better assignment, and is multiplied by delta after theta*clauses steps without a better one. UBCSAT also sets it to
+    0 after each smoothing, which is left out because far fewer puzzles are solved with it.
     """
     integers = walk.integers
     if integers[STEP] - integers[LAST_CHANGE] > len(walk.true_count) * THETA:
@@ -358,10 +358,10 @@ def pick_rsaps(formula: Formula, walk: Walk) -> int:
 
 @flat_kernel
 def pick_dcrwalk(formula: Formula, walk: Walk) -> int:
-    """DCRWalk (Tompkins & Hoos, Canadian AI 2006): conflict-directed random walk, made deterministic.
+    """Pick by DCRWalk (Tompkins & Hoos, Canadian AI 2006): conflict-directed random walk, made deterministic.
 
-    It picks the first false clause with the lowest ratio of times picked to steps false, and flips the variables of
-    its literals in turn.
+    The clause is the first false clause with the lowest ratio of times picked to steps false; each time it is picked,
+    the next of its variables is flipped.
     """
     pick = -1
     for at in range(walk.integers[FALSE]):
@@ -381,7 +381,7 @@ def pick_dcrwalk(formula: Formula, walk: Walk) -> int:
 
 @inline_flat_kernel
 def tenure(walk: Walk) -> int:
-    """A random tenure within a quarter of n/10 + 4, or, in a perturbation, of half the steps of that phase."""
+    """Return a random tabu tenure: n/10 + 4, or half the steps of a perturbation, changed by up to a quarter."""
     n = len(walk.score)
     middle = n // 10 + 4 if walk.integers[PHASE] == LOCAL else 9 * n // 20
     return middle - middle // 4 + below(walk, 2 * (middle // 4) + 1)
@@ -398,7 +398,7 @@ def begin_phase(walk: Walk, phase: int) -> None:
 
 @inline_flat_kernel
 def keep_or_restore(formula: Formula, walk: Walk) -> None:
-    """Keep the better of the present and the kept assignment with probability 0.9, else the other; go on from it."""
+    """Keep the better of the current and the kept assignment with probability 0.9, else the worse; continue from it."""
     integers = walk.integers
     no_worse = integers[FALSE] <= integers[KEPT]
     keeps = integers[KEPT] < 0 or no_worse == (draw(walk) >= ACCEPT_WORSE)
@@ -415,7 +415,7 @@ def keep_or_restore(formula: Formula, walk: Walk) -> None:
 
 @flat_kernel
 def pick_irots(formula: Formula, walk: Walk) -> int:
-    """IRoTS (Smyth, Hoos, Stützle, Canadian AI 2003): robust tabu search (Taillard 1991) in an iterated local search.
+    """Pick by IRoTS (Smyth, Hoos, Stützle, Canadian AI 2003): iterated local search with robust tabu (Taillard 1991).
 
     With n variables, a local phase ends n²/4 steps after its last better assignment. Its result replaces the kept
     assignment with probability 0.9 if it is not worse and 0.1 if it is; otherwise the kept assignment is restored. Then
@@ -443,7 +443,7 @@ def pick_irots(formula: Formula, walk: Walk) -> int:
         if walk.last_flip[v] >= recent:  # tabu, unless it gives the best assignment so far (aspiration)
             if integers[FALSE] - walk.score[v] < integers[BEST]:
                 return int(v)
-        elif step - walk.last_flip[v] > 10 * n:  # not flipped for long
+        elif step - walk.last_flip[v] > 10 * n:  # not flipped for a long time
             return int(v)
         elif best < 0 or walk.score[v] > walk.score[best]:
             best, ties = v, 1
@@ -456,7 +456,7 @@ def pick_irots(formula: Formula, walk: Walk) -> int:
 
 @flat_kernel
 def advance(formula: Formula, walk: Walk, rule: int, steps: int) -> int:
-    """Walk for ``steps`` steps or until no clause is false; returns the steps done."""
+    """Walk for ``steps`` steps or until no clause is false; return the number of steps done."""
     done = 0
     while done < steps and walk.integers[FALSE] > 0:
         if rule == ADAPTNOVELTY:
@@ -482,12 +482,12 @@ def advance(formula: Formula, walk: Walk, rule: int, steps: int) -> int:
 class LocalSearch(PausedSearch):
     """Local search over the assignments of a CNF formula. Nodes are steps.
 
-    It finds a model or goes on; it cannot prove that there is none, so it is never exhausted. The clauses are blocks
-    (see `lns.exact.sat.clauses`), the rule is one of `RULES`.
+    The search cannot prove that there is no model, so it is never exhausted. The clauses are blocks (see
+    `lns.exact.sat.clauses`), and the rule is one of `RULES`.
     """
 
     exhausted = False
-    first_step = 1  # one changes all weights: some hundredths of a second with 256 cells
+    first_step = 1  # a step may change all weights: some hundredths of a second with 256 cells
 
     def __init__(self, blocks: Iterable[Block], variables: int, rule: str, seed: int = 0) -> None:
         self._rule = RULES.index(rule)
@@ -514,16 +514,16 @@ class LocalSearch(PausedSearch):
         advance(self._formula, self._walk, self._rule, budget)
 
     def model(self) -> list[int]:
-        """The assignment as DIMACS literals."""
+        """Return the assignment as DIMACS literals."""
         return [index if value else -index for index, value in enumerate(self._walk.value.tolist(), 1)]
 
 
 class BoardWalk(LocalSearch):
     """Local search on the encoding 'triangles' of a puzzle.
 
-    The formula has no clause that keeps a corner piece in a corner or a rim piece on the rim; a local search finds this
-    out again and again. If ``simplified``, placements of the wrong class are made false first, and units are
-    propagated. A formula of 256 cells takes some gigabytes of memory.
+    The formula has no clause that keeps corner pieces in corners and rim pieces on the rim, which a local search would
+    have to find out repeatedly. If ``simplified``, placements that fit in no rotation are made false first, and unit
+    clauses are propagated. A formula of 256 cells takes some gigabytes of memory.
     """
 
     def __init__(self, puzzle: Puzzle, rule: str, simplified: bool, seed: int) -> None:
@@ -542,6 +542,6 @@ class BoardWalk(LocalSearch):
 
 
 def run_sls(rule: str, simplified: bool, puzzle: Puzzle, request: Request) -> Outcome:
-    """The solvers 'sls:...'; those called 'sls:...-raw' take the formula as it is."""
+    """Run a solver 'sls:...'; ``simplified`` is False for the solvers 'sls:...-raw'."""
     LocalSearch([units([1])], 1, rule).advance(0, True)  # compiles, or loads machine code, before the clock starts
     return build_and_run(lambda: BoardWalk(puzzle, rule, simplified, request.seed), request)

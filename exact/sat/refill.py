@@ -1,8 +1,8 @@
-"""A second opinion on a region: has any refill a higher score? A SAT solver is asked, about a model of its own.
+"""Check by a SAT solver whether any refill of a region has a higher score, independently of the region searches.
 
-Nothing of `lns.exact.region` is used. A variable for each way to lay a piece on a cell, with identical pieces as one;
-one for each colour at each side of a cell; one for each inner joint that does not match; and a bound on how many joints
-do not match (Bailleux & Boufkhad 2003).
+Nothing of `lns.exact.region` is used. The formula has a variable for each way to lay a piece on a cell (identical
+pieces share it), for each colour at each side of a cell, and for each inner joint that does not match, and a bound on
+the number of joints that do not match (Bailleux & Boufkhad 2003).
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from lns.instances.puzzle import Puzzle, canonical
 from lns.instances.verify import verify
 
 SOLVER = "glucose42"
-"""The SAT solver that is asked, by its name in python-sat."""
+"""The SAT solver of the check, by its name in python-sat."""
 
 
 class CheckAnswer(StrEnum):
-    """What a second solver says of the claim that no refill scores more."""
+    """The answer of the check to the claim that no refill scores more."""
 
     PROVED = "proved"
-    OPEN = "open"  # its time was over, or it was interrupted
-    CONTRADICTED = "contradicted"  # it found a refill that scores more
+    OPEN = "open"  # the time was over, or the check was interrupted
+    CONTRADICTED = "contradicted"  # a refill that scores more was found
 
 
 @dataclass(frozen=True)
@@ -37,16 +37,16 @@ class Check:
     """The answer of `check_refills`."""
 
     answer: CheckAnswer
-    seconds: float  # elapsed
-    board: Board | None = None  # that contradicts the claim, verified
-    interrupted: bool = False  # by Ctrl-C
+    seconds: float  # elapsed time
+    board: Board | None = None  # a verified board that contradicts the claim
+    interrupted: bool = False  # whether Ctrl-C ended the check
 
 
 def check_refills(puzzle: Puzzle, board: Board, cells: Collection[int], score: int, seconds: float | None) -> Check:
-    """Ask whether some legal refill of a region gives the whole board more than a score.
+    """Check whether some legal refill of a region gives the whole board more than ``score``.
 
-    ``cells`` may change; each gets a piece, those of clues the piece of their clue. Inside them the board may break
-    rules. ``score`` is what no refill exceeds, as is claimed, and ``seconds`` a limit of elapsed time.
+    Only ``cells`` may change; each gets a piece, and a cell with a clue gets its clue. ``board`` may break rules inside
+    ``cells``. ``score`` is the claimed maximum, and ``seconds`` a limit of elapsed time.
 
     Raises RuntimeError if the solver's board does not verify, and ChildProcessError if the solver crashes.
     """
@@ -65,7 +65,7 @@ def check_refills(puzzle: Puzzle, board: Board, cells: Collection[int], score: i
 
 
 def search_refill(emit: Emit, puzzle: Puzzle, board: Board, cells: list[int], score: int) -> None:
-    """The task of the child process: sends the placements of a refill that scores more, None if there is none."""
+    """Send the placements of a refill that scores more, or None if there is none: the task of the child process."""
     from pysat.solvers import Solver
 
     model = Refills(puzzle, board, cells)
@@ -88,7 +88,7 @@ class Refills:
         self._outside = outside.placements
         self._score_outside = verify(puzzle, outside).score
         used = {*(self._outside >> 2).tolist(), *(oriented >> 2 for oriented in clues.values())}
-        self._pieces: dict[tuple[int, ...], list[int]] = defaultdict(list)  # by their look
+        self._pieces: dict[tuple[int, ...], list[int]] = defaultdict(list)  # look (colours) -> pieces
         for piece in sorted({*range(puzzle.piece_count)} - used):
             quad = puzzle.pieces[piece].tolist()
             self._pieces[canonical(quad) if puzzle.turns else tuple(quad)].append(piece)
@@ -97,14 +97,14 @@ class Refills:
         self._missed = self._join(free, sides, outside.colours(puzzle))
 
     def demand(self, score: int) -> bool:
-        """Add that the whole board has this score at least; False if there are too few joints for that."""
-        most = self._score_outside + len(self._missed) - score  # joints that do not match
+        """Add clauses that the whole board scores at least ``score``; return False if there are too few joints."""
+        most = self._score_outside + len(self._missed) - score  # joints that may mismatch
         if most >= 0:
             self._at_most(self._missed, most)
         return most >= 0
 
     def placements(self, model: list[int]) -> list[int]:
-        """The oriented pieces of a model by cell."""
+        """Return the oriented pieces of a model by cell."""
         left = {look: list(pieces) for look, pieces in self._pieces.items()}
         placements: list[int] = self._outside.tolist()
         for cell, look, turned in (self._laid[variable] for variable in model if variable in self._laid):
@@ -114,7 +114,7 @@ class Refills:
         return placements
 
     def _place(self, free: list[int]) -> dict[tuple[int, int], dict[int, int]]:
-        """One piece on each cell, no piece twice. Returns by cell and side the variable of each colour."""
+        """Add clauses for one piece on each cell, no piece twice. Return (cell, side) -> colour -> variable."""
         sides: dict[tuple[int, int], dict[int, int]] = {}
         by_look: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for cell in free:
@@ -135,15 +135,15 @@ class Refills:
         exhausted = sum(len(self._pieces[look]) for look in by_look) == len(free)
         for look, those in by_look.items():
             self._at_most(those, len(self._pieces[look]))
-            if exhausted:  # every piece is used: redundant, and helps the solver
+            if exhausted:  # every piece is used: a redundant clause that helps the solver
                 self.clauses.append(those)
         return sides
 
     def _join(self, free: list[int], sides: dict[tuple[int, int], dict[int, int]], shown: np.ndarray) -> list[int]:
-        """For each joint of the region a literal that it does not match; ``shown``: the colours outside by cell.
+        """Return a literal "does not match" for each joint of the region; ``shown``: the colours outside by cell.
 
-        They are in order along the longer side of the region. So the counter of `demand` tells how many joints do not
-        match on one side of a line across it, which makes proofs short.
+        The literals are in order along the longer side of the region. So the counter of `demand` tells how many joints
+        do not match on one side of each line across the region, which makes proofs short.
         """
         all_missed, mate = list[tuple[int, int]](), self.puzzle.mate.tolist()
         row_and_column = np.divmod(np.arange(self.puzzle.cells), self.puzzle.width)
@@ -167,7 +167,7 @@ class Refills:
         return self._variables
 
     def _any_of(self, literals: list[int]) -> int:
-        """A variable that is true where one of the literals is."""
+        """Return a new variable that is true if and only if one of the literals is true."""
         some = self._new()
         self.clauses += [[-literal, some] for literal in literals] + [[-some, *literals]]
         return some

@@ -1,7 +1,4 @@
-"""A formula solved by python-sat or by a program: the first board or all of them.
-
-The search runs in a child process.
-"""
+"""Solve a formula by python-sat or by a program, in a child process, for the first board or for all boards."""
 
 from __future__ import annotations
 
@@ -29,14 +26,14 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.text import unknown
 
 PREFIX = "program:"
-"""Before the name of the program in the name of a SAT solver."""
+"""Prefix of the name of a SAT solver that is a program, as in 'program:minisat'."""
 FIRST, COUNTING = "kissat404", "cadical195"
 _SATISFIABLE, _UNSATISFIABLE = 10, 20  # exit statuses of SAT solvers
-_LEAST_SHARE = 0.5  # of the limit: the clock that ends a program and the one that is read differ on a busy machine
+_LEAST_SHARE = 0.5  # of the limit counts as used up: two clocks of processor time differ on a busy machine
 
 
 def canonical_name(name: str) -> str:
-    """python-sat's full name of a solver: 'kissat' becomes 'kissat404'. Raises InputError for an unknown name."""
+    """Return python-sat's full name of a solver: 'kissat' gives 'kissat404'. Raises InputError if it is unknown."""
     from pysat.solvers import SolverNames
 
     full = {"cadical": "cadical195", "glucose": "glucose42", "minisat": "minisat22", "mergesat": "mergesat3"}
@@ -49,9 +46,9 @@ def canonical_name(name: str) -> str:
 
 
 def search(emit: Emit, puzzle: Puzzle, request: Request, name: str, restricted: bool = False) -> None:
-    """The task of the child process: reports the size of the formula, the first board, progress, and the end.
+    """Report the size of the formula, the first board, progress, and the end: the task of the child process.
 
-    ``name`` is that of an encoding; ``restricted``: decide on pieces and orientations only (Cuvillier & Szymkowiak
+    ``name`` is the name of an encoding; ``restricted``: decide on pieces and orientations only (Cuvillier & Szymkowiak
     2010, 3.2).
 
     Raises InputError if the solver cannot do what is asked, and RuntimeError if a board is not a solution.
@@ -106,7 +103,7 @@ def search(emit: Emit, puzzle: Puzzle, request: Request, name: str, restricted: 
 
 
 def _budget(solver: Any, name: str) -> tuple[str, Callable[[int], None]]:
-    """What a solver can limit, decisions or conflicts, and the method that does. InputError if it limits neither."""
+    """Return the unit that a solver can limit, and the method for it. Raises InputError if it can limit none."""
     for unit, limit in (("decisions", solver.dec_budget), ("conflicts", solver.conf_budget)):
         with suppress(NotImplementedError):
             limit(0)
@@ -115,7 +112,7 @@ def _budget(solver: Any, name: str) -> tuple[str, Callable[[int], None]]:
 
 
 def _spent(solver: Any, unit: str) -> int | None:
-    """Decisions or conflicts so far; None for a solver that reports none (kissat)."""
+    """Return the decisions or conflicts so far; None if the solver does not report them (kissat)."""
     with suppress(NotImplementedError):
         spent: int | None = (solver.accum_stats() or {}).get(unit)
         return spent
@@ -123,7 +120,7 @@ def _spent(solver: Any, unit: str) -> int | None:
 
 
 def search_by_program(emit: Emit, puzzle: Puzzle, request: Request, name: str, folder: Path) -> None:
-    """The task of the child process for a program: reports the size of the formula, the board, and the end.
+    """Report the size of the formula, the board of a program, and the end: the task of the child process.
 
     The files are in ``folder``, which the caller removes: this process may be killed at its limit.
     """
@@ -139,10 +136,10 @@ def search_by_program(emit: Emit, puzzle: Puzzle, request: Request, name: str, f
 
 
 def run_program(words: str, formula: Path) -> tuple[list[int] | None, int | None]:
-    """Solve a DIMACS file by a program: its model or None, and its decisions (None if it prints none).
+    """Solve a DIMACS file by a program; return a model or None, and the decisions (None if the program prints none).
 
-    ``words`` are the program and its options, separated by blanks. It is called with the name of the file; minisat
-    also gets the name of a file for its result. Other programs print ``s`` and ``v`` lines, as in SAT competitions.
+    ``words`` are the program and its options, separated by blanks. The program is called with the name of the file;
+    minisat also gets the name of a file for its result. Other programs print ``s`` and ``v`` lines, as in competitions.
 
     Raises InputError if the program is not installed, and RuntimeError if it ends without an answer.
     """
@@ -166,18 +163,18 @@ def run_program(words: str, formula: Path) -> tuple[list[int] | None, int | None
 
 
 def _has_used_its_time() -> bool:
-    """Whether a program that ended has used the processor time of the limit: minisat catches the signal, then ends."""
+    """Whether the ended program has used the limit of processor time: minisat catches the signal and ends normally."""
     limit, _ = resource.getrlimit(resource.RLIMIT_CPU)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return limit != resource.RLIM_INFINITY and used.ru_utime + used.ru_stime >= _LEAST_SHARE * limit
 
 
 def run_sat(encoding: str, puzzle: Puzzle, request: Request) -> Outcome:
-    """The solvers 'sat:...': encode ``puzzle`` and solve it with ``request.sat_solver``.
+    """Run a solver 'sat:...': encode ``puzzle`` and solve it with ``request.sat_solver``.
 
     The default is kissat for the first solution, and CaDiCaL for all, because kissat cannot go on after an answer.
     For 'triangles-restricted' CaDiCaL decides on pieces and orientations only (Cuvillier & Szymkowiak 2010, 3.2). Nodes
-    are the solver's decisions, None for kissat. Their budget limits conflicts if the solver limits only those.
+    are the solver's decisions, None for kissat. If the solver can limit only conflicts, the budget limits conflicts.
     Raises InputError without python-sat, and ChildProcessError if the library crashes.
     """
     name, restricted = request.sat_solver or "", encoding.endswith("-restricted")
@@ -187,7 +184,7 @@ def run_sat(encoding: str, puzzle: Puzzle, request: Request) -> Outcome:
         return solve_in_child(search, puzzle, request, encoding, restricted, prepare="pysat.solvers")
     if request.count_all or request.nodes is not None or restricted:
         raise InputError(f"{name} answers once and takes no budget of nodes; expected cadical or glucose for that")
-    # The folder is made here: a child that is killed at its limit removes nothing. The program ends with the child; a
-    # file that it still writes at that moment is no reason to lose the answer.
+    # The folder is made here because a child that is killed at its limit cannot remove it. The program ends with the
+    # child; errors about a file that it is still writing are ignored, so that the answer is not lost.
     with TemporaryDirectory(prefix="lns-", ignore_cleanup_errors=True) as folder:
         return solve_in_child(search_by_program, puzzle, request, encoding, Path(folder))

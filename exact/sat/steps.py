@@ -1,4 +1,4 @@
-"""CaDiCaL through its user propagator: decisions on pieces and orientations only, and a search watched step by step.
+"""CaDiCaL with a user propagator: decisions on pieces and orientations only, and a search recorded step by step.
 
 References
 ----------
@@ -21,30 +21,30 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of
 
 DECIDED, LEARNED, SOLUTION = "decided", "learned", "solution"
-MAX_CELLS = 144  # the clauses of more fill the memory
+MAX_CELLS = 144  # the clauses of larger boards fill the memory
 _BATCH = 200  # steps in a message of the child process
 _GROWTH, _TOO_LARGE = 1.05, 1e100
 
 Painted = tuple[int, int, int, int]
-"""A triangle that has its colour: cell, side, colour, and the decisions on which it hangs."""
+"""A triangle that got its colour: cell, side, colour, and the number of decisions that this depends on."""
 Placed = tuple[int, int, int]
-"""A piece that has its cell: cell, piece, and the decisions on which it hangs."""
+"""A piece that got its cell: cell, piece, and the number of decisions that this depends on."""
 
 
 @dataclass(frozen=True)
 class Painting:
     """One decision of a SAT solver, or what it learned from a conflict, with all that follows by unit propagation."""
 
-    depth: int  # decisions that stand before it; what hangs on more of them is taken back first
+    depth: int  # number of decisions before it; all that depends on more decisions is taken back first
     decided: str  # the decision, or the first literal that a learned clause implies, in words
-    outcome: str  # "decided", "learned" (nothing decided: after a conflict, before the first decision) or "solution"
-    triangles: tuple[Painted, ...]  # that get their colour
-    pieces: tuple[Placed, ...]  # that get their cell
-    why: str = ""  # how far it went back before, in words
+    outcome: str  # "decided", "learned" (no decision: after a conflict, or before the first one) or "solution"
+    triangles: tuple[Painted, ...]  # the triangles that get their colour
+    pieces: tuple[Placed, ...]  # the pieces that get their cell
+    why: str = ""  # in words, how many decisions were taken back before this step
 
 
 def paintings(puzzle: Puzzle, steps: int, *, restricted: bool) -> tuple[tuple[Painting, ...], SolveStatus]:
-    """Search with CaDiCaL and record at most so many steps; the status is that of the search within them.
+    """Search with CaDiCaL; return at most ``steps`` steps, and the status of the search within these steps.
 
     ``restricted``: decide on pieces and orientations only (Cuvillier & Szymkowiak 2010, 3.2), in an order of this
     project's own. Raises InputError without python-sat, or for a board of more than `MAX_CELLS` cells.
@@ -68,7 +68,7 @@ def paintings(puzzle: Puzzle, steps: int, *, restricted: bool) -> tuple[tuple[Pa
 
 
 def _record(emit: Emit, puzzle: Puzzle, restricted: bool) -> None:
-    """Task of the child process: sends lists of steps, of which the last is the solution if there is one."""
+    """Send lists of steps; the last step is the solution if there is one. This is the task of the child process."""
     from pysat.solvers import Solver
 
     encoding = Triangles(puzzle)
@@ -83,9 +83,9 @@ def _record(emit: Emit, puzzle: Puzzle, restricted: bool) -> None:
 
 
 class PiecesFirst:
-    """A propagator that only decides; python-sat calls these methods by name (``pysat.engines.Propagator``).
+    """A propagator that only makes decisions; python-sat calls its methods by name (``pysat.engines.Propagator``).
 
-    The paper changed minisat. Colours of triangles follow from pieces by unit propagation, so the search stays
+    The paper changed minisat instead. Colours of triangles follow from pieces by unit propagation, so the search stays
     complete. The order of the variables is a simple VSIDS: variables that a conflict unassigns gain activity, and the
     most active free variable is set true.
     """
@@ -113,7 +113,7 @@ class PiecesFirst:
         while len(self.trail) > to + 1:
             for variable in self.trail.pop():
                 self.assigned.discard(variable)
-                if len(self.trail) == top:  # it was assigned at the level of the conflict
+                if len(self.trail) == top:  # the variable was assigned at the level of the conflict
                     self.activity[variable] += self.step
                 heappush(self.heap, (-self.activity[variable], variable))
         self.step *= _GROWTH
@@ -140,7 +140,7 @@ class PiecesFirst:
 
 
 class _Recorder(PiecesFirst):
-    """A propagator that records what CaDiCaL does; with no variables of its own, CaDiCaL decides."""
+    """A propagator that records what CaDiCaL does. Unless ``restricted``, CaDiCaL makes the decisions itself."""
 
     def __init__(self, encoding: Triangles, restricted: bool, emit: Callable[[list[Painting]], None]) -> None:
         super().__init__(list(range(1, encoding.deciding + 1)) if restricted else [])
@@ -167,7 +167,7 @@ class _Recorder(PiecesFirst):
         super().on_backtrack(to)
 
     def close(self, model: list[int] | None) -> None:
-        """Send what is left; with a model, the solution as the last step."""
+        """Send the steps not yet sent; if there is a model, the last step is the solution."""
         self._end_step()
         if model is not None:
             true = [(literal, self._depth) for literal in model[: self._encoding.variables]]
@@ -175,7 +175,7 @@ class _Recorder(PiecesFirst):
         self._emit(self._steps)
 
     def _end_step(self) -> None:
-        """Keep what was assigned since the last decision or conflict; nothing if that is nothing."""
+        """Record the literals assigned since the last decision or conflict as a step, if there are any."""
         if not self._literals:
             return
         first = self._encoding.in_words(self._literals[0][0])
@@ -187,7 +187,7 @@ class _Recorder(PiecesFirst):
             self._steps = []
 
     def _seen(self, literals: list[tuple[int, int]]) -> tuple[tuple[Painted, ...], tuple[Placed, ...]]:
-        """The triangles and pieces among literals; (literal, decisions on which it hangs)."""
+        """Return the triangles and pieces among ``literals``: (literal, number of decisions it depends on)."""
         triangles, pieces = list[Painted](), list[Placed]()
         for literal, depth in literals:
             match self._encoding.meaning(literal) if literal > 0 else ():
