@@ -50,10 +50,10 @@ def make_engine(
     """Make the engine of one island, before its first step.
 
     "auto" and "gpu" have all operators, "gpu" with a graphics card for the construction of the first island; "lns" has
-    ``operators`` (by default all known in this process) and no construction; most other names are the name of the only
-    operator. Each island, from 0, has its own random stream from the seed; the ``islands`` partition the prefixes of
-    the construction. Raises InputError for an unknown engine or operator, or if the engine cannot take the puzzle (too
-    many colours, for instance).
+    ``operators`` (by default all known in this process) and no construction; "polish" improves a given board; any other
+    name means that operator, with another one for a first board. Each island, from 0, has its own random stream; the
+    ``islands`` partition the prefixes of the construction. Raises InputError for an unknown engine or operator, or if
+    the engine cannot take the puzzle (too many colours, for instance).
     """
     from lns.construct import refused_rules
     from lns.loop.search_loop import SearchLoop

@@ -156,7 +156,7 @@ class Archipelago:
 
     @property
     def statistics(self) -> Statistics:
-        """Sum over all islands, including earlier sessions."""
+        """Sum of the statistics of all islands, including earlier sessions."""
         return sum((island.statistics for island in list(self.islands.values())), self._other_statistics)
 
     def pop_boards(self) -> list[tuple[int, FoundBoard]]:
@@ -207,7 +207,7 @@ class Archipelago:
             if waiting:
                 workers.kill()
             on_report(self)
-            return "target reached" if self.best_score >= target else why  # maybe in one of these rounds
+            return "target reached" if self.best_score >= target else why  # maybe reached in a last round
         finally:
             self._elapsed, self._began, self._running = self.elapsed, None, None
             if self._executor is None:

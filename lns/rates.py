@@ -84,7 +84,7 @@ class Tally:
     """Count of the boards of at least a given score."""
 
     seconds: float = 0.0  # processor time during which boards of this score were counted
-    boards: int = 0  # all boards
+    boards: int = 0  # all boards, distinct or not
     distinct_boards: DistinctBoards = field(default_factory=DistinctBoards)
 
     def add(self, placements: IntArray) -> None:

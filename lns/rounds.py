@@ -54,11 +54,11 @@ class Task:
     search: Search
     number: int  # number of the island
     islands: int  # number of all islands
-    island: Island | None  # None: a new island
+    island: Island | None  # state of the island; None: a new island
     incumbent: Board | None  # best board of all islands, if it is to be injected
     incumbent_score: int
     target: int  # the round ends at this score
-    seconds: float  # length of the round
+    seconds: float  # time of the round
     steps: int | None = None  # most steps of the round; None: no limit
     run: str = ""  # on a cluster: name of the session, as in `Worker.receive_incumbent`
 
@@ -69,7 +69,7 @@ class Report:
 
     island: Island
     found_boards: tuple[FoundBoard, ...]  # boards of this round in the order of discovery; includes every new best
-    worker: int  # process id; 0 on a cluster
+    worker: int  # process id of the worker; 0 on a cluster
     seconds: float  # time of search, without loading and compiling kernels
 
 

@@ -31,7 +31,7 @@ from lns.instances.puzzle import Puzzle
 from lns.params import Params
 from lns.rates import DistinctBoards
 
-EARLY_BONUS = 0.5  # edges, for a score that is reached at once
+EARLY_BONUS = 0.5  # bonus in edges for a score that is reached at once
 EDGE_WORTH = 8  # number of boards that count as much as one board with one edge more
 BELOW_BEST = 1  # edges from the floor of a pair up to the best score of the defaults' short run on it
 OBJECTIVE = (
@@ -85,7 +85,7 @@ class Trace:
         return any(at <= budget for _, at in self.best_scores)
 
     def value(self, budget: int, target: int) -> float:
-        """The objective: best score within ``budget``, plus a bonus for the share left when ``target`` was reached."""
+        """Return the best score within ``budget``, plus a bonus for the budget left when ``target`` was reached."""
         reached = min((at for score, at in self.best_scores if score >= target and at <= budget), default=budget)
         return self.score_at(budget) + EARLY_BONUS * (1 - reached / budget)
 

@@ -77,7 +77,7 @@ optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """What is tuned and how candidates are compared."""
+    """The subject of a study, and how its candidates are compared."""
 
     family: str  # family of the instances; "" if instances are named
     instances: tuple[dict[str, Any], ...]  # the named instances: fields of `Puzzle`
@@ -352,7 +352,7 @@ class Study:
             return trial
 
     def start(self) -> None:
-        """Queue the base as the first trial of a new study, and requeue the trials whose process has died."""
+        """Queue the base parameters as first trial of a new study; requeue trials whose process has died."""
         clear_temporaries(self.path)
         if not self.trials():
             self.optuna.enqueue_trial(values_of(self.base, self.space))

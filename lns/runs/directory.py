@@ -89,7 +89,7 @@ class RunDirectory:
 
     def __init__(self, path: Path, settings: RunSettings, puzzle: Puzzle, lock: Lock) -> None:
         self.path, self.settings = path, settings
-        self.puzzle = puzzle  # without pins
+        self.puzzle = puzzle  # pinned cells are not among its clues
         self._lock = lock
         self._undo: Callable[[], None] | None = None
         self.crashed_holder = lock.stale  # the process of the last session, if it did not end in order

@@ -120,7 +120,7 @@ class Lock:
 
 
 def is_free(directory: Path) -> bool:
-    """Whether no process of this machine holds the lock, by the system; the file may still name one."""
+    """Whether the system reports that no process of this machine holds the lock; the file may still name one."""
     try:
         with open_to_read(directory / LOCK) as file:
             return try_lock(file) is True
