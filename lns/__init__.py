@@ -1,6 +1,6 @@
-"""Optimizer for edge-matching puzzles such as Eternity II, with an exact workbench under it.
+"""Optimizer for edge-matching puzzles such as Eternity II, built on exact solvers that can be used alone.
 
-Load a puzzle, search for a good full board, and prove what a region of it can hold at best::
+Load a puzzle, search for a good full board, and improve a region of it or prove that it is optimal::
 
     import lns
 
@@ -10,8 +10,8 @@ Load a puzzle, search for a good full board, and prove what a region of it can h
     better = lns.improve(puzzle, result.board, lns.cells.rows(puzzle, 12, 16), time=20)
     print(better.status, better.score, better.bound)
 
-Workers are processes started afresh, so a script calls `solve` under ``if __name__ == "__main__":``. A name is imported
-when it is first used: ``import lns`` itself imports neither numpy nor numba.
+Workers are spawned processes, so a script must call `solve` under ``if __name__ == "__main__":``. Names are imported
+when they are first used: ``import lns`` itself imports neither numpy nor numba.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ __all__ = [
 
 
 def _home_modules() -> dict[str, str]:
-    """The public names and the modules that define them, by the imports above."""
+    """Return the module of each public name, read from the imports above."""
     block = next(node for node in ast.parse(inspect.getsource(sys.modules[__name__])).body if isinstance(node, ast.If))
     imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
     return {each.name: str(one.module) for one in imports for each in one.names}

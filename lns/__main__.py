@@ -1,4 +1,4 @@
-"""`python -m lns`."""
+"""`python -m lns`: run the command line."""
 
 import sys
 

@@ -1,6 +1,6 @@
-"""Cells of a board by their numbers: rows, columns, rectangles, lists, and what lies around the mismatches.
+"""Cell numbers of parts of a board: rows, columns, rectangles, lists, and the cells around mismatches.
 
-Cells count from 0, row by row. Each function returns a list of cell numbers, as `lns.improve` takes it.
+Cells are numbered from 0, row by row. Each function returns a list of cell numbers, as `lns.improve` takes it.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _SPAN = re.compile(r"(r?)([0-9]{1,5})(?:-([0-9]{1,5}))?")
 
 @checked
 def rows(puzzle: Puzzle, first: int, end: int) -> list[int]:
-    """Cells of the rows ``first`` to ``end - 1``.
+    """Return the cells of the rows ``first`` to ``end - 1``.
 
     Parameters
     ----------
     puzzle : Puzzle
-        Puzzle whose board is meant.
+        Puzzle that gives the size of the board.
     first, end : int
         First row and the row after the last one, from 0: ``rows(puzzle, 12, 16)`` are the last four rows of a 16x16.
 
@@ -49,7 +49,7 @@ def rows(puzzle: Puzzle, first: int, end: int) -> list[int]:
 
 @checked
 def columns(puzzle: Puzzle, first: int, end: int) -> list[int]:
-    """Cells of the columns ``first`` to ``end - 1``.
+    """Return the cells of the columns ``first`` to ``end - 1``.
 
     Parameters
     ----------
@@ -73,12 +73,12 @@ def columns(puzzle: Puzzle, first: int, end: int) -> list[int]:
 
 @checked
 def rectangle(puzzle: Puzzle, row: int, column: int, height: int, width: int) -> list[int]:
-    """Cells of a rectangle.
+    """Return the cells of a rectangle.
 
     Parameters
     ----------
     puzzle : Puzzle
-        Puzzle whose board is meant.
+        Puzzle that gives the size of the board.
     row, column : int
         Upper left cell, from 0.
     height, width : int
@@ -104,14 +104,14 @@ def rectangle(puzzle: Puzzle, row: int, column: int, height: int, width: int) ->
 
 @checked
 def around_mismatches(puzzle: Puzzle, board: Board) -> list[int]:
-    """Cells that touch a mismatch, with their neighbours where that makes at most 64 cells.
+    """Return the cells that touch a mismatch, and their neighbours if these are at most 64 cells in all.
 
     Parameters
     ----------
     puzzle : Puzzle
         Puzzle of the board.
     board : Board
-        Board whose mismatches are meant.
+        Board with the mismatches.
 
     Returns
     -------
@@ -130,24 +130,24 @@ def around_mismatches(puzzle: Puzzle, board: Board) -> list[int]:
 
 @checked
 def parse(text: str, puzzle: Puzzle) -> list[int]:
-    """Cells from a text such as ``"3,4,10-20,r3,r5-7"``: cells, spans of cells, and whole rows (``r``), from 0.
+    """Return the cells in a text such as ``"3,4,10-20,r3,r5-7"``: cells, spans of cells, and rows (``r``), from 0.
 
     Parameters
     ----------
     text : str
-        Comma-separated parts; a span names its last cell or row too.
+        Comma-separated parts; a span includes its last cell or row.
     puzzle : Puzzle
-        Puzzle whose board is meant.
+        Puzzle that gives the size of the board.
 
     Returns
     -------
     list of int
-        Cell numbers in the order in which they were named.
+        Cell numbers in the order of the text.
 
     Raises
     ------
     InputError
-        The text is no such list, or it names a cell or row that is not on the board.
+        The text is no such list, or it has a cell or row that is not on the board.
     """
     found: list[int] = []
     for part in text.split(","):

@@ -1,7 +1,7 @@
-"""Islands on a Dask cluster: rounds are tasks that are bound to a worker, which keeps the engine between them.
+"""Islands on a Dask cluster: each round is a task bound to a worker, which keeps the engine for the next round.
 
-The scheduler sees one task an island and round, which carries the state of the island there and back. New bests and the
-signal to stop reach workers by separate calls.
+The scheduler sees one task for each round of an island; the task and its result carry the state of the island. New
+bests and the signal to stop reach workers by separate calls.
 """
 
 from __future__ import annotations
@@ -42,41 +42,41 @@ log = logging.getLogger("lns")
 
 _T = TypeVar("_T")
 
-ANSWER_S = 10.0  # for an answer of the scheduler
+ANSWER_S = 10.0  # seconds that the scheduler has for an answer
 ROUND_S = 10.0
-WAIT_S = 60.0  # for the first worker
-WATCH_S = 1.0  # between two looks at the workers of the cluster
-GONE_S = 15.0  # without a connection to the scheduler, until the run stops
-EMPTY_S = 300.0  # without any worker, until the run stops
-_LOGGERS = (  # all to which Dask gives a level of their own
+WAIT_S = 60.0  # seconds to wait for the first worker
+WATCH_S = 1.0  # seconds between two checks of the workers of the cluster
+GONE_S = 15.0  # seconds without a connection to the scheduler after which the run stops
+EMPTY_S = 300.0  # seconds without any worker after which the run stops
+_LOGGERS = (  # all loggers for which Dask sets a level
     *("distributed", *(f"distributed.{part}" for part in ("client", "core", "gc", "nanny", "worker"))),
     *("tornado", "tornado.application"),
 )
 
 
 class DaskWorkers(Workers):
-    """Workers of a Dask cluster. `shutdown` releases what they keep; the client stays open.
+    """Workers of a Dask cluster. `shutdown` releases the engines that they keep; the client stays open.
 
-    Raises InputError where the cluster has no worker, or one with other parameters or another version of lns, Python,
+    Raises InputError if the cluster has no worker, or a worker with other parameters or another version of lns, Python,
     numba or numpy.
     """
 
     first_round_s, round_s, grace_s = 2.0, ROUND_S, 30.0
-    max_lost = 100  # machines go for other reasons than what is searched on them
+    max_lost = 100  # high, as machines often leave for reasons other than the search
 
     def __init__(self, client: Client) -> None:
         self.address = str(getattr(client.scheduler, "address", ""))
         self._client, self._executor, self._run = client, client.get_executor(), secrets.token_hex(8)
         self._lock = threading.RLock()
-        self._threads: dict[str, int] = {}  # of each worker that may search, by its address
+        self._threads: dict[str, int] = {}  # threads of each accepted worker, by address
         self._home: dict[int, str] = {}  # address of the worker of each island
-        self._waiting: list[tuple[Future[Any], Callable[..., Any], Task]] = []  # while there is no worker
-        self._running: dict[Future[Any], tuple[Future[Any], str]] = {}  # round in Dask and address, by what was given
+        self._waiting: list[tuple[Future[Any], Callable[..., Any], Task]] = []  # rounds, while there is no worker
+        self._running: dict[Future[Any], tuple[Future[Any], str]] = {}  # our future -> (Dask's future, address)
         self._serial = count()
         self._ended = threading.Event()
         self._connected_at = self._populated_at = time.monotonic()
         present = self._first_workers()
-        self._asked = set(present)  # workers whose versions are asked for or known
+        self._asked = set(present)  # workers whose versions were requested
         self._join(present, strict=True)
         workers, threads = count_of(len(self._threads), "worker"), count_of(self.capacity, "thread")
         log.info("cluster %s: %s, %s", self.address, workers, threads)
@@ -89,9 +89,9 @@ class DaskWorkers(Workers):
             return sum(self._threads.values())
 
     def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
-        """Search a round at the worker of the island, or at one with room. After the end it fails at once.
+        """Search a round on the worker of its island, or on one with free threads. Fails at once after `kill`.
 
-        ``fn`` is `lns.rounds.run_round`, or another function of a `lns.rounds.Task`, the only argument.
+        ``fn`` is `lns.rounds.run_round`, or another function whose only argument is a `lns.rounds.Task`.
         """
         future: Future[_T] = Future()
         with self._lock:
@@ -120,7 +120,7 @@ class DaskWorkers(Workers):
         self._tell("receive_stop")
 
     def kill(self) -> None:
-        """Give up the rounds under way."""
+        """Give up the running and waiting rounds; they fail with `WorkerLost`."""
         self._ended.set()
         with self._lock:
             given_up = [*self._running, *(future for future, *_ in self._waiting)]
@@ -129,7 +129,7 @@ class DaskWorkers(Workers):
             _fail(future, "the search was ended")
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the rounds under way, and release what the workers keep."""
+        """Give up all rounds, and release the engines that the workers keep."""
         self.kill()
         for thread in (self._tell("receive_stop"), self._watcher):
             thread.join(ANSWER_S if wait else 0.0)
@@ -147,7 +147,7 @@ class DaskWorkers(Workers):
             sent.add_done_callback(partial(self._receive, future, address))
 
     def _worker_for(self, number: int) -> str:
-        """The worker that had the island before, unless it has too many; then the one with the most room."""
+        """Return the island's last worker unless it is overloaded; else the worker with the least load per thread."""
         load = Counter(self._home.values())
         home = self._home.get(number, "")
         has_room = any(load[address] < threads for address, threads in self._threads.items())
@@ -156,21 +156,21 @@ class DaskWorkers(Workers):
         return min(self._threads, key=lambda at: (load[at] / self._threads[at], at))
 
     def _receive(self, future: Future[Any], address: str, sent: Future[Any]) -> None:
-        """Pass on what a round returned or raised."""
+        """Pass the result or the error of a round on to its future."""
         with self._lock:
             self._running.pop(future, None)
         error = None if sent.cancelled() else sent.exception()
         if sent.cancelled() or (error is not None and _is_of_the_cluster(error)):
             _fail(future, f"worker {address} lost its round")
             return
-        with contextlib.suppress(InvalidStateError):  # given up
+        with contextlib.suppress(InvalidStateError):  # the round was given up
             if error is None:
                 future.set_result(sent.result())
             else:
                 future.set_exception(error)
 
     def _first_workers(self) -> dict[str, int]:
-        """Threads of the workers by address, once there is one. Raises InputError if none comes."""
+        """Wait for a worker; return the threads of all workers by address. Raises InputError if none comes."""
         if not (threads := self._client.ncores()):
             log.info("waiting for the first worker of the cluster at %s", self.address)
             with contextlib.suppress(TimeoutError):
@@ -182,9 +182,9 @@ class DaskWorkers(Workers):
         return dict(threads)
 
     def _watch(self) -> None:
-        """Thread that sees who joins and who is gone."""
+        """Run in a thread: watch which workers join and which leave."""
         while not self._ended.wait(WATCH_S):
-            with contextlib.suppress(Exception):  # `check` says when there was no answer for long
+            with contextlib.suppress(Exception):  # `check` reports a long silence
                 self._look()
 
     def _look(self) -> None:
@@ -208,7 +208,7 @@ class DaskWorkers(Workers):
             _in_thread(partial(self._join, joined, strict=False))
 
     def _join(self, threads: dict[str, int], *, strict: bool) -> None:
-        """Take over workers. One of another version is an InputError if ``strict``; else it is left out, and logged."""
+        """Accept workers. Raises InputError for a worker that differs if ``strict``; else it is logged and left out."""
         problems = differences(self._client, list(threads))
         for _, problem in sorted(problems.items()):
             if strict:
@@ -222,7 +222,7 @@ class DaskWorkers(Workers):
             log.info("%s joined, %d in all", count_of(len(accepted), "worker"), len(self._threads))
 
     def _tell(self, what: str, *arguments: object) -> threading.Thread:
-        """Call a method of `lns.rounds.Worker` in all workers, beside their tasks."""
+        """Call the method ``what`` of `lns.rounds.Worker` in all workers, while their tasks run."""
 
         def tell() -> None:
             with self._lock:
@@ -234,21 +234,21 @@ class DaskWorkers(Workers):
 
 
 def _fail(future: Future[Any], why: str) -> None:
-    """Let a round fail whose worker is lost, unless it has ended."""
+    """Let a round fail with `WorkerLost`, unless it has ended."""
     with contextlib.suppress(InvalidStateError):
         future.set_exception(WorkerLost(why))
 
 
 def _told(what: str, *arguments: object) -> None:
-    """In a worker: call a method of what it knows."""
+    """Call the method ``what`` of this worker process's `lns.rounds.Worker`."""
     getattr(rounds.WORKER, what)(*arguments)
 
 
 def _in_thread(call: Callable[[], object]) -> threading.Thread:
-    """Call scheduler or workers in a thread, as one that hangs would delay the search."""
+    """Make a call to scheduler or workers in a thread, since a call that hangs would delay the search."""
 
     def attempt() -> None:
-        with contextlib.suppress(Exception):  # a worker that is gone needs no news
+        with contextlib.suppress(Exception):  # the worker may be gone
             call()
 
     thread = threading.Thread(target=attempt, name="lns-cluster", daemon=True)
@@ -257,7 +257,7 @@ def _in_thread(call: Callable[[], object]) -> threading.Thread:
 
 
 def _is_of_the_cluster(error: BaseException) -> bool:
-    """Whether a round failed with its worker or its connection, not by itself."""
+    """Whether a round failed because of its worker or its connection, not because of an error of its own."""
     return isinstance(error, OSError | TimeoutError) or type(error).__module__.startswith(
         ("distributed", "asyncio", "concurrent", "tornado")
     )
@@ -268,17 +268,17 @@ def _is_of_the_cluster(error: BaseException) -> bool:
 
 @contextlib.contextmanager
 def connected(address: str, workers: int | None = None) -> Iterator[Client]:
-    """A client of the cluster at ``address``, closed on exit: of a scheduler (``tcp://HOST:PORT`` or ``tls://...``).
+    """Yield a client of the scheduler at ``address`` (``tcp://HOST:PORT`` or ``tls://...``), closed on exit.
 
     The address ``local`` makes a cluster of ``workers`` processes on this machine, by default one for each core. Raises
-    InputError if the address is none, nobody answers there, or Dask is not installed.
+    InputError if the address is invalid, no scheduler answers there, or Dask is not installed.
     """
     require("cluster", "--cluster")
     check_address(address)
     from distributed import Client, LocalCluster
 
     with contextlib.ExitStack() as stack:
-        for logger in map(logging.getLogger, _LOGGERS):  # which tell in many lines what `lns` says in one
+        for logger in map(logging.getLogger, _LOGGERS):  # `lns` reports the same in one line
             stack.callback(logger.setLevel, logger.level)
             logger.setLevel(logging.CRITICAL + 1)
         target: Any = address
@@ -288,7 +288,7 @@ def connected(address: str, workers: int | None = None) -> Iterator[Client]:
             )
         try:
             client = stack.enter_context(Client(target, timeout=ANSWER_S, set_as_default=False))
-        except Exception as error:  # of the network, of TLS, or of Dask's own checks
+        except Exception as error:  # from the network, TLS, or Dask's own checks
             why = printable((str(error) or type(error).__name__).splitlines()[0], 200)
             raise InputError(f"no Dask scheduler answers at {address} ({why}); expected one of this version") from None
         if address == "local":
@@ -297,7 +297,7 @@ def connected(address: str, workers: int | None = None) -> Iterator[Client]:
 
 
 def check_address(address: str) -> None:
-    """Raise InputError if ``address`` cannot be that of a cluster."""
+    """Raise InputError if ``address`` is not the address of a scheduler or ``local``."""
     if not re.fullmatch(r"local|(tcp|tls)://(\[[0-9a-fA-F:.]+\]|[^/\s@:\[\]]+):[0-9]{1,5}", address):
         raise InputError(
             f"no address of a cluster: {printable(address, 100)}; expected tcp://HOST:PORT, tls://HOST:PORT or local"
@@ -305,24 +305,24 @@ def check_address(address: str) -> None:
 
 
 def _ignore_signals() -> None:
-    """In the main thread of a local worker: Ctrl-C in the terminal ends the search in order, not its workers."""
+    """Ignore Ctrl-C in the main thread of a local worker: this process ends the search in order, then the workers."""
     for number in PARENT_SIGNALS - {signal.SIGTERM}:
         signal.signal(number, signal.SIG_IGN)
 
 
 def versions() -> dict[str, str]:
-    """Versions, and a digest of all parameters: equal in processes that search alike."""
+    """Return versions and a digest of the default parameters; processes with equal ones search alike."""
     packages = {name: metadata.version(name) for name in ("numba", "numpy")}
     digest = hashlib.sha256(parameters.to_toml(Params()).encode()).hexdigest()[:12]
     return {"lns": __version__, "python": platform.python_version(), **packages, "parameters": digest}
 
 
 def differences(client: Client, addresses: list[str]) -> dict[str, str]:
-    """A sentence on each worker that differs from this process in a version or in the parameters."""
+    """Return, by address, a sentence on each worker that has another version or other parameters than this process."""
     own, problems = versions(), {}
     answers: Any = client.run(versions, workers=addresses, on_error="return") if addresses else {}
     for at, found in answers.items():
-        if not isinstance(found, dict):  # an error
+        if not isinstance(found, dict):  # an error of the call
             problems[at] = f"worker {at} has no lns, or a much older one; expected lns {__version__}, as here"
         elif other := [name for name in own if name != "parameters" and found.get(name) != own[name]]:
             words = ", ".join(printable(f"{name} {found.get(name)}", 60) for name in other)

@@ -1,4 +1,4 @@
-"""What a search returns and keeps: boards, statistics, and the state that goes into checkpoints."""
+"""Results and state of a search: boards, statistics, and the state that is saved in checkpoints."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from lns.instances.puzzle import IntArray, Puzzle
 from lns.instances.verify import verify
 
 State = dict[str, npt.NDArray[np.generic]]
-"""State of an engine as flat arrays by name: the content of checkpoints, and what travels between processes.
+"""State of an engine as arrays by name, as it is saved in checkpoints and sent between processes.
 
-Names, dtypes and shapes are those of a new engine's state, except that an array that is empty there may have any length
-along its first axis. ``restore`` trusts the values: checkpoints have a digest.
+Names, dtypes and shapes are the same as in the state of a new engine, but arrays that are empty in a new engine may
+have any length along the first axis. ``restore`` does not check the values: checkpoints have a digest.
 """
 
 
 def pack(state: State) -> bytes:
-    """The arrays of a state as the content of a compressed ``.npz`` file; equal states give equal bytes.
+    """Return a state as the content of a compressed ``.npz`` file; equal states give equal bytes.
 
-    The tables of a search compress to about a hundredth.
+    The tables of a search are compressed to about a hundredth of their size.
     """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
@@ -38,33 +38,33 @@ def pack(state: State) -> bytes:
 
 
 def unpack(data: bytes) -> State:
-    """The arrays that `pack` packed."""
+    """Return the state that `pack` packed."""
     with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
         return dict(arrays)
 
 
 def joined(parts: dict[str, State]) -> State:
-    """The states of several parts as one; `component` takes one out again."""
+    """Return the states of several parts as one state; `component` extracts the state of a part again."""
     return {f"{part}.{name}": value for part, state in parts.items() for name, value in state.items()}
 
 
 def component(state: State, part: str) -> State:
-    """The state of a part of what `joined` has made."""
+    """Return the state of one part from a state made by `joined`."""
     start = f"{part}."
     return {name.removeprefix(start): value for name, value in state.items() if name.startswith(start)}
 
 
 class Saved:
-    """What goes on from a state: its attributes named in `SAVED`, which are numbers, flags, and arrays of one shape."""
+    """Base of classes with a state: the attributes named in `SAVED`, numbers, flags and arrays of constant shape."""
 
     SAVED: tuple[str, ...] = ()
 
     def state(self) -> State:
-        """Everything that a new one needs to go on."""
+        """Return the values that a new object needs to continue from here."""
         return {name: np.array(getattr(self, name)) for name in self.SAVED}
 
     def restore(self, state: State) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         for name in self.SAVED:
             before = getattr(self, name)
             if isinstance(before, np.ndarray):
@@ -82,12 +82,12 @@ class FoundBoard(NamedTuple):
 
 
 def verified_board(puzzle: Puzzle, board: Board, origin: str, said: int | None = None) -> FoundBoard:
-    """The board with the score that the independent verifier counts; ``origin`` names what made it.
+    """Return the board with its score by the independent verifier; ``origin`` names the part that made the board.
 
     Raises
     ------
     AssertionError
-        The board is not full, breaks a rule or has another score than is ``said``: an error of what made it.
+        The board is not full, breaks a rule or has another score than ``said``: an error of the part that made it.
     """
     verdict = verify(puzzle, board)
     if not verdict.complete:
@@ -98,18 +98,18 @@ def verified_board(puzzle: Puzzle, board: Board, origin: str, said: int | None =
 
 
 def saved_board(puzzle: Puzzle, placements: npt.NDArray[np.generic]) -> Board | None:
-    """A board of a saved state, int (cells,); None where the length is 0."""
+    """Return the board with these saved placements, int (cells,); None if their length is 0."""
     return Board(placements.astype(np.int32), puzzle.width, puzzle.height) if len(placements) else None
 
 
 def saved_placements(board: Board | None) -> IntArray:
-    """Placements of a board of a state, as `saved_board` reads them; of length 0 without a board."""
+    """Return the placements of a board, as `saved_board` reads them; of length 0 without a board."""
     return np.zeros(0, dtype=np.int32) if board is None else board.placements
 
 
 @dataclass
 class Statistics:
-    """What a search did, counted in the kernels. Statistics of several islands are added with ``+``.
+    """Counts of the work of a search, made in the kernels. Statistics of several islands are added with ``+``.
 
     Attributes
     ----------
@@ -118,9 +118,9 @@ class Statistics:
     prefixes : int
         Prefixes of the constructor that reached the exact tail.
     tail_nodes : int
-        Placements of those tails.
+        Placements of the exact tails of the constructor.
     beam_nodes : int
-        Children examined by beams, and placements of their tails.
+        Children examined by beams, and placements of the beams' exact tails.
     beam_prefixes : int
         Prefixes of beams that reached the exact tail.
     arms : int
@@ -134,17 +134,17 @@ class Statistics:
     card_nodes, card_lanes : int
         Placements on a graphics card, which cost no node equivalents, and the lanes that made them.
     card_turns, card_capacity : int
-        Turns in which the lanes were at work, and all that the launches had.
+        Turns in which the lanes were at work, and all turns of the launches.
     operators : dict of str to int
-        Placements of each operator that frees a part of a board, or their equivalent in time.
+        Placements of each operator that frees a part of a board, or the placements that take the same time.
     new_boards, found_later : dict of str to int
-        Boards that each operator found first, of the wanted score or better than what they were made from, and how
-        many of them the construction found later.
+        Boards that each operator found first, of the wanted score or better than the board that was changed, and
+        how many of them the construction found later.
     failures : dict of str to int
-        Operators that were switched off because they failed, and on how many islands.
+        Number of islands on which an operator failed and was switched off.
     certificate : dict of str to (int, int, int)
-        Windows around the damage of the best boards by their shape: the score of the boards, how many windows are
-        proven to have no better refill, and how many there are.
+        For each shape of windows around the damage of the best boards: the score of the boards, the number of windows
+        that are proven to have no better refill, and the number of windows.
     """
 
     nodes: int = 0
@@ -193,7 +193,7 @@ class Statistics:
         return self.nodes + self.tail_nodes + self.beam_nodes + sum(self.operators.values())
 
     def node_equivalents_by_part(self) -> dict[str, int]:
-        """Cost of each part in node equivalents, by the name that its boards carry as their origin.
+        """Return the cost of each part in node equivalents, by the name that its boards have as origin.
 
         One node equivalent takes as long as one placement of the constructor.
         """
@@ -212,12 +212,12 @@ class Statistics:
         return sum(self.node_equivalents_by_part().values())
 
     def counts(self) -> dict[str, int]:
-        """All counters by name; those of operators as "operator NAME"."""
+        """Return all counters by name; the counters of operators are named "operator NAME"."""
         own = {name: int(getattr(self, name)) for name in _COUNTERS}
         return own | {f"operator {name}": nodes for name, nodes in self.operators.items()}
 
     def summary(self, seconds: float) -> str:
-        """One line on what was done in ``seconds`` seconds of search."""
+        """Return one line on the work done in ``seconds`` seconds of search."""
         parts = (
             (self.nodes / 1e6, "M nodes"),
             (self.beam_nodes / 1e6, "M nodes of beams"),
@@ -229,7 +229,7 @@ class Statistics:
         return ", ".join(filter(None, [*made, self.rate(seconds), self.card_in_words(seconds)]))
 
     def card_in_words(self, seconds: float) -> str:
-        """What the graphics card did in ``seconds`` seconds; "" if nothing."""
+        """Return the work of the graphics card in ``seconds`` seconds as text; "" if it did none."""
         if not self.card_nodes:
             return ""
         share = self.card_turns / max(1, self.card_capacity)
@@ -237,7 +237,7 @@ class Statistics:
         return f"card {rate:,.1f} M nodes/s by {self.card_lanes:,} lanes, {share:.0%} of them at work"
 
     def certificate_of(self, score: int) -> dict[str, dict[str, int]]:
-        """For JSON: how many windows around the damage of boards of this score are proven, by shape."""
+        """Return by shape how many windows around the damage of boards of this score are proven, and how many exist."""
         return {
             shape: {"proven": proven, "windows": windows}
             for shape, (best, proven, windows) in self.certificate.items()
@@ -245,7 +245,7 @@ class Statistics:
         }
 
     def certificate_in_words(self, score: int) -> str:
-        """What is proven of the windows around the damage of boards of this score; "" if nothing was asked."""
+        """Say how many windows around the damage of boards of this score are not proven; "" if there are no windows."""
         parts = []
         for shape, of in self.certificate_of(score).items():
             left = of["windows"] - of["proven"]
@@ -253,7 +253,7 @@ class Statistics:
         return f"refills around the damage that are better: {', '.join(parts)}" if parts else ""
 
     def rate(self, seconds: float) -> str:
-        """Placements or moves a second, of all workers together, as text."""
+        """Return the placements or moves per second, of all workers together, as text."""
         return f"{self.placements / max(seconds, 1e-9) / 1e6:.1f} M {self.unit}/s"
 
 

@@ -1,4 +1,4 @@
-"""The engines by name. Importing this module loads none of them; `make_engine` imports the one it makes."""
+"""The engines by name. Importing this module loads no engine; `make_engine` imports the one that it makes."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 _ROOT = Path(__file__).resolve().parents[1]
 ENGINES = ("auto", "gpu", "construct", "beam", "tabu", "lns", "polish", *OPERATORS)
-_KERNELS = {  # about how many an engine has, and the module that it begins with
+_KERNELS = {  # rough number of kernels of an engine, and the module of its first kernel
     "auto": (37, "construct.kernel"), "gpu": (37, "construct.kernel"), "construct": (15, "construct.kernel"),
     "beam": (3, "construct.beam"), "tabu": (4, "tabu.kernel"), "lns": (30, "construct.beam"),
 }  # fmt: skip
 
 
 def kernel_count(engine: str) -> int:
-    """About how many kernels `lns.warmup.warm_up` compiles for an engine, for messages."""
+    """Return about how many kernels `lns.warmup.warm_up` compiles for an engine, for messages."""
     return _KERNELS.get(engine, _KERNELS["lns"])[0]
 
 
 def main_kernel(engine: str) -> str:
-    """A module of kernels of an engine: while it is not compiled, a run begins by compiling."""
+    """Return a module of kernels of an engine: if it is not compiled yet, a run begins by compiling."""
     return f"lns.{_KERNELS.get(engine, _KERNELS['lns'])[1]}"
 
 
@@ -47,13 +47,13 @@ def make_engine(
     islands: int = 1,
     operators: Sequence[str] | None = None,
 ) -> SearchLoop:
-    """Make the engine of one island, which has made no step.
+    """Make the engine of one island, before its first step.
 
-    "auto" has all operators, "gpu" too, with a graphics card for the construction of the first island; "lns" all but
-    the construction (``operators``, or all that are known in this process); any other is the loop with the operator of
-    that name. Each island, from 0, draws a random stream of its own from the seed; all ``islands`` share the prefixes
-    of the construction. Raises InputError for an unknown engine or operator, or if the engine cannot take the puzzle
-    (too many colours, for instance).
+    "auto" and "gpu" have all operators, "gpu" with a graphics card for the construction of the first island; "lns" has
+    ``operators`` (by default all known in this process) and no construction; "polish" improves a given board; any other
+    name means that operator, with another one for a first board. Each island, from 0, has its own random stream; the
+    ``islands`` partition the prefixes of the construction. Raises InputError for an unknown engine or operator, or if
+    the engine cannot take the puzzle (too many colours, for instance).
     """
     from lns.construct import refused_rules
     from lns.loop.search_loop import SearchLoop
@@ -78,14 +78,14 @@ def make_engine(
     return SearchLoop(puzzle, params, made, random, island, keeps_half=name == "polish")
 
 
-# -- what decides a search: what is proved with one engine need not hold for another ---------------------------------
+# -- digest of the sources that decide a search: tuned parameters hold only for the engine they were tested with ------
 
 
 @cache
 def engine_digest(module: str = "lns.engines", root: Path = _ROOT) -> str:
-    """Digest (32 hexadecimal digits) of all sources that can decide what a module does, computed once in a process.
+    """Return a digest (32 hexadecimal digits) of all sources that can decide the results of a module.
 
-    The default is what every search begins with; a study takes what makes its runs.
+    It is computed once in a process. Searches begin with the default module; studies use the one that makes their runs.
     """
     digest = hashlib.sha256()
     for path in sorted(decisive_sources(module, root)):
@@ -95,9 +95,9 @@ def engine_digest(module: str = "lns.engines", root: Path = _ROOT) -> str:
 
 
 def decisive_sources(module: str = "lns.engines", root: Path = _ROOT) -> set[Path]:
-    """Files of a module and of every module of this project that it imports, directly or not.
+    """Return the files of a module and of every module of this project that it imports, directly or indirectly.
 
-    Imports for the type checker do not count, nor those inside functions of a package's `__init__`.
+    Imports only for the type checker, or inside functions of a package's `__init__`, do not count.
     """
     waiting, paths = [module], set()
     while waiting:
@@ -115,7 +115,7 @@ def _path_of(root: Path, module: str) -> Path | None:
 
 
 def _imports(path: Path) -> Iterator[str]:
-    """Dotted names that the file imports; for ``from a import b`` both a and a.b, which may be a module."""
+    """Yield the dotted names that the file imports; for ``from a import b`` both a and a.b, which may be a module."""
     waiting: list[ast.AST] = list(ast.parse(path.read_bytes()).body)
     while waiting:
         node = waiting.pop()

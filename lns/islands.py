@@ -1,7 +1,7 @@
 """Islands: independent searches by several workers, which share their best board.
 
-An island is searched in rounds (`lns.rounds`). The last report of an island is what a lost worker falls back to, and
-what a checkpoint holds.
+An island is searched in rounds (`lns.rounds`). Checkpoints hold the last report of each island, from which its search
+also continues after a lost worker.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from lns.worker_pool import UNGUARDED, InProcessExecutor, UserExecutor, WorkerLo
 
 log = logging.getLogger("lns")
 
-TICK_S = 0.2  # longest delay before the parent sees a signal or a stop
-GROWTH_S = 15.0  # between two increases of the number of islands
-BRIEF_GRACE_S = 1.0  # at the end, where no island has reported yet: the workers still load the kernels
-GAP_S = 5.0  # between two looks at the clock, with no processor used: the process did not run
+TICK_S = 0.2  # longest time until the parent sees a signal or a stop
+GROWTH_S = 15.0  # seconds between two increases of the number of islands
+BRIEF_GRACE_S = 1.0  # grace at the end if no island has reported: the workers still load kernels
+GAP_S = 5.0  # if two clock readings are further apart and used no processor, the process did not run
 _WITH_SLEEP = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 class RunningTime:
     """Measures durations by the monotonic clock, without the gaps in which this process did not run.
 
-    In a gap the process was stopped (SIGSTOP), or the machine slept. Several threads may ask, and one of them must ask
-    more often than every `GAP_S` seconds.
+    In a gap the process was stopped (SIGSTOP), or the machine slept. Several threads may call `since`, and one of them
+    must call it more often than every `GAP_S` seconds.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._gaps: list[tuple[float, float]] = []  # end by the monotonic clock, and seconds
+        self._gaps: list[tuple[float, float]] = []  # monotonic end and length of each gap
         self._last = self._look()
 
     def since(self, began: float | None) -> float:
-        """Seconds since the monotonic time ``began`` in which this process ran; 0 for None."""
+        """Return the seconds since the monotonic time ``began``, without gaps; 0 for None."""
         with self._lock:
             now, passed, used = look = self._look()
             seconds = passed - self._last[1]
@@ -61,33 +61,33 @@ class RunningTime:
 
     @staticmethod
     def _look() -> tuple[float, float, float]:
-        """Monotonic time, time with that in which the machine slept, and processor time of this process."""
+        """Return the monotonic time, the same with time asleep, and the processor time of this process."""
         return time.monotonic(), time.clock_gettime(_WITH_SLEEP), time.process_time()
 
 
 class Archipelago:
-    """Several islands, searched side by side.
+    """Several islands, searched at the same time.
 
     Parameters
     ----------
     search : Search
-        What is searched. Operators of its engine 'lns' that are registered in this process only need ``workers=1`` or
-        an executor.
+        Puzzle, parameters, seed and engine. Operators of the engine 'lns' that are registered only in this process
+        need ``workers=1`` or an executor.
     workers : int
         Number of islands that are searched.
     start : FoundBoard, optional
         Full legal board to improve; no worse board becomes the best.
     min_score : int
         `pop_boards` returns the boards of at least this score, and every new best. -1: at least the best score so far
-        less one. It changes no search.
+        minus one. It does not change the search.
     executor : concurrent.futures.Executor, optional
-        Where rounds are searched, such as `lns.worker_pool.Workers`; it stays open. New worker processes by default.
+        Executor of the rounds, such as `lns.worker_pool.Workers`; it stays open. New worker processes by default.
     grows : bool
-        Whether islands are added when the workers have room for more.
+        Whether islands are added when the workers can search more.
     islands : dict of int to Island, optional
-        Islands of earlier sessions by number. Those without a worker keep their state.
+        Islands of earlier sessions by number. Islands without a worker keep their state.
     other_statistics : Statistics, optional
-        What other runs did that were merged into this one; `statistics` includes it.
+        Work of other runs that were merged into this one; `statistics` includes it.
     """
 
     def __init__(
@@ -105,29 +105,29 @@ class Archipelago:
         self.search, self._executor = _with_operators(search, executor, workers)
         self.workers = workers
         self.best: Board | None  # best board so far
-        self.best_score: int  # its score; -1 before the first board
-        self.origin: str  # the part of the engine that made it; that of ``start`` for the given board
+        self.best_score: int  # score of ``best``; -1 before the first board
+        self.origin: str  # the part of the engine that made ``best``, or the origin of ``start``
         self.best, self.best_score, self.origin = start or (None, -1, "start")
-        self.islands = dict(islands or {})  # as of their last reports: what a checkpoint holds
-        self.pids: dict[int, int] = {}  # of the worker that last reported on an island, if it is on this machine
-        self.capacity = 0  # islands that the workers can search side by side at present; 0 if that is not known
+        self.islands = dict(islands or {})  # states as of the last reports, as checkpoints hold them
+        self.pids: dict[int, int] = {}  # process of the worker that last reported on an island, if on this machine
+        self.capacity = 0  # islands that the workers can search at the same time now; 0 if unknown
         self.has_begun = False  # whether a worker has made a step in this session
         self._fixed_min_score, self._grows = min_score, grows
         self._other_statistics = other_statistics or Statistics()
         self._found_boards: list[tuple[int, FoundBoard]] = []
-        self._lost: Counter[int] = Counter()  # rounds in a row, by number of the island
+        self._lost: Counter[int] = Counter()  # rounds lost in a row, by number of the island
         self._idle: set[int] = set(range(workers))
         self._reported: set[int] = set()  # islands that were searched in this session
-        self._workers: Workers = InProcessExecutor()  # while `run` searches
+        self._workers: Workers = InProcessExecutor()  # workers of `run`
         self._stop = False
         self._began: float | None = None
-        self._running: RunningTime | None = None  # while `run` does
+        self._running: RunningTime | None = None  # clock of `run`
         self._elapsed = 0.0
         self._grown_at = 0.0
 
     @property
     def min_score(self) -> int:
-        """Score from which `pop_boards` returns boards at present."""
+        """Lowest score of the boards that `pop_boards` returns now, besides new bests."""
         return self._fixed_min_score if self._fixed_min_score >= 0 else max(0, self.best_score - 1)
 
     def stop(self) -> None:
@@ -143,26 +143,26 @@ class Archipelago:
     def elapsed(self) -> float:
         """Seconds of search in this session, by the monotonic clock, from the first step of a worker.
 
-        Starting the workers and compiling or loading the kernels is not counted, nor is time in which this process did
-        not run.
+        Time for starting the workers and for compiling or loading kernels does not count, nor does time in which this
+        process did not run.
         """
         running, began = self._running, self._began  # another thread may end the session in between
         seconds = 0.0 if running is None else running.since(began)
         return self._elapsed if began is None else seconds
 
     def steps_of(self, number: int) -> int:
-        """Steps that an island has made, over all sessions."""
+        """Return the number of steps that an island has made, over all sessions."""
         return self.islands[number].steps if number in self.islands else 0
 
     @property
     def statistics(self) -> Statistics:
-        """Sum over all islands, including earlier sessions."""
+        """Sum of the statistics of all islands, including earlier sessions."""
         return sum((island.statistics for island in list(self.islands.values())), self._other_statistics)
 
     def pop_boards(self) -> list[tuple[int, FoundBoard]]:
-        """The boards since the last call, each with the number of its island, in the order of discovery.
+        """Return the boards found since the last call, each with the number of its island, in the order of discovery.
 
-        They are every new best, and the boards of at least `min_score`.
+        These are all new bests, and all boards of at least `min_score`.
         """
         found_boards, self._found_boards = self._found_boards, []
         return found_boards
@@ -170,12 +170,12 @@ class Archipelago:
     def run(
         self, seconds: float, target: int, on_report: Callable[[Archipelago], None], *, steps: int | None = None
     ) -> str:
-        """Search for ``seconds`` (see `elapsed`), to the score ``target`` or for ``steps`` of each island in this call.
+        """Search for ``seconds`` (see `elapsed`), to the score ``target`` or for ``steps`` steps of each island.
 
         ``on_report`` is called with this object, in the calling thread, after rounds and at least every 0.2 seconds.
-        Returns why it ended: 'target reached', 'stopped', 'time over', 'steps made' or, if nothing goes on because
-        islands were abandoned, 'workers lost'. Raises InputError where no worker stays alive or an engine refuses its
-        input, and what else an engine raises.
+        Returns why the search ended: 'target reached', 'stopped', 'time over', 'steps made' or, if all islands that
+        could go on were abandoned, 'workers lost'. Raises InputError if no worker stays alive or an engine refuses its
+        input, and any other error of an engine.
         """
         executor = self._executor or WorkerPool(self.workers)
         self._workers = workers = executor if isinstance(executor, Workers) else UserExecutor(executor)
@@ -202,19 +202,19 @@ class Archipelago:
                 on_report(self)
             workers.ask_to_stop()
             if self.best is None and not all(future.done() for future in waiting):
-                self._take_board(0, greedy_board(self.search.puzzle))  # the first step takes longer than the search may
-            self._finish(waiting, workers.grace_s)  # rounds under way end at their next step
+                self._take_board(0, greedy_board(self.search.puzzle))  # the time was too short for a step
+            self._finish(waiting, workers.grace_s)  # running rounds end at their next step
             if waiting:
                 workers.kill()
             on_report(self)
-            return "target reached" if self.best_score >= target else why  # by a round that was under way
+            return "target reached" if self.best_score >= target else why  # maybe reached in a last round
         finally:
             self._elapsed, self._began, self._running = self.elapsed, None, None
             if self._executor is None:
                 executor.shutdown()
 
     def _over(self, seconds: float, target: int) -> str:
-        """Why the search ends now; "" if it continues."""
+        """Return why the search ends now; "" if it continues."""
         if self.best_score >= target:
             return "target reached"
         if self._stop:
@@ -222,7 +222,7 @@ class Archipelago:
         return "time over" if self.elapsed >= seconds else ""
 
     def _grow(self, workers: Workers) -> None:
-        """Add islands if there is room for more; the prefixes are then partitioned anew among all."""
+        """Add islands if the workers can search more; the prefixes are then partitioned anew among all islands."""
         self.capacity, now = workers.capacity, time.monotonic()
         wanted = min(self.capacity, MAX_ISLANDS)
         if not self._grows or wanted <= self.workers or now - self._grown_at < GROWTH_S:
@@ -234,8 +234,8 @@ class Archipelago:
     def _task(self, number: int, seconds: float, target: int, steps: int | None) -> Task:
         workers, last = self._workers, self.islands.get(number)
         brief = number not in self._reported or self._lost[number] > 0
-        # After a killed session a lone island repeats the steps since its checkpoint. The best board on file may come
-        # from those steps; injected, it would change them.
+        # After a killed session a single island repeats the steps since its checkpoint. The best board on file may come
+        # from these steps; injecting the board would change them.
         repeats = self.workers == 1 and list(self.islands) == [number]
         known = -1 if self.origin == GREEDY else self.best_score
         is_better = known > (last.best_score if last else -1)
@@ -248,11 +248,11 @@ class Archipelago:
             incumbent_score=known,
             target=target,
             seconds=min(workers.first_round_s if brief else workers.round_s, max(0.05, seconds - self.elapsed)),
-            steps=steps if last else 1,  # the first board is reported before the engine measures anything
+            steps=steps if last else 1,  # report the first board before the engine's long measurements
         )
 
     def _finish(self, waiting: dict[Future[Report], int], grace_s: float) -> None:
-        """Take the reports of the rounds under way, for so many seconds, or fewer if none of them has reported yet."""
+        """Collect reports for ``grace_s`` seconds; for `BRIEF_GRACE_S` if no running island has reported yet."""
         began = time.monotonic()
         while waiting and time.monotonic() - began < (
             grace_s if self._reported & set(waiting.values()) else min(grace_s, BRIEF_GRACE_S)
@@ -260,7 +260,7 @@ class Archipelago:
             self._collect(waiting)
 
     def _collect(self, waiting: dict[Future[Report], int]) -> None:
-        """Take finished reports, waiting a little for the first."""
+        """Collect the reports of finished rounds; wait for the first one for up to `TICK_S` seconds."""
         done, _ = wait(waiting, timeout=TICK_S, return_when=FIRST_COMPLETED)
         failed: BaseException | None = None
         for future in sorted(done, key=waiting.__getitem__):
@@ -273,7 +273,7 @@ class Archipelago:
                 self._handle_lost_worker(number, error)
             else:
                 failed = error
-        if failed is not None:  # after the reports of the other islands
+        if failed is not None:  # only after all reports are collected
             raise failed
 
     def _handle_lost_worker(self, number: int, error: Exception) -> None:
@@ -318,7 +318,7 @@ class Archipelago:
 
 
 def _with_operators(search: Search, executor: Executor | None, workers: int) -> tuple[Search, Executor | None]:
-    """The search with the operators of its engine, in this process if only this process knows one of them."""
+    """Return the search with its operators, and the executor: this process if only this process knows an operator."""
     if search.engine != "lns":
         return replace(search, operators=None), executor
     from lns.neighbourhoods.operators import ENTRY_POINTS, REGISTERED, operator_names

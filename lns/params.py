@@ -1,6 +1,6 @@
 """Parameters: one validated dataclass for each component, with the same names in TOML, in the docs and for the tuner.
 
-A parameter is a field made by ``option(default, doc, low, high, ...)``; everything else is derived from that.
+A parameter is a field made by ``option(default, doc, low, high, ...)``; TOML, docs and search space derive from it.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ def option(
     tune: bool | tuple[float, float] = False,
     engines: tuple[str, ...] = (),
 ) -> Any:
-    """A dataclass field that is a parameter of the type of its default; ``doc`` says what it does, and its unit.
+    """Return a dataclass field for a parameter of the type of ``default``; ``doc`` is its meaning, with its unit.
 
-    Values are from ``low`` to ``high``, both included. ``tune``: whether `lns tune` searches it, over its range (True)
-    or over the narrower one given, on a logarithmic scale if ``log``, for all engines of its component or for
-    ``engines``.
+    Values are from ``low`` to ``high``, both included. ``tune`` says whether `lns tune` searches the parameter: over
+    its full range (True) or over a narrower range, on a logarithmic scale if ``log``, and only for ``engines`` (by
+    default all engines of its component).
     """
     metadata = {"doc": doc, "low": low, "high": high, "log": log, "tune": tune, "engines": engines}
     return field(default=default, metadata=metadata)
@@ -41,7 +41,7 @@ def option(
 class Component:
     """Base of all components. A value of the wrong type or out of range raises InputError, which names it."""
 
-    engines: ClassVar[tuple[str, ...]] = ("auto", "construct")  # for which `lns tune` searches it
+    engines: ClassVar[tuple[str, ...]] = ("auto", "construct")  # engines for which `lns tune` searches the component
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
@@ -53,7 +53,7 @@ class Component:
                 raise InputError(f"parameter {name} is {value!r}; expected {_KIND_NAMES[kind]}")
             if not low <= value <= high:
                 raise InputError(f"parameter {name} is {value}; expected {low} to {high}")
-            if is_integral:  # only after the check of the range, since not every integer fits a float
+            if is_integral:  # after the check of the range, as a large integer may not fit a float
                 object.__setattr__(self, spec.name, float(value))
 
 
@@ -193,7 +193,7 @@ class NeighbourhoodsParams(Component):
 
 @dataclass(frozen=True)
 class EngineParams(Component):
-    """The loop."""
+    """The search loop."""
 
     engines: ClassVar[tuple[str, ...]] = ("auto",)
 
@@ -220,7 +220,7 @@ RENAMED: dict[str, str | None] = {
     "neighbourhoods.new_beam_share": "neighbourhoods.new_board_share",
     "engine.side_share": "neighbourhoods.floor",
 }
-"""Names of earlier versions and what they are called now; None: there is no such parameter any more."""
+"""Parameter names of earlier versions -> present names; None: the parameter was removed."""
 
 
 @checked_class
@@ -236,10 +236,10 @@ class Params:
 
 
 def from_dict(values: dict[str, Any], *, earlier: bool = False) -> Params:
-    """Parameters from ``{section: {name: value}}`` as in TOML; what is left out has its default.
+    """Return parameters from ``{section: {name: value}}`` as in TOML; omitted parameters have their defaults.
 
-    ``earlier``: names of earlier versions (`RENAMED`) are taken too, as those of an old run must be. Raises InputError
-    for an unknown section or name (the message has the nearest known one), or a bad value.
+    ``earlier``: also accept names of earlier versions (`RENAMED`), which old runs have. Raises InputError for an
+    unknown section or name (the message suggests the nearest known one), or a bad value.
     """
     found: dict[str, dict[str, Any]] = {}
     for section, entries in values.items():
@@ -268,31 +268,31 @@ def from_dict(values: dict[str, Any], *, earlier: bool = False) -> Params:
 
 
 def to_dict(params: Params) -> dict[str, Any]:
-    """Nested dicts ``{section: {name: value}}``, as in TOML."""
+    """Return nested dicts ``{section: {name: value}}``, as in TOML."""
     return dataclasses.asdict(params)
 
 
 def load(path: str | Path) -> Params:
-    """Parameters from a TOML file, as by `from_dict`. Raises InputError, which names the file."""
+    """Return the parameters in a TOML file, as by `from_dict`. Raises InputError, which names the file."""
     if not Path(path).exists():
         raise InputError("no such file; expected parameters as TOML", path)
     text = read_text(path)
     try:
         values = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # also for numbers and nested lists that are too long
+    except (ValueError, RecursionError) as error:  # also for too long numbers and too deep lists
         raise InputError(f"not TOML: {error}", path) from None
     with named(path):
         return from_dict(values)
 
 
 def omitted_names(given: dict[str, Any]) -> list[str]:
-    """Parameters, as 'section.name', that ``{section: {name: value}}`` leaves at their defaults."""
+    """Return the parameters, as 'section.name', that ``{section: {name: value}}`` leaves at their defaults."""
     every = to_dict(Params()).items()
     return [f"{section}.{name}" for section, names in every for name in names if name not in given.get(section, {})]
 
 
 def to_toml(params: Params) -> str:
-    """TOML with the meaning and range of each parameter as a comment."""
+    """Return TOML with the meaning and range of each parameter as a comment."""
     lines = []
     for section in dataclasses.fields(params):
         component = getattr(params, section.name)

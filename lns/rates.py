@@ -1,13 +1,13 @@
-"""Estimate what a score costs, in full boards per core-hour: measured where boards come, extrapolated above.
+"""Estimate the full boards of a score per core-hour: measured for scores that are found, extrapolated above them.
 
 The construction of the main engine runs for a while, and its boards are counted by score. Boards come in groups that
 share nearly all their pieces, large groups at low scores; each group counts as one board (`DistinctBoards`).
 
-Above the measured scores the cost of one edge more is unknown, so there are two guesses. The optimistic one: each edge
-costs what the last measured edges cost. The pessimistic one: the rates fall as the Markov model forecasts for the best
-break schedule of each score; that is too fast, since the model takes cells for independent, while the last pieces of a
-good board fit better than that. Published rates lie between the two. The geometric mean of the two is the expected
-rate, and both are shown.
+Above the measured scores the cost of one more edge is unknown, so there are two estimates. The optimistic estimate:
+each edge costs as much as the last measured edges. The pessimistic estimate: the rates fall as the Markov model
+forecasts for the best break schedule of each score. That is too fast, since the model treats cells as independent,
+while the last pieces of a good board fit better. Published rates lie between the two. The expected rate is their
+geometric mean; all three are shown.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from lns.warmup import warm_up
 
 log = logging.getLogger("lns")
 
-RAISE_TARGET_COUNT = 20  # distinct boards of a score after which only better ones are searched for
-RELIABLE_COUNT = 10  # distinct boards that a rate needs; with fewer `low` and `high` are far apart
-CLOCK_S = 0.01  # the steps in which the processor time of a process moves on some systems
-MIN_DISTANCE = 20  # cells in which boards of different families differ at least; a quarter of a small board
-_RECENT = 64  # boards of one family are mostly found one after the other: of several families a recent one is taken
+RAISE_TARGET_COUNT = 20  # number of distinct boards of a score after which only better boards are searched for
+RELIABLE_COUNT = 10  # least number of distinct boards for a rate; with fewer, `low` and `high` are far apart
+CLOCK_S = 0.01  # resolution of a process's processor time on some systems
+MIN_DISTANCE = 20  # boards of different families differ in at least this many cells; a quarter of a small board
+_RECENT = 64  # a family this recent is preferred, as boards of one family are mostly found in a row
 
 
 def min_distance(cells: int) -> int:
-    """Cells in which boards of different families differ at least, on a board of ``cells`` cells."""
+    """Return the least number of cells, of ``cells`` in all, in which boards of different families differ."""
     return max(1, min(MIN_DISTANCE, cells // 4))
 
 
 class DistinctBoards:
-    """One board of each family: boards that differ in few cells come from one prefix.
+    """Keeps one board of each family. Boards that differ in few cells come from one prefix and form a family.
 
     The families are numbered in the order of discovery; ``count`` is their number.
     """
@@ -56,7 +56,7 @@ class DistinctBoards:
         self.count = 0
 
     def find(self, placements: IntArray) -> int | None:
-        """Number of the family of a board, int (cells,) oriented pieces; None if it differs from all families."""
+        """Return the number of the family of ``placements``, int (cells,) oriented pieces; None if it is new."""
         if not self.count:
             return None
         placed = placements.astype(np.uint16)
@@ -66,7 +66,7 @@ class DistinctBoards:
         return int((recent if len(recent) else near)[0]) if len(near) else None
 
     def add(self, placements: IntArray) -> int:
-        """Begin a family with this board; returns its number."""
+        """Begin a family with this board; return the number of the family."""
         if self.count == len(self._boards):
             spare = np.zeros((max(_RECENT, self.count), len(placements)), dtype=np.uint16)
             self._boards = np.vstack([self._boards.reshape(-1, len(placements)), spare])
@@ -75,20 +75,20 @@ class DistinctBoards:
         return self.count - 1
 
     def replace(self, family: int, placements: IntArray) -> None:
-        """Compare later boards with this board of ``family``."""
+        """Replace the board of ``family`` with which later boards are compared."""
         self._boards[family] = placements
 
 
 @dataclass
 class Tally:
-    """Count of the boards of at least one score."""
+    """Count of the boards of at least a given score."""
 
-    seconds: float = 0.0  # of the processor, during which boards of this score were counted
-    boards: int = 0  # all boards
+    seconds: float = 0.0  # processor time during which boards of this score were counted
+    boards: int = 0  # all boards, distinct or not
     distinct_boards: DistinctBoards = field(default_factory=DistinctBoards)
 
     def add(self, placements: IntArray) -> None:
-        """Count the board with these ``placements``, int32 (cells,) oriented pieces by cell."""
+        """Count a board with ``placements``, int32 (cells,) oriented pieces by cell."""
         self.boards += 1
         if self.distinct_boards.find(placements) is None:
             self.distinct_boards.add(placements)
@@ -100,21 +100,21 @@ class Tally:
 
     @property
     def per_hour(self) -> float:
-        """Distinct boards per hour. A board that ended the count is left out, since it would bias the rate upwards."""
+        """Distinct boards per hour, without the board that ended the count, which would bias the rate upwards."""
         counted = self.count - 1 if self.count >= RAISE_TARGET_COUNT else self.count
         return 3600 * counted / max(self.seconds, CLOCK_S)
 
     @property
     def all_per_hour(self) -> float:
-        """Boards per hour, equal or not."""
+        """Boards per hour, distinct or not."""
         return 3600 * self.boards / max(self.seconds, CLOCK_S)
 
 
 class Measurement:
     """Runs the construction of the main engine, without beams and regions, and counts each board it makes.
 
-    Before it can begin, the engine measures the pieces, for at most ``seconds`` of this core; `preparation_s` is how
-    long that took.
+    First the engine makes a board and, unless that took ``seconds`` of this core already, measures the pieces;
+    `preparation_s` is the time of both.
     """
 
     def __init__(self, puzzle: Puzzle, params: Params, seed: int, seconds: float = math.inf) -> None:
@@ -136,18 +136,18 @@ class Measurement:
         self._nodes_before = self.construction.statistics.placements
 
     def _verify(self, repaired: Repaired) -> list[FoundBoard]:
-        """The boards with their scores; `best` is the highest score so far."""
+        """Verify boards and return them with their scores; update `best`, the highest score so far."""
         found = [verified_board(self.given, one.board, one.origin) for one in repaired.boards]
         self.best = max([self.best, *(board.score for board in found)])
         return found
 
     def run(self, seconds: float) -> None:
-        """Search and count until ``seconds`` of this core are used, those of earlier calls included.
+        """Search and count until ``seconds`` of this core are used, including earlier calls.
 
-        The lowest score that is still counted rises when there are `RAISE_TARGET_COUNT` distinct boards of it.
+        The lowest score that is still counted rises when `RAISE_TARGET_COUNT` distinct boards of it were found.
         """
         max_score = self.puzzle.max_score
-        end = time.process_time() + seconds - self.seconds  # what is done between the steps counts too
+        end = time.process_time() + seconds - self.seconds  # work between steps counts too
         while time.process_time() < end:
             start = time.process_time()
             self.construction.floor = min(self.target, max_score)
@@ -169,7 +169,7 @@ class Measurement:
 
     @property
     def in_words(self) -> str:
-        """What is counted at present."""
+        """The present count in words."""
         return f"boards of {self.target} or more: {self.tallies[self.target].count}"
 
     @property
@@ -178,11 +178,11 @@ class Measurement:
         return self.construction.statistics.placements - self._nodes_before
 
     def best_children(self, score: int) -> ChildMeans:
-        """Mean children of the searched arm with the highest forecast of boards of ``score``."""
+        """Return the mean children of the searched arm with the highest forecast rate of boards of ``score``."""
         arms = self.construction.bandit.arms
         estimates = [arm.shrunk_estimate() for arm in arms if arm.restarts] or [arm.shrunk_estimate() for arm in arms]
         return max(estimates, key=lambda children: self.forecast(children, score).rate)
 
     def forecast(self, children: ChildMeans, score: int) -> ScheduleForecast:
-        """The best break schedule for ``score``, and its forecast."""
+        """Return the forecast for ``score`` with its best break schedule."""
         return best_schedule(children, self.puzzle, self.params.construct, self.puzzle.max_score - score)

@@ -1,4 +1,4 @@
-"""Rounds of islands: what travels between a session and its workers, and how a worker searches.
+"""Rounds of islands: the messages between a session and its workers, and the search in a worker.
 
 A round takes a picklable `Task` and returns a picklable `Report`. Each holds the state of the island, so that any
 process can search the next round.
@@ -27,24 +27,24 @@ MAX_ISLANDS = 4096
 
 @dataclass(frozen=True)
 class Search:
-    """What all islands of a run search."""
+    """Settings that all islands of a run share."""
 
-    puzzle: Puzzle  # with pinned cells as clues
+    puzzle: Puzzle  # the puzzle with pinned cells as clues
     params: Params
     seed: int  # every island derives its own random numbers from it
     engine: str = "auto"  # one of `lns.engines.ENGINES`
-    operators: Sequence[str] | None = None  # of the engine 'lns'; None: all that the searching process knows
+    operators: Sequence[str] | None = None  # operators of the engine 'lns'; None: all known in the searching process
 
 
 @dataclass(frozen=True)
 class Island:
-    """Where the search of one island is: enough to continue it in any process."""
+    """State of the search of one island, which any process can continue."""
 
     number: Annotated[int, 0, MAX_ISLANDS - 1]
-    state: bytes  # of its engine, by `lns.engine.pack`
+    state: bytes  # state of its engine, by `lns.engine.pack`
     best_score: Annotated[int, -1, 2 * MAX_CELLS]  # -1 before the first board
     statistics: Statistics
-    steps: int  # made so far
+    steps: int  # steps made so far
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,15 @@ class Task:
     """One round of one island."""
 
     search: Search
-    number: int  # of the island
-    islands: int  # how many there are
-    island: Island | None  # None: a new island
+    number: int  # number of the island
+    islands: int  # number of all islands
+    island: Island | None  # state of the island; None: a new island
     incumbent: Board | None  # best board of all islands, if it is to be injected
     incumbent_score: int
     target: int  # the round ends at this score
-    seconds: float  # length of the round
-    steps: int | None = None  # steps of the round at most; None: no limit
-    run: str = ""  # on a cluster: name of the session, under which a worker receives what `Worker` describes
+    seconds: float  # time of the round
+    steps: int | None = None  # most steps of the round; None: no limit
+    run: str = ""  # on a cluster: name of the session, as in `Worker.receive_incumbent`
 
 
 @dataclass(frozen=True)
@@ -68,32 +68,32 @@ class Report:
     """Result of one round."""
 
     island: Island
-    found_boards: tuple[FoundBoard, ...]  # of this round, in the order of discovery; every new best is among them
-    worker: int  # process id; 0 on a cluster
-    seconds: float  # of search, without loading and compiling kernels
+    found_boards: tuple[FoundBoard, ...]  # boards of this round in the order of discovery; includes every new best
+    worker: int  # process id of the worker; 0 on a cluster
+    seconds: float  # time of search, without loading and compiling kernels
 
 
 class Worker:
-    """What this process knows of runs. `receive_incumbent` and `receive_stop` act on rounds under way.
+    """Searches rounds in this process and keeps their engines; the `receive_*` methods act on running rounds.
 
-    Rounds and calls may come in different threads.
+    Rounds and calls may run in different threads.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._incumbents: dict[str, tuple[Board | None, int]] = {}  # by run the best board received, and its score
-        self._stopped: set[str] = set()  # runs whose rounds are to end at their next step
-        # by thread the engine of its last round, which serves if the same island goes on from the same state
+        self._incumbents: dict[str, tuple[Board | None, int]] = {}  # run -> best board received, and its score
+        self._stopped: set[str] = set()  # runs whose rounds must end at their next step
+        # thread -> engine of its last round, reused if the next round continues the same island from the same state
         self._kept: dict[int, tuple[_Key, SearchLoop]] = {}
 
     def run_round(self, task: Task) -> Report:
         """Search one island for a round.
 
-        A round is a number of whole steps, so its end does not influence the search. It ends early at a new best board
-        of all islands, which is thus reported at once. Raises InputError where the state does not fit or an operator is
-        not known in this process.
+        A round has only whole steps, so its length does not influence the search. It ends early at a new best board of
+        all islands, so that the board is reported at once. Raises InputError if the state does not fit or an operator
+        is not known in this process.
         """
-        from lns.warmup import warm_up  # here: reading a run directory must not import the engines
+        from lns.warmup import warm_up  # late, as reading a run needs no engine
 
         warm_up(task.search.engine, task.number)
         mark_begin()
@@ -114,34 +114,34 @@ class Worker:
         seconds = time.monotonic() - end + task.seconds
         steps += 0 if task.island is None else task.island.steps
         state, found = pack(engine.state()), tuple(engine.pop_boards())
-        if (task.run or is_worker()) and task.run not in self._stopped:  # not in a process of the user's
+        if (task.run or is_worker()) and task.run not in self._stopped:  # the user's own process keeps no engine
             self._kept[threading.get_ident()] = _key(task, state), engine
         island = Island(task.number, state, engine.best_score, engine.statistics, steps)
         return Report(island, found, 0 if task.run else os.getpid(), seconds)
 
     def _engine(self, task: Task) -> SearchLoop:
-        """The engine after the steps that the island has made: the one that is kept, or one with the same state."""
+        """Return the engine of the island in its present state: the kept engine, or a new one that is restored."""
         from lns.engines import make_engine
 
-        key, kept = self._kept.pop(threading.get_ident(), (None, None))  # a round that fails leaves no engine
+        key, kept = self._kept.pop(threading.get_ident(), (None, None))  # so that a failed round leaves no engine
         search, island = task.search, task.island
         if kept is not None and island is not None and key == _key(task, island.state):
             return kept
         engine = make_engine(
             search.engine, search.puzzle, search.params, search.seed, task.number, task.islands, search.operators
         )
-        if island is not None:  # prefixes are partitioned anew where the number of islands has grown
+        if island is not None:  # partitions the prefixes anew if there are more islands
             engine.restore(unpack(island.state))
         return engine
 
     def receive_incumbent(self, run: str, board: Board, score: int) -> None:
-        """Inject a board into the islands of a run before their next step."""
+        """Store a board, which the islands of a run inject before their next step."""
         with self._lock:
             if score > self._incumbents.get(run, (None, -1))[1]:
                 self._incumbents[run] = board, score
 
     def receive_stop(self, run: str) -> None:
-        """End the rounds of a run at their next step, also later ones, and keep no engine of it."""
+        """End the present and later rounds of a run at their next step, and keep no engine of the run."""
         with self._lock:
             self._stopped.add(run)
             self._kept = {thread: kept for thread, kept in self._kept.items() if kept[0][0] != run}
@@ -151,13 +151,13 @@ _Key = tuple[str, Search, int, int, bytes]
 
 
 def _key(task: Task, state: bytes) -> _Key:
-    """What an engine was made for, and where it is."""
+    """Return the values that identify an engine and its state."""
     return task.run, task.search, task.number, task.islands, state
 
 
-WORKER = Worker()  # of this process
+WORKER = Worker()  # the worker of this process
 
 
 def run_round(task: Task) -> Report:
-    """`Worker.run_round` in this process."""
+    """Run `Worker.run_round` in this process."""
     return WORKER.run_round(task)

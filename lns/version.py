@@ -1,3 +1,3 @@
-"""The version of the project. It stands here only: the package's metadata, `lns --version` and saved runs read it."""
+"""The version of the project, read by the package's metadata, `lns --version` and saved runs; also in CITATION.cff."""
 
 __version__ = "0.2.0"

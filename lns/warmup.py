@@ -1,4 +1,4 @@
-"""Kernels before the clock starts: compiled, or their machine code loaded, once a process."""
+"""Warm-up: compile the kernels, or load their machine code, before the clock starts; once per process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lns.params import from_dict
 from lns.worker_pool import stop_requested
 
 PUZZLE = "like-e2-8x8"
-STEPS = 40  # a third of a second, when everything is on the disk
+STEPS = 40  # these take a third of a second if all kernels are cached on the disk
 _BRIEF = from_dict(
     {
         "construct": {"population": 100, "tail_nodes": 100},
@@ -30,7 +30,7 @@ _warm: set[str] = set()  # engines for which this process has warmed up
 
 
 def _warm_up_regions(puzzle: Puzzle) -> None:
-    """Re-solve a region of a constructed board by a fixed order."""
+    """Re-solve a region of a constructed board in a fixed order."""
     board = make_engine("beam", puzzle, _BRIEF, 1, 0)
     board.step()
     if board.best is not None:
@@ -38,25 +38,25 @@ def _warm_up_regions(puzzle: Puzzle) -> None:
 
 
 def warm_up(engine: str, turn: int = 0) -> None:
-    """Let ``engine`` make some steps on a small board, and be restored: it uses its kernels. InputError for no engine.
+    """Run ``engine`` on a small board, and restore it, so that all its kernels are compiled or loaded.
 
-    Their machine code does not depend on the board. Ends early where `stop_requested`. Two processes with turns one
-    apart begin at different ends, so that both compile in a first run. What the process holds by then is left out of
-    garbage collections (`gc.freeze`): full ones would look through all that the compiler left. A second call for the
-    same engine does nothing, whatever its turn: it would also freeze the objects of the search under way.
+    Machine code does not depend on the board. Ends early if `stop_requested`. Odd and even turns go through the parts
+    in opposite orders, so that two processes share the compiling of a first run. Objects that exist afterwards are
+    exempt from garbage collection (`gc.freeze`), which would scan everything that the compiler left. A second call for
+    an engine does nothing, as it would freeze objects of the running search. Raises InputError for an unknown engine.
     """
     engine = "auto" if engine == "gpu" else engine
     if engine in _warm:
         return
     puzzle = load_puzzle(PUZZLE)
-    if engine not in ("construct", "beam", "tabu"):  # whose operators take their first steps late
-        # in an order in which two processes that begin at different ends take about as long
+    if engine not in ("construct", "beam", "tabu"):  # other engines use some kernels only late
+        # ordered so that two processes, one from each end, have about equal work
         parts = [partial(warm_up, "construct")] if engine == "auto" else []
         parts += [partial(warm_up, "beam"), partial(_warm_up_regions, puzzle)]
         parts += [partial(warm_up_regions, "dynamic"), partial(warm_up, "tabu")]
         for warm_up_part in reversed(parts) if turn % 2 else parts:
             warm_up_part()
-    search = make_engine(engine, puzzle, _BRIEF, 1, 0, operators=OPERATORS)  # a user's see no board but the run's
+    search = make_engine(engine, puzzle, _BRIEF, 1, 0, operators=OPERATORS)  # without the user's operators
     for _ in range(STEPS):
         if search.best_score == puzzle.max_score or stop_requested():
             break

@@ -1,10 +1,10 @@
-"""Where the rounds of islands are searched: `Workers`, an executor of ``concurrent.futures`` that can be told more.
+"""Executors that search the rounds of islands: `Workers`, a ``concurrent.futures`` executor with more methods.
 
-`WorkerPool` has processes on this machine, `InProcessExecutor` has none, `lns.cluster.DaskWorkers` has a cluster, and
-`UserExecutor` is any other executor.
+`WorkerPool` uses processes on this machine, `InProcessExecutor` the calling process, `lns.cluster.DaskWorkers` a
+cluster, and `UserExecutor` any other executor.
 
-In contrast to the pool of the standard library, a worker of `WorkerPool` that dies fails only its own task, with
-`WorkerLost`, and is replaced. Parent and workers share pipes only: a killed process cannot leave a lock behind.
+Unlike in the pool of the standard library, a worker of `WorkerPool` that dies fails only its own task, with
+`WorkerLost`, and is replaced. Parent and workers share no locks, which a killed process could leave locked.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-# Sent to the whole process group by a terminal or service manager. Workers ignore them: the parent ends the workers.
+# A terminal or service manager sends these to all processes of a group. Workers ignore them: the parent ends workers.
 PARENT_SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
-WORKER_NAME = "island-"  # with its number
-UNGUARDED = 78  # exit status of a worker: the main module, which it imports, calls `lns.solve` without a guard
+WORKER_NAME = "island-"  # the name of a worker is this and its number
+UNGUARDED = 78  # exit status of a worker whose imported main module calls `lns.solve` without a guard
 ROUND_S = 2.0
 
-_shared: Any = None  # in a worker process: memory shared with the parent, [whether to stop, when the search began]
+_shared: Any = None  # in a worker process: memory shared with the parent, [stop flag, start of the search]
 
 
 def stop_requested() -> bool:
@@ -61,11 +61,11 @@ def is_worker() -> bool:
 
 
 class WorkersGone(InputError):
-    """No worker can be reached any more, and none will come."""
+    """Raised if no worker can be reached any more, and none will come."""
 
 
 class WorkerLost(RuntimeError):
-    """A task is lost with its worker; ``exitcode`` is that of its process, if it ended on this machine."""
+    """Raised for a task lost with its worker; ``exitcode`` is set if a worker process of this machine has ended."""
 
     def __init__(self, sentence: str, exitcode: int | None = None) -> None:
         super().__init__(sentence)
@@ -73,30 +73,30 @@ class WorkerLost(RuntimeError):
 
 
 class Workers(Executor):
-    """An executor that searches rounds for an `lns.islands.Archipelago`. What it cannot be told does nothing."""
+    """An executor that searches rounds for an `lns.islands.Archipelago`. Methods that do not apply do nothing."""
 
-    first_round_s = 0.5  # length of the first round of an island
-    round_s = ROUND_S  # and of the later ones
-    grace_s = 1.0  # that rounds under way have at the end; a worker that compiles or hangs is then killed
-    max_lost = 5  # rounds of an island that may be lost in a row; it is then abandoned
-    capacity = 0  # islands that can be searched side by side at present; 0 if that is not known
-    began: float | None = None  # monotonic time at which the first worker began to search, if it is known
+    first_round_s = 0.5  # seconds of the first round of an island
+    round_s = ROUND_S  # seconds of later rounds
+    grace_s = 1.0  # seconds that running rounds have at the end; workers that compile or hang are then killed
+    max_lost = 5  # an island is abandoned after this number of lost rounds in a row
+    capacity = 0  # islands that can be searched at the same time now; 0 if unknown
+    began: float | None = None  # monotonic time at which the first worker began to search, if known
 
     def check(self) -> None:
         """Raise `WorkersGone` if no round can be searched any more."""
 
     def announce(self, board: Board, score: int) -> None:
-        """Tell the rounds under way the best board; returns at once."""
+        """Tell the running rounds the best board; returns at once."""
 
     def ask_to_stop(self) -> None:
-        """End the rounds under way at their next step; returns at once."""
+        """Ask the running rounds to end at their next step; returns at once."""
 
     def kill(self) -> None:
-        """End the rounds under way now; they fail with `WorkerLost`."""
+        """End the running rounds now; they fail with `WorkerLost`."""
 
 
 class UserExecutor(Workers):
-    """Another executor, which stays open and keeps no island."""
+    """An executor of the user, which stays open and does not keep islands."""
 
     grace_s = 2 * ROUND_S
 
@@ -110,8 +110,8 @@ class UserExecutor(Workers):
 class InProcessExecutor(Workers):
     """Runs every task in the calling process, at once.
 
-    For a single island without a worker process: in a notebook, in a debugger, and with operators that are registered
-    in this process only. A running round is not interrupted by `lns.islands.Archipelago.stop`.
+    It serves a single island without a worker process: in a notebook, in a debugger, and with operators that are
+    registered only in this process. `lns.islands.Archipelago.stop` does not interrupt a running round.
     """
 
     def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
@@ -124,10 +124,10 @@ class InProcessExecutor(Workers):
 
 
 class WorkerPool(Workers):
-    """Spawned processes with one task at a time each, started for its first task and replaced when they die.
+    """Spawned worker processes, each with one task at a time; started when needed and replaced when they die.
 
-    Raises InputError where none could start: without shared memory, or if the main module, which each imports, is in no
-    file.
+    Raises InputError if no worker could start: without shared memory, or if the main module, which each worker imports,
+    is not in a file.
     """
 
     def __init__(self, workers: int) -> None:
@@ -146,10 +146,10 @@ class WorkerPool(Workers):
                 f"worker processes have no shared memory ({error.strerror}); expected a directory that can be "
                 "written, as by `docker run --tmpfs /dev/shm`", error.filename,
             ) from None  # fmt: skip
-        self._workers: dict[int, tuple[Connection, SpawnProcess]] = {}  # by the thread that serves it
+        self._workers: dict[int, tuple[Connection, SpawnProcess]] = {}  # by serving thread
         self._closed = False
-        resource_tracker.ensure_running()  # started later, it would unblock the signals that the threads block
-        blocking = signal.SIG_BLOCK, PARENT_SIGNALS  # inherited by the workers, until they can ignore them
+        resource_tracker.ensure_running()  # now: later it would unblock the signals that the threads block
+        blocking = signal.SIG_BLOCK, PARENT_SIGNALS  # inherited by workers, until they ignore them
         self._threads = ThreadPoolExecutor(workers, initializer=signal.pthread_sigmask, initargs=blocking)
 
     @property
@@ -168,7 +168,7 @@ class WorkerPool(Workers):
             process.kill()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End all workers; running tasks have half a second, then they and those that wait fail with `WorkerLost`.
+        """End all workers; running tasks have half a second, then they and waiting tasks fail with `WorkerLost`.
 
         ``wait``: return only after the processes have ended.
         """
@@ -184,7 +184,7 @@ class WorkerPool(Workers):
                 process.join()
 
     def _run(self, *call: Any) -> Any:
-        """In a thread: let its worker, which is started if there is none, do a task."""
+        """Run a task in the worker of this thread, which is started if need be."""
         if self._closed:
             raise WorkerLost("the workers were ended")
         thread = threading.get_ident()
@@ -208,15 +208,15 @@ class WorkerPool(Workers):
         name = f"{WORKER_NAME}{len(self._workers)}"
         process = self._context.Process(target=_work, args=(worker_end, self._shared), daemon=True, name=name)
         process.start()
-        worker_end.close()  # the pipe then ends with the worker
+        worker_end.close()  # so that the pipe ends with the worker
         self._workers[thread] = parent_end, process
-        if self._closed:  # meanwhile
+        if self._closed:  # `kill` was called meanwhile
             process.kill()
         return parent_end, process
 
 
 def _work(pipe: Connection, shared: Any) -> None:
-    """Main loop of a worker: run tasks from the pipe until the pipe or the parent ends."""
+    """Run tasks from the pipe until the pipe or the parent ends: the main loop of a worker process."""
     global _shared
     _shared = shared
     for number in PARENT_SIGNALS:

@@ -1,3 +1,3 @@
 """Parameter tuning and benchmarks."""
 
-SAMPLERS = ("tpe", "random")  # names of `lns tune --sampler`
+SAMPLERS = ("tpe", "random")  # values of `lns tune --sampler`

@@ -34,7 +34,7 @@ from lns.version import __version__
 
 log = logging.getLogger("lns")
 
-DEFAULT_SECONDS = 3600.0  # of a session without any limit
+DEFAULT_SECONDS = 3600.0  # length of a session with neither a time nor a number of trials
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class TuningResult(Records):
     best_params : Params or None
         Parameters that are better than the defaults.
     best_file : Path or None
-        ``best_params.toml`` if it holds them.
+        ``best_params.toml`` if it holds ``best_params``.
     kept : tuple of Path
-        The files in which this session kept them for `lns.solve`.
+        Files in which this session kept ``best_params`` for `lns.solve`.
     rank_correlation : float or None
         Spearman's correlation between short and long runs.
     importance : dict of str to float
@@ -99,7 +99,7 @@ class TuningResult(Records):
         return self.best_params is not None
 
     def summary(self, width: int = 80) -> str:
-        """The result as text: the verdict in a box, and below it the facts, in lines of ``width`` columns."""
+        """Return the result as text: the verdict in a box, and below it the facts, in lines of ``width`` columns."""
         return report.as_text(self.verdict_text, (*self.facts, ("report", str(self.report))), width)
 
     def records(self) -> list[dict[str, Any]]:
@@ -159,15 +159,15 @@ def tune(
     workers : int, optional
         Worker processes, 1 by default. A script that uses them needs ``if __name__ == "__main__":``.
     report_only : bool
-        Make no run; only write the report of what is there.
+        Only write the report of the finished runs; make no new ones.
     on_start : callable, optional
         Called with the session before it runs. Its method ``stop`` may be called from another thread.
     on_progress : callable, optional
         Called about once a second with a `StudyProgress`.
     **settings
         Fields of `StudyRequest`: ``family`` of instances to tune for instead, such as ``like-e2:12x12``, ``engine``,
-        ``seed``, ``pairs``, ``held_out``, ``nodes``, ``run_seconds``, ``params``, ``sampler``, ``storage``; or a whole
-        ``request`` in place of these and of ``instances``.
+        ``seed``, ``pairs``, ``held_out``, ``nodes``, ``run_seconds``, ``params``, ``sampler``, ``storage``; or
+        ``request``, a `StudyRequest` that replaces these and ``instances``.
 
     Returns
     -------
@@ -177,8 +177,8 @@ def tune(
     Raises
     ------
     InputError
-        A setting is wrong, a number impossible, the study is of other settings or another engine, or workers cannot be
-        kept alive.
+        A setting is wrong, a number impossible, the study was begun with other settings or another engine, or worker
+        processes die again and again.
     """
     path, request = Path(study), settings.pop("request", None)
     if request is None:
@@ -222,13 +222,13 @@ def tune(
             session.run()
         except KeyboardInterrupt:
             session.interrupted = True
-        with contextlib.suppress(KeyboardInterrupt):  # the report is written all the same
+        with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C here does not prevent the report
             session.on_progress(session.progress("report"))
         return _conclude(opened, session)
 
 
 def _conclude(study: Study, session: TuningSession | None) -> TuningResult:
-    """Write the report and, after a session, best_params.toml and the kept parameters; the result."""
+    """Write the report and, after a session, best_params.toml and the kept parameters; return the result."""
     conclusion, kept = validate.conclude(study), list[Path]()
     if session is not None:
         validate.write_best(study, conclusion)
@@ -236,7 +236,7 @@ def _conclude(study: Study, session: TuningSession | None) -> TuningResult:
     report_file, overhead = study.path / REPORT_FILE, None if session is None else session.overhead
     atomic_write(report_file, report.html_page(study, conclusion, f"{utc_now()}, lns {__version__}"))
     winner, trials, facts = conclusion.winner, study.finished, [*report.facts(study, conclusion, overhead)]
-    if kept:  # what `lns solve` does from now on
+    if kept:  # tell what `lns solve` does from now on
         what = f"puzzles like {study.plan.family}" if study.plan.family else study.plan.subject
         engine = "" if study.plan.engine == "auto" else f" --engine {study.plan.engine}"
         files = f"{kept[0].name}{' and others' * (len(kept) > 1)} in {kept[0].parent}"
@@ -267,7 +267,7 @@ def _conclude(study: Study, session: TuningSession | None) -> TuningResult:
 
 
 def _keep(study: Study, conclusion: validate.Conclusion) -> list[Path]:
-    """Keep the parameters of the winner, if it was compared with the defaults; the files."""
+    """Keep the winner's parameters for `lns solve` if it was compared with the built-in defaults; return the files."""
     winner, plan = conclusion.winner, study.plan
     if winner is None or study.base != Params():
         return []

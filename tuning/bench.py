@@ -1,8 +1,8 @@
-"""`make bench`: prints figures of speed of this machine, one a line. Scores are measured by `lns benchmark`.
+"""`make bench`: print speed figures of this machine, one per line. Scores are measured by `lns benchmark`.
 
-The costs in `lns.node_equivalents` are among them: each part is timed alone, in constructor nodes. Beams and tabu moves
-are timed as engines, by what their statistics count, and regions as `lns.exact.region.resolve`. What the construction
-mixes is timed by its kernels: nodes, exact tails, the start of an endgame, the measurement of quotas.
+The figures include the costs in `lns.node_equivalents`: the time of a part of the engine divided by that of a
+constructor node. Beams and tabu moves are timed by running these engines alone, regions by `lns.exact.region.resolve`;
+nodes, exact tails, starts of endgames and the measurement of quotas by the kernels of the construction.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from lns.rng import random_state
 from lns.tuning import cost_kernels
 from lns.warmup import warm_up
 
-REAL = Path("../shared/instances/eternity2_clue1.txt")  # beside a checkout, as for `lns benchmark`; else SHIPPED
+REAL = Path("../shared/instances/eternity2_clue1.txt")  # beside the checkout; if it is missing, SHIPPED is timed
 SHIPPED = "like-e2-16x16"
 TIGHT, LOOSE = 0, 4  # mismatches allowed in a tail: with few its search ends at once, with many it takes longer
-MISMATCHES = 20  # that the timed constructor may leave
+MISMATCHES = 20  # most mismatches that the timed constructor may leave
 
 
 def speed_figures() -> Iterator[tuple[str, str]]:
-    """Measure each figure; yields (what, figure)."""
+    """Measure each speed; yield its label and its value as text."""
     puzzle = load_puzzle(str(REAL) if REAL.exists() else SHIPPED)
     yield "instance", puzzle.name
     yield "row scan, placements/s", f"{placements_per_second(puzzle.with_clues(()), 1_000_000_000) / 1e6:.1f} M"
@@ -55,8 +55,8 @@ def speed_figures() -> Iterator[tuple[str, str]]:
 
 
 def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, str]]:
-    """Time to the first board and to each score on one core, and nodes a second; without compilation."""
-    for _ in range(2):  # the first one compiles
+    """Yield the time to the first board and to each score on one core, and nodes per second; without compilation."""
+    for _ in range(2):  # the first run compiles
         search, measured = _run_engine("construct", puzzle, lambda search, _: search.statistics.nodes > 0, warm=False)
     reached, began = {search.best_score: measured}, time.perf_counter()
     while (now := time.perf_counter() - began) < seconds:
@@ -76,12 +76,12 @@ def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, s
 def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -> Iterator[tuple[str, float, float]]:
     """Time each part of the engine that has a cost in `lns.node_equivalents`.
 
-    Yields what is timed, its cost there, and its cost here, both in constructor nodes. ``nodes`` constructor nodes are
-    timed, and each tail and each start of an endgame is repeated ``repeats`` times.
+    Yields the name of the part, its cost in that module and its measured cost, both in constructor nodes. ``nodes``
+    constructor nodes are timed, and each tail and each start of an endgame is repeated ``repeats`` times.
     """
     params = Params()
     bandit, constructor = constructor_at_tails(puzzle, params.construct)
-    _time_tails(constructor, 1, TIGHT, 1)  # compiles
+    _time_tails(constructor, 1, TIGHT, 1)  # warm-up: compiles the kernels
     no_tails, tight, loose = (
         _time_tails(constructor, nodes, *how) for how in ((TIGHT, 0), (TIGHT, repeats), (LOOSE, repeats))
     )
@@ -90,7 +90,7 @@ def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -
     yield "set-up of an exact tail", costs.TAIL_SETUP, (tight[0] - no_tails[0]) / tails / node
     yield "placement in an exact tail", costs.TAIL_NODE, (loose[0] - tight[0]) / placements / node
 
-    _time_endgames(constructor, 1, 1)  # compiles
+    _time_endgames(constructor, 1, 1)  # warm-up: compiles the kernels
     yield "start of an endgame", costs.ENDGAME_SETUP, _time_endgames(constructor, repeats, repeats) / node
 
     def placed(engine: SearchLoop, seconds: float) -> bool:
@@ -118,7 +118,7 @@ def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -
 
 
 def constructor_at_tails(puzzle: Puzzle, params: ConstructParams) -> tuple[QuotaBandit, Constructor]:
-    """A constructor that has reached an exact tail, and the bandit that chose the quotas of its restarts."""
+    """Return the bandit that chose the quotas of all restarts, and a constructor that has reached an exact tail."""
     random = random_state(1)
     bandit = QuotaBandit(puzzle, params, random)
     constructor = Constructor(puzzle, params, bandit.choose_schedule(MISMATCHES), random)
@@ -131,7 +131,7 @@ def constructor_at_tails(puzzle: Puzzle, params: ConstructParams) -> tuple[Quota
 
 
 def _time_tails(constructor: Constructor, nodes: int, allowed: int, repeats: int) -> tuple[float, int, int, int]:
-    """(seconds, nodes, prefixes, tail placements) of ``nodes`` nodes; the constructor is restored afterwards."""
+    """Return (seconds, nodes, prefixes, tail placements) of a search of ``nodes`` nodes; restores the constructor."""
     state, before, plan = constructor.state(), constructor.nodes, constructor.plan
     began = time.process_time()
     counts = cost_kernels.finish_prefixes(plan, constructor.arrays, before + nodes, allowed, repeats)
@@ -141,9 +141,9 @@ def _time_tails(constructor: Constructor, nodes: int, allowed: int, repeats: int
 
 
 def _time_endgames(constructor: Constructor, prefixes: int, rounds: int) -> float:
-    """Processor seconds of the start of an endgame, started ``rounds`` times after each of ``prefixes`` prefixes.
+    """Return the mean processor seconds of the start of an endgame, over ``rounds`` starts from each prefix.
 
-    The constructor is restored afterwards.
+    Up to ``prefixes`` prefixes are used. The constructor is restored afterwards.
     """
     state, prefix, plan = constructor.state(), constructor.prefix, constructor.plan.prefix
     if prefix.scalars[0] > plan.endgame_start:
@@ -162,7 +162,7 @@ def _time_endgames(constructor: Constructor, prefixes: int, rounds: int) -> floa
 def _run_engine(
     name: str, puzzle: Puzzle, is_over: Callable[[SearchLoop, float], bool], *, warm: bool = True
 ) -> tuple[SearchLoop, float]:
-    """An engine that was stepped until it is over, and its processor seconds; without compilation if ``warm``."""
+    """Step an engine until ``is_over``; return it and its processor seconds, without compilation if ``warm``."""
     if warm:
         warm_up(name)
     engine = make_engine(name, puzzle, Params(), 1, 0)
@@ -174,16 +174,16 @@ def _run_engine(
 
 
 def _region_seconds(puzzle: Puzzle, board: Board, order: str, limit: int, nodes: int) -> tuple[float, float]:
-    """Processor seconds of the set-up of a region of full rows in an order, and of one placement.
+    """Return the processor seconds of the set-up of a region of full rows and of one placement, for a search order.
 
-    ``limit``: placements in one region; ``nodes``: placements in all, more or less.
+    ``limit``: most placements in one region; ``nodes``: placements in all, roughly; "dynamic" makes fewer.
     """
     height = min(puzzle.height, max(1, 64 // puzzle.width))  # larger regions are rarely searched
     ask = partial(resolve, puzzle, board, target=verify(puzzle, board).score + 1, options=RegionOptions(order=order))
     setup, searched, placed, regions = 0.0, 0.0, 0, 0
     for top in range(puzzle.height - height, -1, -1):
         cells = rows(puzzle, top, top + height)
-        ask(cells, nodes=1)  # plans the shape; the first one compiles
+        ask(cells, nodes=1)  # plans the shape of the region; the first call also compiles
         setup += _seconds(partial(ask, cells, nodes=1))
         began = time.process_time()
         placed += ask(cells, nodes=costs.region_nodes(limit, order)).nodes

@@ -1,8 +1,8 @@
 """The benchmark: runs on fixed instances, seeds and budgets, which show what a change of the engine is worth.
 
 A run is measured by its best score, by the time to each score and, on request, by the distinct boards of a score or
-better per core-hour. Boards are distinct if they come from different prefixes (`lns.rates`). Nothing is
-printed; progress goes to callbacks and to the logger `lns`.
+better per core-hour. Boards are distinct if they differ in many cells (`lns.rates`). Nothing is printed; progress goes
+to callbacks and to the logger `lns`.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ log = logging.getLogger("lns")
 
 PUBLIC = ("eternity2_clue1", "eternity2", "eternity2_clue5", "meta16", "meta14", "meta12", "meta10")
 SHIPPED = ("like-e2-16x16", "like-e2-20x20", "like-e2-12x20")
-FRESH = ("fresh-16x16-1", "fresh-16x16-2")  # generated for each call
+FRESH = ("fresh-16x16-1", "fresh-16x16-2")  # generated anew for each call
 FRESH_FAMILY = "like-e2:16x16:5+17"
-FRESH_SEEDS = (1_001, 99_999)  # of generated rows; shipped instances and studies have other seeds
+FRESH_SEEDS = (1_001, 99_999)  # range of the seeds of generated rows; shipped instances and studies have other seeds
 FIELDS = (
     "date", "version", "instance", "seconds", "workers", "seeds", "best", "median", "worst", "of", "time_to_median_s",
     "nodes_per_s", "peak_mb", "cpu", "note",
@@ -68,32 +68,32 @@ ABLATIONS: dict[str, dict[str, dict[str, Any]]] = {
     "breaks for the next score": {"construct": {"schedule_slack": 0}},
     "no restarts": {"construct": {"restart_nodes": 10**12, "restart_nodes_without_prefix": 10**12}},
 }
-"""Name -> values, by section, that switch a part off or reduce it to its plain form."""
+"""Name of an ablation -> the parameters, by section, that switch a part of the engine off or simplify it."""
 
 
 @checked_class
 @dataclass(frozen=True)
 class BenchmarkOptions:
-    """How the runs of the rows are made, and where what they find goes.
+    """How the runs are made, and where their results are written.
 
-    Raises InputError if a number is impossible, or ablations are asked for another engine than the main one.
+    Raises InputError if a number is impossible, or ablations of an engine other than 'auto' are requested.
     """
 
-    time: float = 60.0  # seconds of a run
+    time: float = 60.0  # seconds of each run
     seeds: int = 5  # runs of a row, one for each random seed
-    first_seed: int = 1  # of the first run; the others follow
-    workers: int = 2  # processes of a run
+    first_seed: int = 1  # random seed of the first run; the other runs count up from it
+    workers: int = 2  # worker processes of each run
     engine: str = "auto"  # one of `lns.engines.ENGINES`
-    search_floor: int = 0  # search for boards of this score and count them; 0: for better boards only, count none
+    search_floor: int = 0  # search for boards of at least this score and count them; 0: search for new bests only
     with_ablations: bool = False  # also run the main engine with each of its parts switched off, see `ABLATIONS`
-    data: str | PathLike[str] | None = None  # directory of the public instances, NAME.txt each
-    fresh: int | None = None  # random seed of the instances that are generated for this call; drawn by default
-    params: Params | None = None  # of the engine; by default the defaults, whatever a study proved
+    data: str | PathLike[str] | None = None  # directory that has the public instances as NAME.txt
+    fresh: int | None = None  # random seed of the instances generated for this call; drawn at random by default
+    params: Params | None = None  # parameters of the engine; None: the built-in defaults, even if a study kept others
     table: str | PathLike[str] | None = None  # CSV file to which each row is appended as soon as it is complete
-    # directory, made if it is missing, for the best board of each run of the whole engine, with the fields of
-    # ``best.json``: ROW-SEED.json, in place of an earlier file
+    # directory, created if need be, for the best board of each run of the whole engine: ROW-SEED.json, with the fields
+    # of ``best.json``; an earlier file is replaced
     boards: str | PathLike[str] | None = None
-    note: str = ""  # what is measured, for the table
+    note: str = ""  # remark for the column ``note`` of the table
 
     def __post_init__(self) -> None:
         if self.with_ablations and self.engine != "auto":
@@ -107,14 +107,14 @@ class BenchmarkOptions:
 
 @dataclass(frozen=True)
 class BenchmarkRun:
-    """One run."""
+    """The results of one run."""
 
     seed: int
-    score: int  # the best one
+    score: int  # best score
     reached: dict[int, float]  # score -> seconds until it was reached, for each new best
-    boards: dict[int, int]  # score -> distinct boards whose best version has it; empty if boards were not counted
-    nodes_per_s: float  # placements a second of all workers, or tabu moves
-    seconds: float  # elapsed
+    boards: dict[int, int]  # score -> families whose best board has it; only perfect ones without a ``search_floor``
+    nodes_per_s: float  # placements per second of all workers, or tabu moves if nothing is placed
+    seconds: float  # elapsed time
     peak_bytes: int = 0  # largest resident memory of the workers and this process together; 0 if it is not known
 
 
@@ -125,14 +125,14 @@ def run_benchmark(
     options: BenchmarkOptions,
     on_best: Callable[[Board, float], None] | None = None,
 ) -> BenchmarkRun:
-    """Make one run; ``on_best`` is called with each new best board, and the seconds after which it was found."""
+    """Make one run; call ``on_best`` with each new best board and the seconds until it was found."""
     floor, workers = options.search_floor, options.workers
     if floor:
         params = replace(params, engine=replace(params.engine, search_floor=floor))
     min_score = floor or puzzle.max_score
     search = Archipelago(Search(puzzle, params, seed, options.engine), workers, min_score=min_score)
-    families, reached = Families(min_score), dict[int, float]()  # new bests are reported too
-    peaks = dict[int, int]()  # bytes by process id
+    families, reached = Families(min_score), dict[int, float]()  # the search reports lower new bests, too
+    peaks = dict[int, int]()  # most bytes in memory, by process id
 
     def on_report(search: Archipelago) -> None:
         if search.best_score > max(reached, default=-1):
@@ -145,7 +145,7 @@ def run_benchmark(
 
     search.run(options.time, puzzle.max_score, on_report)
     elapsed = search.elapsed
-    largest = sorted(peaks.values())[-workers:]  # a worker that died is replaced: not all existed at the same time
+    largest = sorted(peaks.values())[-workers:]  # dead workers were replaced, so there may be more processes
     return BenchmarkRun(
         seed=seed, score=search.best_score, reached=reached, boards=dict(Counter(one.score for one in families.best)),
         nodes_per_s=search.statistics.placements / max(elapsed, 1e-9), seconds=elapsed,
@@ -155,10 +155,10 @@ def run_benchmark(
 
 @dataclass(frozen=True)
 class BenchmarkRow:
-    """One row of the benchmark."""
+    """One row of the benchmark: the runs of one variant of the engine on one instance."""
 
     instance: str  # name of the row
-    variant: str  # ablation, `BASELINE` for the whole engine
+    variant: str  # name of an ablation, or `BASELINE` for the whole engine
     puzzle: Puzzle
     options: BenchmarkOptions
     runs: tuple[BenchmarkRun, ...]  # one for each seed
@@ -169,13 +169,13 @@ class BenchmarkRow:
         return [run.score for run in self.runs]
 
     def times_to(self, score: int) -> list[float]:
-        """Seconds until a run had a board of at least ``score``, of the runs that had one."""
+        """Return the seconds until a run had a board of at least ``score``, for each run that found one."""
         times = (min((at for got, at in run.reached.items() if got >= score), default=None) for run in self.runs)
         return [at for at in times if at is not None]
 
     @property
     def values(self) -> dict[str, Any]:
-        """The row of the table under version control, by `FIELDS`."""
+        """The values of the row in the CSV table, by the names in `FIELDS`."""
         goal, options = median_low(self.scores), self.options
         times = self.times_to(goal)
         notes = (
@@ -200,13 +200,13 @@ class BenchmarkRow:
         return sum(run.seconds for run in self.runs) * self.options.workers / 3600
 
     def boards_per_hour(self, min_score: int) -> float:
-        """Distinct boards of at least ``min_score`` per core-hour."""
+        """Return the number of distinct boards of at least ``min_score`` per core-hour."""
         boards = sum(count for run in self.runs for score, count in run.boards.items() if score >= min_score)
         return round(boards / self.core_hours, 1)
 
     @property
     def boards_per_core_hour(self) -> dict[int, float]:
-        """Score -> distinct boards of at least that score per core-hour, if they were counted."""
+        """Score -> distinct boards of at least that score per core-hour; empty if none were counted."""
         scores = sorted({score for run in self.runs for score in run.boards})
         return {score: self.boards_per_hour(score) for score in scores}
 
@@ -215,7 +215,7 @@ class BenchmarkRow:
         return {**self.values, "scores": self.scores, "boards_per_core_hour": self.boards_per_core_hour}
 
     def summary(self) -> str:
-        """The row as text; with boards that were counted, a line for each score."""
+        """Return the row as text, followed by a line for each score if boards were counted."""
         row, unit = self.values, "moves" if self.options.engine == "tabu" else "nodes"
         memory = f", {row['peak_mb']} MB" if row["peak_mb"] else ""
         note = f" ({row['note']})" if row["note"] else ""
@@ -232,18 +232,18 @@ class BenchmarkRow:
 
 @dataclass(frozen=True)
 class BenchmarkResult(Records):
-    """The rows of a benchmark in order; ``table`` has their `records`."""
+    """The rows of a benchmark in order; ``table`` is the same as ``records()``."""
 
     rows: tuple[BenchmarkRow, ...]
 
     def records(self) -> list[dict[str, Any]]:
-        """A dict for each row, as in the JSON of `lns benchmark`."""
+        """Return a dict for each row, as in the JSON of `lns benchmark`."""
         return [row.to_dict() for row in self.rows]
 
     table = property(records)
 
     def summary(self) -> str:
-        """The rows as text."""
+        """Return the rows as text."""
         return "\n".join(row.summary() for row in self.rows)
 
 
@@ -261,11 +261,11 @@ def benchmark(
     Parameters
     ----------
     rows : sequence of str
-        Names of rows, see `lns.tuning.benchmark`; all by default. Public instances that are missing in ``data`` are
+        Names of rows, see `row_names`; all by default. Public instances that are missing in ``data`` are
         skipped unless they are named.
     on_run, on_row, on_ablation : callable, optional
-        Called after each run with (row, variant, run), after each row, and after all variants of an instance with its
-        name and the lines of a table that compares them.
+        Called after each run with (row name, variant, run); after each row with the `BenchmarkRow`; and after all
+        variants of an instance with its name and the lines of a table that compares them.
     **settings
         Fields of `lns.tuning.benchmark.BenchmarkOptions`: ``time``, ``seeds``, ``first_seed``, ``workers``, ``engine``,
         ``search_floor``, ``with_ablations``, ``data``, ``fresh``, ``params``, ``table``, ``boards``, ``note``.
@@ -317,12 +317,12 @@ def row_names() -> tuple[str, ...]:
 
 
 def _source(name: str, options: BenchmarkOptions) -> str:
-    """How the puzzle of a row is named to `lns`."""
+    """Return the name or the file from which `lns` loads the puzzle of a row."""
     return name if name not in PUBLIC else str(Path(options.data or "") / f"{name}.txt")
 
 
 def selected_rows(names: Sequence[str], options: BenchmarkOptions) -> list[tuple[str, Puzzle]]:
-    """The rows ``names``, or all that there are. Raises InputError if one is unknown, or its file is missing."""
+    """Return (name, puzzle) of the named rows, or of all. Raises InputError if a name is unknown or a file missing."""
     rows, known = list[tuple[str, Puzzle]](), row_names()
     for name in names or known:
         source = _source(name, options)
@@ -340,7 +340,7 @@ def selected_rows(names: Sequence[str], options: BenchmarkOptions) -> list[tuple
 
 
 def check_outputs(options: BenchmarkOptions) -> None:
-    """Raise InputError, before the runs, if a row could not be appended to the table, or boards not be written."""
+    """Raise InputError if rows cannot be appended to the table or boards cannot be written; called before the runs."""
     try:
         if options.table is not None:
             table = Path(options.table)
@@ -354,7 +354,7 @@ def check_outputs(options: BenchmarkOptions) -> None:
 
 
 def variants(params: Params) -> dict[str, Params]:
-    """The parameters of each variant by name: ``params`` as the baseline, then each ablation that changes them."""
+    """Return the parameters of each variant by name: ``params`` as baseline, then each ablation that changes them."""
     found = {BASELINE: params}
     for name, sections in ABLATIONS.items():
         parts = {section: replace(getattr(params, section), **values) for section, values in sections.items()}
@@ -364,7 +364,7 @@ def variants(params: Params) -> dict[str, Params]:
 
 
 def ablation_table(rows: Sequence[BenchmarkRow]) -> list[str]:
-    """Lines of a table with a row for each variant, that of the whole engine first.
+    """Return the lines of a table with a row for each variant, the whole engine first.
 
     Columns are the median, best and worst score; the median seconds to the whole engine's median score, and the number
     of runs that reached it; and, if boards were counted, the distinct boards per core-hour.

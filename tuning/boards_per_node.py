@@ -1,11 +1,11 @@
 """`python -m lns.tuning.boards_per_node`: boards found per node, which shows what a change of the search is worth.
 
 A benchmark row of a minute often ends at the same score before and after a change. Here each island searches as if it
-had a board of score ``best`` already, and distinct boards of a few edges less are counted. Budgets are nodes, so other
-load on the machine changes only the seconds. A few lucky restarts find most boards, so several seeds are needed. With
+had a board of score ``best`` already, and distinct boards from a few edges below it are counted. Budgets are nodes, so
+other load on the machine changes only the times. A few lucky restarts find most boards, so use several seeds. With
 ``--islands`` each seed is a run of several islands, and a board that two of them find counts once. ``--ablate``
-repeats all of it with each part of the engine switched off in turn, each with the same budget.
-Two versions are compared by the same command in two checkouts.
+repeats the count with each part of the engine switched off in turn, at the same budget.
+To compare two versions, run the same command in two checkouts.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ from lns.tuning.benchmark import variants
 from lns.warmup import warm_up
 from lns.worker_pool import WorkerPool
 
-BELOW, ABOVE = 3, 2  # boards are counted from ``best`` - BELOW, or a given score, to ``best`` + ABOVE
+BELOW, ABOVE = 3, 2  # boards are counted from ``best`` - BELOW (or ``--floor``) to ``best`` + ABOVE
 
 
 @dataclass(frozen=True)
 class Count:
-    """What is counted."""
+    """The engine, its budget and the scores of a count."""
 
-    best: int  # score that an island searches as if it had
+    best: int  # each island searches as if it had a board of this score
     nodes: int  # budget of each island in node equivalents
     engine: str = "construct"  # the construction alone, or 'auto': all parts
     floor: int | None = None  # boards are counted from this score on; by default from three edges below ``best``
 
     def scores(self, puzzle: Puzzle) -> range:
-        """The scores from which boards are counted."""
+        """Return the scores of the count; for each, boards of at least that score are counted."""
         floor = self.best - BELOW if self.floor is None else self.floor
         return range(floor, min(self.best + ABOVE, puzzle.max_score) + 1)
 
 
 class Boards:
-    """The boards found so far that were distinct when they were found, and how many are of at least each score."""
+    """The boards that were distinct when they were found, and the number of distinct boards of at least each score."""
 
     def __init__(self, scores: Iterable[int]) -> None:
         self._tallies = {score: Tally() for score in scores}
@@ -70,13 +70,13 @@ class Boards:
 
 @dataclass(frozen=True)
 class BoardCounts:
-    """What one island found."""
+    """The boards that one island found, and the nodes that it used."""
 
     seed: int
-    island: int  # its number
+    island: int  # number of the island
     boards: Boards
     parts: dict[str, int]  # node equivalents used, by the part that used them
-    seconds: float  # of the processor, without compilation
+    seconds: float  # processor time, without compilation
 
     @property
     def nodes(self) -> int:
@@ -92,7 +92,7 @@ class BoardCounts:
 def count_boards(
     puzzle: Puzzle, params: Params, seed: int, count: Count, island: tuple[int, int] = (0, 1)
 ) -> BoardCounts:
-    """Count the distinct boards that one island finds; ``island`` is its number, and how many there are."""
+    """Count the distinct boards that one island finds; ``island`` holds its number and the number of islands."""
     boards = Boards(count.scores(puzzle))
     params = replace(params, engine=replace(params.engine, search_floor=max(1, count.scores(puzzle)[0])))
     warm_up(count.engine)
@@ -103,7 +103,7 @@ def count_boards(
     search.pop_boards()
     while search.statistics.node_equivalents < count.nodes:
         if refused_rules(puzzle) and search.best_score == puzzle.max_score:
-            break  # these puzzles have no construction, and nothing else goes on from a perfect board
+            break  # without a construction, no part of the engine searches on from a perfect board
         search.step(wanted=count.best + 1)
         for found in search.pop_boards():
             boards.add(found.board.placements, found.score)
@@ -112,7 +112,7 @@ def count_boards(
 
 
 def combined_counts(puzzle: Puzzle, count: Count, islands: Sequence[BoardCounts]) -> list[int]:
-    """Number of distinct boards of at least each score that the islands of one seed found together."""
+    """Return the number of distinct boards of at least each score that the islands of one seed found together."""
     together = Boards(count.scores(puzzle))
     for island in islands:
         for board in island.boards.kept:
@@ -160,7 +160,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _count_seeds(pool: WorkerPool, args: argparse.Namespace, puzzle: Puzzle, params: Params, count: Count) -> None:
-    """Print a line for each island of each seed, and the sums."""
+    """Print a line for each island of each seed, then the totals."""
     seeds, islands = range(args.first_seed, args.first_seed + args.seeds), args.islands
     every = [(seed, (island, islands)) for seed in seeds for island in range(islands)]
     jobs = [pool.submit(count_boards, puzzle, params, seed, count, island) for seed, island in every]

@@ -32,7 +32,7 @@ def start_endgames(
 def finish_prefixes(
     plan: ConstructorPlan, state: ConstructorState, node_limit: int, allowed: int, repeats: int
 ) -> tuple[int, int]:
-    """(prefixes, placements of tails) until ``node_limit``; each tail is solved ``repeats`` times."""
+    """Search to ``node_limit``, solving each tail ``repeats`` times; return (prefixes, placements in tails)."""
     prefixes, placements, prefix, most = 0, 0, state.prefix, 1_000_000
     while kernel.next_prefix(plan, state, node_limit) == REACHED:
         prefixes += 1

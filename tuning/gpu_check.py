@@ -1,11 +1,11 @@
-"""`python -m lns.tuning.gpu_check`: everything that needs a graphics card; a table and JSON.
+"""`python -m lns.tuning.gpu_check`: checks and timings that need a graphics card, printed as tables and JSON.
 
-1. The card searches the same trees at 16x16 as the processor, to the last cursor of each lane.
-2. Nodes a second by lanes and block size, beside one core.
-3. Boards a minute of the construction with the card, beside one core without it.
-4. Bytes on the card, and the longest launch, which is how soon Ctrl-C acts.
+1. Whether the card searches the same trees as the processor: all scalars and stacks of its lanes must be equal.
+2. Nodes per second by number of lanes and block size, compared with one core.
+3. Boards that the construction finds with the card, compared with one core without it.
+4. Memory on the card, and the longest launch, after which Ctrl-C acts at the latest.
 
-``--compile`` needs no card, but the extra 'gpu' and ``ptxas``: registers and spills of the kernel for sm_80 and sm_90.
+``--compile`` needs the extra 'gpu' and ``ptxas``, but no card: it prints registers and spills for sm_80 and sm_90.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ from lns.orientation import Orientation
 from lns.params import EngineParams, Params
 from lns.tuning.bench import constructor_at_tails
 
-RESTART_NODES = 50_000_000  # of the construction that looks for a tree
-FIRST_NODES = 100_000_000  # for prefixes, so that all lanes have work
-BOARDS_BELOW = 16  # boards are counted from so many edges below the best possible score
+RESTART_NODES = 50_000_000  # length of a restart of the construction that provides the tree
+FIRST_NODES = 100_000_000  # most nodes spent on the first prefixes, so that all lanes have work
+BOARDS_BELOW = 16  # boards count if they have at most this many edges less than the best possible score
 CHECKED_LANES, CHECKED_TURNS, CHECKED_LAUNCHES = 4096, 2000, 5
 LANES, BLOCKS = (32_768, 65_536, 135_168, 270_336), (64, 128, 256)
 
 
 @cache
 def fertile(puzzle: Puzzle) -> Constructor:
-    """The construction at the end of a restart that has reached exact tails."""
+    """Return a constructor at the end of a restart that has reached exact tails."""
     params = replace(Params().construct, restart_nodes=RESTART_NODES)
     _, constructor = constructor_at_tails(Orientation.of_island(puzzle).puzzle, params)
     while not constructor.restart_due:
@@ -59,7 +59,7 @@ def fertile(puzzle: Puzzle) -> Constructor:
 
 
 def prepared(puzzle: Puzzle, card: Card, turns: int) -> CardSearch:
-    """A search of the card in the tree of `fertile`, launched."""
+    """Return a card's search in the tree of `fertile`, after its first launch was started."""
     constructor = fertile(puzzle)
     search = CardSearch(constructor.puzzle, constructor.params, card)
     search.turns, search.first_nodes = turns, FIRST_NODES
@@ -68,7 +68,7 @@ def prepared(puzzle: Puzzle, card: Card, turns: int) -> CardSearch:
 
 
 def equal_trees(puzzle: Puzzle) -> dict[str, Any]:
-    """Whether card and processor agree on every scalar and every stack after some launches."""
+    """Check whether card and processor agree on every scalar and every stack after some launches."""
     ends = []
     for card in (Twin(CHECKED_LANES), CudaCard(CHECKED_LANES)):
         prepared(puzzle, card, CHECKED_TURNS)
@@ -77,16 +77,16 @@ def equal_trees(puzzle: Puzzle) -> dict[str, Any]:
             card.launch()
             scalars = card.wait()
         stacks = card.prefixes(np.arange(CHECKED_LANES, dtype=np.int32))
-        stacks[np.arange(stacks.shape[1]) >= scalars[lane.DEPTH][:, None]] = 0  # what lies behind means nothing
+        stacks[np.arange(stacks.shape[1]) >= scalars[lane.DEPTH][:, None]] = 0  # entries from the depth on are stale
         ends.append((scalars, stacks))
     equal = all(np.array_equal(one, other) for one, other in zip(*ends, strict=True))
     return {"equal": equal, "lanes": CHECKED_LANES, "at the cut": int(ends[0][0][lane.AT_CUT].sum())}
 
 
 def rate(puzzle: Puzzle, card: Card, turns: int, launches: int) -> dict[str, Any]:
-    """Nodes a second of a card."""
+    """Measure the nodes per second of a card, its longest launch and the memory used on it."""
     search = prepared(puzzle, card, turns)
-    search.collect(0)  # compiled by now
+    search.collect(0)  # warm-up: compiles before the clock starts
     done, began = search.statistics, time.perf_counter()
     before = done.card_nodes
     for _ in range(launches):
@@ -94,7 +94,7 @@ def rate(puzzle: Puzzle, card: Card, turns: int, launches: int) -> dict[str, Any
     seconds = time.perf_counter() - began
     made, alone, longest = done.card_nodes - before, 0, 0.0
     card.wait()
-    for _ in range(launches):  # launches alone, without new prefixes: the longest is how soon Ctrl-C acts
+    for _ in range(launches):  # launches without new prefixes; Ctrl-C waits for one of them
         began = time.perf_counter()
         card.launch()
         alone += int(card.wait()[lane.NODES].sum())
@@ -107,11 +107,11 @@ def rate(puzzle: Puzzle, card: Card, turns: int, launches: int) -> dict[str, Any
 
 
 def boards(puzzle: Puzzle, seconds: float, *, with_card: bool) -> dict[str, Any]:
-    """Boards by score that the construction finds in so many seconds, and how many of them the card found."""
+    """Count the boards by score that the construction finds in ``seconds``, and those found by the card."""
     rng, wanted = np.random.default_rng(1), puzzle.max_score - BOARDS_BELOW
     params = Params(engine=EngineParams(search_floor=wanted - 2))
     construction = Construction(Orientation.of_island(puzzle), params, 1, 0, open_card=CudaCard if with_card else None)
-    waits_for_card = with_card  # which gets its first tree when a restart ends
+    waits_for_card = with_card  # the card gets its first tree when a restart ends
     while construction.constructor is None or construction.constructor.no_prefix_found or waits_for_card:
         construction.repair(WHOLE_BOARD, wanted, rng)
         waits_for_card = with_card and construction.card is None and not construction.statistics.failures
@@ -133,12 +133,12 @@ def boards(puzzle: Puzzle, seconds: float, *, with_card: bool) -> dict[str, Any]
 
 
 def side_by_side(puzzle: Puzzle, seconds: float) -> list[dict[str, Any]]:
-    """`boards` of one core alone and of one core with the card."""
+    """Return the results of `boards` for one core alone and for one core with the card."""
     return [boards(puzzle, seconds, with_card=with_card) for with_card in (False, True)]
 
 
 def compiled(target: str) -> dict[str, Any]:
-    """Registers and spilled bytes of the kernel on a target such as 'sm_90', compiled without a card."""
+    """Compile the kernel, without a card, for a target such as 'sm_90'; return its registers and spilled bytes."""
     cuda, dispatcher, types = map(import_module, ("numba.cuda", "numba.cuda.dispatcher", "numba.types"))
     kernels: Any = import_module("lns.gpu.kernels")
     function: Any = lane.search_lane
@@ -189,7 +189,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """Rows with the same keys, as text."""
+    """Return the rows as a text table with a column for each key."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     return aligned([names, *([str(row.get(name, "")) for name in names] for row in rows)])
 

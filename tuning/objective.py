@@ -1,20 +1,20 @@
-"""The objective of a study: what a run is worth, and by how much a candidate beats the defaults on a pair.
+"""The objective of a study: the worth of a run, and by how much a candidate beats the defaults on a pair.
 
 Trials are compared by all the good boards that they find, not by the best one, which is mostly luck. The *worth* of a
-run is the score at which a single board would be worth as much as its distinct boards together, where one edge more is
-worth `EDGE_WORTH` boards, about what an edge costs. Boards count from a floor on, `BELOW_BEST` under what the defaults
-reach in a short run on the pair; those that differ in few cells are one (`lns.rates`). So a run whose only
-board has a score of 460 is worth 460, one with eight of them 461, and one with eight of 459 besides these 461.06.
+run is the score of a single board that would count as much as its distinct boards together: a board counts as much as
+`EDGE_WORTH` boards with one edge less, about the factor that an edge costs. Boards count from a floor on, `BELOW_BEST`
+under the score of a short run of the defaults on the pair; boards that differ in few cells count as one (`lns.rates`).
+One board of score 460 is worth 460, eight of them are worth 461, and with eight more of score 459 these have 461.06.
 
-The validation of a candidate uses the scores themselves: the best score within the budget, plus a bonus of less than an
-edge for reaching it early.
+The validation of a candidate uses scores instead: the best score within the budget, plus a bonus of less than an edge
+for reaching it early.
 
 Budgets are nodes, not seconds, so a busy or a slow machine gives the same results. Work other than construction is
 converted into nodes (`lns.node_equivalents`; docs/tuning.md has the measurements). A run is kept as a `Trace`, from
 which score and worth at every smaller budget can be read, so a long run contains its short one.
 
-A run that makes no board within its budget has no score, and a difference to it would be as large as a whole board.
-Pairs on which the defaults make none are left out; a candidate that makes none where the defaults make one is given up.
+A run that makes no board within its budget has no score, and a difference to it would be as large as a whole score.
+Pairs on which the defaults make no board are left out; a candidate that makes no board on another pair is given up.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from lns.instances.puzzle import Puzzle
 from lns.params import Params
 from lns.rates import DistinctBoards
 
-EARLY_BONUS = 0.5  # edges, for a score that is reached at once
-EDGE_WORTH = 8  # boards that are worth as much as one of an edge more
-BELOW_BEST = 1  # edges; boards of a pair count from so far below the best score of the defaults' short run on
+EARLY_BONUS = 0.5  # bonus in edges for a score that is reached at once
+EDGE_WORTH = 8  # number of boards that count as much as one board with one edge more
+BELOW_BEST = 1  # edges from the floor of a pair up to the best score of the defaults' short run on it
 OBJECTIVE = (
     f"trials: worth of the distinct boards, an edge as {EDGE_WORTH} boards; validation: best score + {EARLY_BONUS} x "
     "unused share of the budget when it was reached; pairs without a board left out"
 )
 WORTH_STEP = 0.01  # edges; smaller changes of the worth are not recorded
-MIN_STEP_NODES = 150_000  # a step counts at least so many nodes: one that places nothing takes time too
-BOARD_NODES = 5_000  # the same for a step that a board has ended, or more boards would leave fewer nodes
-MIN_STEPS = 20  # into which the shortest budget is divided
+MIN_STEP_NODES = 150_000  # least nodes that a step counts, as a step without placements takes time too
+BOARD_NODES = 5_000  # least nodes of a step that found boards: boards end steps early, and must not use up the budget
+MIN_STEPS = 20  # least number of steps in the shortest budget
 
 
 @dataclass(frozen=True)
@@ -51,17 +51,17 @@ class Pair:
     puzzle: Puzzle
     seed: int  # random seed of the run
     label: str  # name in reports
-    floor: int = 0  # score from which boards count for the worth of a run; 0: none does, it is worth its best score
+    floor: int = 0  # score from which boards count for the worth of a run; 0: the worth is the best score
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What is kept of a run."""
+    """The record of a run: its best scores and worths over the nodes used, and its times."""
 
     best_scores: tuple[tuple[int, int], ...]  # each new best score, and the nodes used when it was reached
-    nodes: int  # used in all, in node equivalents
+    nodes: int  # node equivalents used in all
     exhausted: bool  # the best possible score is reached, so more nodes would change nothing
-    seconds: float  # of the processor
+    seconds: float  # processor time
     wall_s: float = 0.0  # elapsed seconds
     worths: tuple[tuple[float, int], ...] = ()  # each new worth of the distinct boards, and the nodes used then
 
@@ -70,14 +70,14 @@ class Trace:
         return self.exhausted or self.nodes >= budget
 
     def score_at(self, budget: int) -> int:
-        """Best score within ``budget`` nodes, 0 without a board.
+        """Return the best score within ``budget`` nodes, 0 without a board.
 
         A board counts if the step that found it ended within the budget.
         """
         return max((score for score, at in self.best_scores if at <= budget), default=0)
 
     def worth_at(self, budget: int) -> float:
-        """Worth of the boards found within ``budget`` nodes; at least the best score."""
+        """Return the worth of the boards found within ``budget`` nodes; at least the best score."""
         return max([self.score_at(budget), *(worth for worth, at in self.worths if at <= budget)])
 
     def has_board(self, budget: int) -> bool:
@@ -85,23 +85,23 @@ class Trace:
         return any(at <= budget for _, at in self.best_scores)
 
     def value(self, budget: int, target: int) -> float:
-        """The objective: best score within ``budget``, plus a bonus for the share left when ``target`` was reached."""
+        """Return the best score within ``budget``, plus a bonus for the budget left when ``target`` was reached."""
         reached = min((at for score, at in self.best_scores if score >= target and at <= budget), default=budget)
         return self.score_at(budget) + EARLY_BONUS * (1 - reached / budget)
 
 
 def difference(candidate: Trace, default: Trace, budget: int) -> float:
-    """By how many edges the candidate was better than the defaults on one pair, bonus included.
+    """Return by how many edges the candidate was better than the defaults on one pair, bonus included.
 
-    The bonus is the mean over two targets, the final scores of both. With the defaults' score alone as target, a
-    candidate equal to the defaults would look different.
+    The bonus is averaged over two targets, the final scores of candidate and defaults, so that the difference changes
+    only its sign if the two are exchanged.
     """
     targets = candidate.score_at(budget), default.score_at(budget)
     return sum(candidate.value(budget, target) - default.value(budget, target) for target in targets) / 2
 
 
 def worth_difference(candidate: Trace, default: Trace, budget: int) -> float:
-    """By how many edges the boards of the candidate are worth more. Of two perfect boards the earlier one is."""
+    """Return by how many edges the candidate's boards are worth more; of two perfect boards the earlier is."""
     worths = candidate.worth_at(budget) - default.worth_at(budget)
     if candidate.exhausted and default.exhausted and not worths:
         return difference(candidate, default, budget)
@@ -109,13 +109,13 @@ def worth_difference(candidate: Trace, default: Trace, budget: int) -> float:
 
 
 class Families:
-    """The distinct boards of ``floor`` or more: the best one of each family found so far, ``best``."""
+    """Families of the boards with a score of ``floor`` or more; ``best`` has the best board of each family."""
 
     def __init__(self, floor: float = 0) -> None:
         self._floor, self._boards, self.best = floor, DistinctBoards(), list[FoundBoard]()
 
     def add(self, found: FoundBoard) -> bool:
-        """Count a board under its family; whether it is a new one or its best board."""
+        """Add a board; return whether it begins a new family or is better than the best board of its family."""
         placements = found.board.placements
         if found.score < self._floor:
             return False
@@ -142,10 +142,10 @@ class Stopped(Exception):
 
 
 class TrialRun:
-    """A run in progress, which can be continued to larger budgets, by one of `lns.engines.ENGINES`.
+    """A run of one of `lns.engines.ENGINES` in progress, which can be continued to larger budgets.
 
-    ``shortest`` is the shortest budget that the trace is read at, in nodes; steps are shortened so that it has at least
-    `MIN_STEPS`.
+    ``shortest`` is the shortest budget at which the trace is read, in nodes; steps are shortened so that this budget
+    has about `MIN_STEPS` or more.
     """
 
     def __init__(self, engine: str, params: Params, pair: Pair, shortest: int) -> None:
@@ -158,13 +158,13 @@ class TrialRun:
         )
         self._name, self._pair = engine, pair
         self._engine = make_engine(engine, pair.puzzle, self._params, pair.seed, 0)
-        self._floor = 0  # from which the engine reports boards: that of the pair, once it has a board
+        self._floor = 0  # score from which the engine reports boards; that of the pair after the first board
         self._min_step = min(MIN_STEP_NODES, step)
         self._families = Families(pair.floor or math.inf)
         self.trace = Trace((), 0, False, 0.0)
 
     def advance(self, budget: int, stop: Callable[[], bool]) -> Trace:
-        """Search until ``budget`` nodes are used in all, or nothing is left to search; the run so far.
+        """Search until ``budget`` nodes are used in all or the score is the best possible; return the run so far.
 
         ``stop`` is asked before each step; when it returns True, Stopped is raised, and the run cannot go on.
         """
@@ -195,7 +195,7 @@ class TrialRun:
         return self.trace
 
     def _report_from_floor(self) -> None:
-        """Go on with an engine that reports boards from the floor on. A first beam would search far more for them."""
+        """Report boards from the floor on, but only after the first board: a beam would search longer for it."""
         self._floor = self._pair.floor
         params = replace(self._params, engine=replace(self._params.engine, search_floor=self._floor))
         state = self._engine.state()
@@ -203,7 +203,7 @@ class TrialRun:
         self._engine.restore(state)
 
     def _counted(self) -> float:
-        """Node equivalents of the engine so far, with the measurements that the engine itself counts as none."""
+        """Return the engine's node equivalents so far, plus those of its measurements, which it does not count."""
         statistics, cells = self._engine.statistics, self._pair.puzzle.cells
         arms = statistics.arms * node_equivalents.population(self._params.construct.population, cells)
         return statistics.node_equivalents + arms + statistics.colour_sets * node_equivalents.quota_profile(cells)

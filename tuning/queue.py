@@ -1,4 +1,4 @@
-"""`make queue`: long commands of `lns`, in order of worth and at the lowest priority (docs/how-to/queue.md)."""
+"""`make queue`: run long `lns` commands, the most useful first, at the lowest priority (docs/how-to/queue.md)."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from lns.terminal.signals import exit_on_signal, signal_handler
 
 QUEUE, TABLE, RUNS, BEST = Path("tuning/queue.toml"), Path("runs/queue.csv"), Path("runs/queue"), Path("runs/best")
 COLUMNS = ("item", "seed", "started", "machine", "commit", "hours", "core_hours", "state", "best", "command")
-LOOK_S = 10.0  # between two looks at a command, whose hours and best board are then saved
+LOOK_S = 10.0  # seconds between two polls of the commands; each poll saves their hours and best boards
 
 
 def read_queue() -> dict[str, dict[str, Any]]:
-    """The items by name: a command, hours, perhaps hours of a turn."""
+    """Return the items by name: each has a command, hours and perhaps the hours of a turn."""
     text, name = read_text(QUEUE), "not TOML"
     try:
         for name, item in (items := tomllib.loads(text)).items():  # noqa: B007 (read below)
@@ -47,28 +47,28 @@ def read_queue() -> dict[str, dict[str, Any]]:
 
 
 def sessions() -> dict[str, dict[str, Any]]:
-    """The rows of the table by their start, in order; of one that a merge left twice, the longer."""
+    """Return the rows of the table by start time, in order; of two with one start (after a merge), the longer."""
     rows = csv.DictReader(read_text(TABLE).splitlines() if TABLE.exists() else [])
     return {row["started"]: row for row in sorted(rows, key=lambda row: (row["started"], hours_of(row)))}
 
 
 def hours_of(row: dict[str, Any]) -> float:
-    """Hours of a session by the clock; rows of earlier versions have them as core-hours."""
+    """Return the elapsed hours of a session; rows of earlier versions have them as core-hours."""
     return float(row.get("hours") or row["core_hours"])
 
 
 def processor_hours(session: int) -> float:
-    """Processor time of the processes of a session, and of those of them that have ended; 0 if there is no /proc."""
+    """Return the processor hours of an OS session's processes and their ended children; 0 if there is no /proc."""
     ticks = 0
     for file in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # a process that has ended
-            fields = file.read_text().rpartition(")")[2].split()  # from the third on, see proc(5)
+        with suppress(OSError):  # the process has ended
+            fields = file.read_text().rpartition(")")[2].split()  # field 3 and later, see proc(5)
             ticks += sum(map(int, fields[11:15])) if int(fields[3]) == session else 0
     return round(ticks / os.sysconf("SC_CLK_TCK") / 3600, 5)
 
 
 def next_item(items: dict[str, dict[str, Any]], busy: set[str]) -> tuple[str, str, float] | None:
-    """The first item that is left, of those that had the fewest turns; its command, and the hours that it may take."""
+    """Return (name, command, allowed hours) of the first of the unfinished items with the fewest turns, or None."""
     left = []
     for name, item in items.items():
         rows = [row for row in sessions().values() if row["item"] == name]
@@ -80,7 +80,7 @@ def next_item(items: dict[str, dict[str, Any]], busy: set[str]) -> tuple[str, st
 
 
 def save(row: dict[str, Any]) -> None:
-    """Save what a session found, and its row in the table, whose other rows may have changed meanwhile."""
+    """Save a session's best board and its row; the other rows of the table are read again, as they may have changed."""
     keep_best(row, RUNS / f"{row['item']}-{row['seed']}")
     rows = sessions() | {row["started"]: row}
     with atomic_file(TABLE, "utf-8") as file:
@@ -90,8 +90,8 @@ def save(row: dict[str, Any]) -> None:
 
 
 def keep_best(row: dict[str, Any], run: Path) -> None:
-    """Note the best score of a session; its board goes to runs/best, verified, if it beats the one there."""
-    for file in [*run.glob("best.json"), *run.glob(f"*-{row['seed']}.json")]:  # of a run, or of a benchmark
+    """Set the best score in a session's row; write its verified board to runs/best if it beats the one there."""
+    for file in [*run.glob("best.json"), *run.glob(f"*-{row['seed']}.json")]:  # file of a run, or of a benchmark
         said = json.loads(read_text(file))
         source, puzzle = Path(said["instance"]), load_puzzle(said["instance"])
         checked, target = verify(puzzle, load_board(str(file), puzzle)), BEST / f"{source.stem}.json"
@@ -105,33 +105,33 @@ def keep_best(row: dict[str, Any], run: Path) -> None:
             old = re.search(re.escape(link) + r".*?\| (.*?) \|.*\n", text)
             new = f"{link}{score}** of {puzzle.max_score} | {old[1] if old else 'none'} | `{how}` | {row['commit']} |\n"
             atomic_write(BEST / "README.md", text.replace(old[0], new) if old else text + new)
-            atomic_write(target, json.dumps(said) + "\n")  # last: after a kill before it, both are written again
+            atomic_write(target, json.dumps(said) + "\n")  # last: after a kill before it, the next call writes both
             print_text(f"{target}: {score} of {puzzle.max_score}", flush=True)
 
 
 def session(name: str, command: str, hours: float, data: str, aside: set[str]) -> Generator[bool]:
-    """Run an item until it ends or its hours are over; one that fails is set aside."""
+    """Run an item until it ends or its hours are over, yielding at each poll; add it to ``aside`` if it fails."""
     rows = [row for row in sessions().values() if (row["item"], row["command"]) == (name, command)]
     last = {row["seed"]: row["state"] in ("running", "stopped") for row in rows}
     resumed = [seed for seed in last if last[seed] and (RUNS / f"{name}-{seed}" / "run.json").exists()]
-    seed = resumed[-1] if resumed else str(secrets.randbelow(10**15))  # so many that none is drawn twice
+    seed = resumed[-1] if resumed else str(secrets.randbelow(10**15))  # so large a range that no seed is drawn twice
     run, log, status = RUNS / f"{name}-{seed}", RUNS / f"{name}.log", None
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     words = [word.format(data=data, seed=seed, run=run, commit=commit) for word in shlex.split(command)]
-    if words[0] == "solve" and "--params" not in words:  # what is measured does not depend on this user's studies
+    if words[0] == "solve" and "--params" not in words:  # results must not depend on the studies of this user
         words += ["--params", "default"]
     words = [sys.executable, "-m", "lns", *(["resume", str(run), "--quiet"] if resumed else words)]
     begun, started, machine = time.monotonic(), datetime.now(UTC).isoformat(), measured().partition(" on ")[2]
     values = (name, seed, started, machine, commit, 0.0, 0.0, "running", "", command)
     row = dict[str, Any](zip(COLUMNS, values, strict=True))
-    save(row)  # a seed is noted before it is used
+    save(row)  # the seed is in the table before it is used
     print_text(f"{name}: {shlex.join(words[2:])}", flush=True)
     with log.open("wb") as out:
         process = subprocess.Popen(words, stdout=out, stderr=out, start_new_session=True, preexec_fn=yield_to_all)
     try:
         while status is None and row["hours"] < hours:
             yield True
-            row["core_hours"] = max(row["core_hours"], processor_hours(process.pid))  # before it is waited for
+            row["core_hours"] = max(row["core_hours"], processor_hours(process.pid))  # before `poll` reaps it
             status = process.poll()
             row["hours"] = round((time.monotonic() - begun) / 3600, 4)
             save(row)
@@ -147,7 +147,7 @@ def session(name: str, command: str, hours: float, data: str, aside: set[str]) -
 
 
 def main(workers: str, data: str) -> int:
-    """Run the items, ``workers`` at a time. Returns the exit status: 1 if an item was set aside."""
+    """Run the items, ``workers`` at a time. Returns the exit status: 1 if an item was set aside, 2 after an error."""
     aside, running = set[str](), dict[str, Generator[bool]]()
     os.nice(19)
     try:

@@ -1,7 +1,7 @@
-"""What a study has found: in words for the terminal, and as one HTML page without scripts or external resources.
+"""The results of a study: as text for the terminal, and as one HTML page without scripts or external resources.
 
-The page has the verdict and what it is based on; `optuna-dashboard` has the charts of the trials: their history, and
-each parameter against the value, or against the attribute ``short`` of all trials that finished their short runs.
+The page has the verdict and the results behind it. `optuna-dashboard` draws the charts of the trials: their history,
+and each parameter against the value or, for all trials that finished their short runs, the attribute ``short``.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from lns.tuning.storage import JOURNAL_FILE, redact_url
 from lns.tuning.study import MAX_COMMAND, MIN_HELD_OUT_PAIRS, Study, trial_value
 from lns.tuning.validate import Conclusion, Verdict, signed
 
-MIN_TRIALS = 20  # for the importance of parameters
-NO_BOARD = -1e6  # value of a trial that made no board where the defaults made one, in the ranking by short runs
-LABEL_WIDTH = 11  # of the facts below the verdict
+MIN_TRIALS = 20  # least number of finished trials for the importance of parameters
+NO_BOARD = -1e6  # value, in the ranking by short runs, of a trial that made no board where the defaults made one
+LABEL_WIDTH = 11  # columns of the labels of the lines below the verdict
 OVER_DEFAULTS = "edges over the defaults"
 
 
@@ -41,16 +41,16 @@ OVER_DEFAULTS = "edges over the defaults"
 
 
 def _short_and_long(study: Study) -> list[tuple[float, float]]:
-    """Values by short and by long runs of the first trials, which have both in any case."""
+    """Return (value by short runs, value by long runs) of the first trials, which always have both."""
     attributes = (trial.user_attrs for trial in study.finished)
     return [(values["short"], values["long"]) for values in attributes if "long" in values]
 
 
 def rank_correlation(study: Study) -> float | None:
-    """Spearman's correlation between short and long runs over the first trials; None where it cannot be told.
+    """Return Spearman's correlation between short and long runs over the first trials; None if it is undefined.
 
-    Only these have long runs whatever their short runs showed; later trials have them because their short runs were
-    good, so their correlation would be biased.
+    Only the first trials have long runs whatever their short runs showed. Later trials have long runs because their
+    short runs were good, so their correlation would be biased.
     """
     both = np.array(_short_and_long(study))
     if len(both) < 4 or (both == both[0]).all(axis=0).any():
@@ -59,9 +59,9 @@ def rank_correlation(study: Study) -> float | None:
 
 
 def importance(study: Study) -> dict[str, float]:
-    """Importance of each parameter for reaching the best tenth of the short runs (PED-ANOVA), as shares of 1.
+    """Return the importance of each parameter for being in the best tenth by short runs (PED-ANOVA), as shares of 1.
 
-    Short runs are used because all trials have some, bad trials too. Empty with fewer than `MIN_TRIALS` trials.
+    Short runs are used because even bad trials have some. Empty with fewer than `MIN_TRIALS` trials.
     """
     trials, pairs = [trial for trial in study.finished if trial.intermediate_values], len(study.training)
     if len(trials) < MIN_TRIALS:
@@ -74,7 +74,7 @@ def importance(study: Study) -> dict[str, float]:
     varied = [name for name in study.space if len({trial.params[name] for trial in trials}) > 1]
     evaluator = optuna.importance.PedAnovaImportanceEvaluator()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # where the best tenth is small
+        warnings.simplefilter("ignore", UserWarning)  # optuna warns if the best tenth is small
         return dict(optuna.importance.get_param_importances(copy, evaluator=evaluator, params=varied))
 
 
@@ -82,7 +82,7 @@ def importance(study: Study) -> dict[str, float]:
 
 
 def _agreement(study: Study) -> str:
-    """How well short runs predict long ones."""
+    """Say in words how well short runs predict long runs."""
     correlation, trials = rank_correlation(study), len(_short_and_long(study))
     if correlation is None:
         few = f"{count_of(trials, 'first trial')} with short and long runs"
@@ -94,7 +94,7 @@ def _agreement(study: Study) -> str:
 
 
 def verdict_text(study: Study, conclusion: Conclusion) -> str:
-    """The verdict in a sentence or two: whether to use other parameters than the defaults, and why."""
+    """Say in a sentence or two whether to use other parameters than the defaults, and why."""
     command, held_out = f"`lns tune --study {shlex.quote(str(study.path))}`", study.plan.held_out
     if (winner := conclusion.winner) is not None:
         where = validate.written_best(study, conclusion)
@@ -119,7 +119,7 @@ def verdict_text(study: Study, conclusion: Conclusion) -> str:
 
 
 def _unfinished(study: Study, conclusion: Conclusion) -> str:
-    """What is missing for a verdict; "" if nothing is."""
+    """Say what is missing for a verdict; "" if nothing is missing."""
     finished = len(study.finished)
     if conclusion.pending:
         return f"the test on held-out pairs lacks {count_of(conclusion.pending, 'run')}"
@@ -140,7 +140,7 @@ def _left_out(verdict: Verdict) -> str:
 
 
 def facts(study: Study, conclusion: Conclusion, overhead: float | None) -> Iterable[tuple[str, str]]:
-    """(label, text) of each line below the verdict."""
+    """Yield (label, text) of each line below the verdict."""
     plan, completed, finished = study.plan, study.trials(TrialState.COMPLETE), study.finished
     yield "study", f"{study.path}: {plan.subject}, {plan.nodes:,} nodes a run, {count_of(plan.pairs, 'pair')}"
     no_board = sum("no_board" in trial.user_attrs for trial in finished)
@@ -168,9 +168,9 @@ def facts(study: Study, conclusion: Conclusion, overhead: float | None) -> Itera
 
 
 def as_text(verdict: str, lines: Iterable[tuple[str, str]], width: int) -> str:
-    """The verdict in a box, and below it each text behind its label, in lines of ``width`` columns.
+    """Return the verdict in a box, and below it each label with its text, in lines of ``width`` columns.
 
-    A word longer than a line is not cut and sticks out.
+    A word longer than a line is not broken.
     """
     wrap, inner = partial(textwrap.wrap, break_long_words=False, break_on_hyphens=False), max(20, width - 4)
     rule = "─" * (inner + 2)
@@ -185,7 +185,7 @@ def as_text(verdict: str, lines: Iterable[tuple[str, str]], width: int) -> str:
 
 
 def html_page(study: Study, conclusion: Conclusion, made: str) -> str:
-    """The HTML page. ``made`` says when and by which version it is made, for its last line."""
+    """Return the HTML page. ``made``, the date and the version of lns, goes into its last line."""
     plan, shares, verdicts = study.plan, importance(study), conclusion.verdicts
     none_yet = f"<p>This needs {MIN_TRIALS} finished trials; there are {len(study.finished)}.</p>"
     differences = [dict(zip(verdict.pairs, verdict.differences, strict=True)) for verdict in verdicts]
@@ -213,7 +213,7 @@ def html_page(study: Study, conclusion: Conclusion, made: str) -> str:
 
 
 def _best(study: Study) -> str:
-    """The best trials beside the defaults, parameter by parameter."""
+    """Return a table of the best trials and the defaults, with a row for each parameter."""
     best = sorted(study.trials(TrialState.COMPLETE), key=trial_value, reverse=True)[:8]
     columns = [*(trial.params for trial in best), values_of(study.base, study.space)]
     rows = [

@@ -1,6 +1,6 @@
-"""The search space of a study and its sampler: restarts and several processes draw different random numbers.
+"""The search space of a study, and its sampler, which draws new random numbers after a restart and in each process.
 
-The space is read from the parameter dataclasses (`lns.params.option` has the ranges).
+The space is read from the parameter dataclasses, whose fields have the ranges (`lns.params.option`).
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from optuna.trial import FrozenTrial
 
 from lns.params import Params
 
-STARTUP_TRIALS = 20  # random trials before a model is used; every other one is near the base
-KEEP_PROBABILITY = 0.75  # of a parameter to keep the value of the base, in a trial near it
+STARTUP_TRIALS = 20  # random trials before a model is used; every second one is near the base
+KEEP_PROBABILITY = 0.75  # probability that a parameter keeps the value of the base, in a trial near the base
 _MODELS: dict[str, Callable[..., BaseSampler]] = {
     "random": RandomSampler,
     "tpe": partial(TPESampler, n_startup_trials=STARTUP_TRIALS, multivariate=True, group=True, constant_liar=True),
 }
 
 Space = Mapping[str, IntDistribution | FloatDistribution]
-"""Range of each searched parameter, both ends included, by its name, such as ``construct.tail``."""
+"""Range of each searched parameter, both ends included, by name, such as ``construct.tail``."""
 
 
 def search_space(params: Params, engine: str) -> dict[str, IntDistribution | FloatDistribution]:
-    """The tunable parameters of the components that ``engine`` uses, in their order in ``params``."""
+    """Return the ranges of the tunable parameters of all components of ``engine``, in the order of ``params``."""
     space = {}
     for section, component in vars(params).items():
         for spec in dataclasses.fields(component) if engine in component.engines else ():
@@ -44,7 +44,7 @@ def search_space(params: Params, engine: str) -> dict[str, IntDistribution | Flo
 
 
 def with_values(base: Params, space: Space, values: Mapping[str, Any]) -> Params:
-    """``base`` with the values of a trial for all names of ``space``. Raises KeyError if one is missing."""
+    """Return ``base`` with the values of a trial for all names of ``space``. Raises KeyError if a value is missing."""
     sections: dict[str, dict[str, Any]] = {}
     for name in space:
         section, _, field = name.partition(".")
@@ -54,7 +54,7 @@ def with_values(base: Params, space: Space, values: Mapping[str, Any]) -> Params
 
 
 def values_of(params: Params, space: Space) -> dict[str, float]:
-    """The values of ``space`` in ``params`` by name, without those out of range."""
+    """Return the values in ``params`` of the names of ``space``, without values out of range."""
     values = {name: attrgetter(name)(params) for name in space}
     return {name: value for name, value in values.items() if space[name].low <= value <= space[name].high}
 
@@ -62,11 +62,11 @@ def values_of(params: Params, space: Space) -> dict[str, float]:
 class SeededSampler(PartialFixedSampler):
     """A sampler whose random numbers depend only on the seed of the study and the number of the trial.
 
-    A sampler with one seed would draw the same numbers again after every restart and in every process.
+    A sampler seeded only once would draw the same numbers again after every restart and in every process.
 
-    The first `STARTUP_TRIALS` trials are the same for every ``kind`` of `tuning.SAMPLERS`; 'random' goes on like them.
-    Every other one keeps most values of ``base``: with many parameters a random trial is hardly ever near the base, and
-    TPE, which follows the best trials, would not look there again.
+    The first `STARTUP_TRIALS` trials are the same for every ``kind`` of `tuning.SAMPLERS`; 'random' draws all trials
+    like these. Every second of them keeps most values of ``base``: with many parameters a random trial is hardly ever
+    near the base, and TPE, which follows the best trials, would not search there again.
     """
 
     def __init__(self, kind: str, seed: int, base: Mapping[str, float]) -> None:
@@ -74,7 +74,7 @@ class SeededSampler(PartialFixedSampler):
         self._kind, self._seed, self._base = kind, seed, base
 
     def before_trial(self, study: optuna.Study, trial: FrozenTrial) -> None:
-        """Begin anew, with the values of the base that this trial keeps."""
+        """Make a new sampler for this trial, which fixes the values of the base that the trial keeps."""
         sequence = np.random.SeedSequence(self._seed, spawn_key=(trial.number,))
         near = trial.number % 2 == 1 and (trial.number < STARTUP_TRIALS or self._kind == "random")
         keep = np.random.default_rng(sequence.spawn(1)[0]).random(len(self._base)) < KEEP_PROBABILITY

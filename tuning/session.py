@@ -1,10 +1,10 @@
-"""One session of a study: worker processes run the defaults, search, then validate, while this process watches them.
+"""One session of a study: worker processes run the defaults, search and validate, while this process watches them.
 
 A trial is run on all pairs with short budgets, and pruned as soon as the signed-rank test says that it is worse than
-the best trial. The best third of the trials that finish their short runs is promoted: it continues the same runs to
-the long budget. The value of such a trial is its mean difference to the defaults there. To optuna all other trials are
-pruned and so rank below. The first trials have long runs in any case, from which the rank correlation between short and
-long runs is computed.
+the best trial. The best third of the trials that finish their short runs is promoted: they continue the same runs to
+the long budget. The value of a promoted trial is its mean difference to the defaults at that budget. Optuna records
+all other trials as pruned, which rank lower. The first trials always have long runs, from which the rank correlation
+between short and long runs is computed.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ log = logging.getLogger("lns")
 
 Task = tuple[Callable[..., float], tuple[Any, ...]]
 
-PROMOTED_ONE_IN = 3  # of all trials that finished their short runs, one in so many is promoted
+PROMOTED_ONE_IN = 3  # one in this many of the trials that finished their short runs is promoted
 MAX_FAILURES = 5  # consecutive trials that fail, after which the worker stops
 CALIBRATION_TRIALS = 6  # the first trials, which have long runs whatever their short runs show
-TICK_S = 1.0  # between two reports of progress
+TICK_S = 1.0  # seconds between two reports of progress
 LOSSES_S = 3600.0  # five losses of each worker within this time end a session
-GRACE_S = 10.0  # for the steps in progress when a session stops
-TYPICAL_TRIAL = 0.5  # cost of a trial after the first ones, as a part of its long runs on all pairs: many end early
-START_S, VALIDATION_MARGIN = 15.0, 1.1  # the validation gets the start of its workers, and its runs times this
-LEAST_RUN_S = 1.0  # of a long run that is shortened for the time of the first session
-SOLVED_S = 0.1  # of a run that is over at once, with what is done between two runs
+GRACE_S = 10.0  # seconds that the steps in progress have to end when a session stops
+TYPICAL_TRIAL = 0.5  # mean cost of a later trial, as a share of long runs on all pairs; many trials end early
+START_S, VALIDATION_MARGIN = 15.0, 1.1  # time planned for the validation: START_S, and its runs times the margin
+LEAST_RUN_S = 1.0  # shortest long run that is chosen to fit into the time of the first session
+SOLVED_S = 0.1  # time of a run that is solved at once, with the work between two runs
 
 
 # -- the work of one process ------------------------------------------------------------------------------------------
@@ -62,14 +62,14 @@ class NoBoard(Exception):
 
 
 class Worker:
-    """Runs trials of a study; ``runs_s`` are the seconds spent inside of runs."""
+    """Runs trials of a study; ``runs_s`` is the time spent inside of runs, in seconds."""
 
     def __init__(self, study: Study) -> None:
         self.study, self.runs_s = study, 0.0
-        self._live: dict[str, tuple[TrialRun, Trace]] = {}  # of the current trial, to continue short runs
+        self._live: dict[str, tuple[TrialRun, Trace]] = {}  # runs of the current trial, to continue
 
     def trace(self, params: Params, pair: Pair, budget: int, *, shared: bool) -> Trace:
-        """The run of ``params`` on ``pair``, stored or made now; stored for all processes if ``shared``.
+        """Return the run of ``params`` on ``pair``, stored or made now; ``shared``: store it for all processes.
 
         Raises Stopped when asked to stop.
         """
@@ -90,7 +90,7 @@ class Worker:
     def run_defaults(self, first: int) -> None:
         """Make the runs of the defaults on all pairs, from pair ``first`` on, so that workers share them.
 
-        A short run sets the floor of the pair, from which the boards of all other runs count.
+        A short run sets the floor of the pair, the score from which boards count in all other runs on it.
         """
         study, plan = self.study, self.study.plan
         for i in range(plan.pairs):
@@ -108,7 +108,7 @@ class Worker:
             )
 
     def search(self, first: int, max_trials: int | None) -> None:
-        """Run trials until asked to stop, by Stopped, or until the study has ``max_trials``."""
+        """Run trials until asked to stop, or the study has ``max_trials``. Raises Stopped if asked within a run."""
         self.run_defaults(first)
         failures = 0
         while not stop_requested() and (trial := self.study.next_trial(max_trials)) is not None:
@@ -118,7 +118,7 @@ class Worker:
                 raise error
 
     def _tell(self, trial: optuna.Trial) -> Exception | None:
-        """Run one trial and tell the result to optuna; the error if it failed. Raises Stopped."""
+        """Run one trial and tell optuna its result; return the error if it failed. Raises Stopped."""
         tell = self.study.optuna.tell
         try:
             tell(trial, self._run_trial(trial))
@@ -127,7 +127,7 @@ class Worker:
             raise
         except optuna.TrialPruned:
             tell(trial, state=TrialState.PRUNED)
-        except (NoBoard, InputError) as error:  # values that the engine refuses on this board rank lowest
+        except (NoBoard, InputError) as error:  # InputError: the engine refuses these values here
             trial.set_user_attr("no_board" if isinstance(error, NoBoard) else "refused", str(error)[:500])
             tell(trial, state=TrialState.PRUNED)
         except Exception as error:
@@ -139,27 +139,27 @@ class Worker:
         return None
 
     def _run_trial(self, trial: optuna.Trial) -> float:
-        """Run a trial; its value, the mean difference to the defaults in long runs, in edges.
+        """Run a trial; return its value, the mean difference to the defaults in long runs, in edges.
 
         Raises TrialPruned if it is pruned or not promoted, NoBoard, or Stopped.
         """
         study, plan = self.study, self.study.plan
         params, pairs = study.params_of(trial), study.training
-        before = study.trials()[trial.number]  # with the steps of an earlier attempt
+        before = study.trials()[trial.number]  # has the steps of an earlier attempt
         short = self._evaluate(trial, before, params, plan.short, 0)
         trial.set_user_attr("short", short)
-        if _is_first(before):  # not all are promoted: runs, not steps, are what it goes on with
+        if _is_first(before):  # not reported as steps, as the trial may not be promoted; the runs are stored
             long = fmean(self._difference(params, pair, plan.nodes, shared=True) for pair in pairs)
             trial.set_user_attr("long", long)
         others = [other.user_attrs["short"] for other in study.trials() if "short" in other.user_attrs]
         is_promoted = sum(other > short for other in others) < len(others) / PROMOTED_ONE_IN
         if not is_promoted and len(pairs) not in before.intermediate_values:
-            trial.report(short, len(pairs))  # as in `_evaluate`
+            trial.report(short, len(pairs))  # the last value, by which the sampler ranks it
             raise optuna.TrialPruned
         return self._evaluate(trial, before, params, plan.nodes, len(pairs))
 
     def _difference(self, params: Params, pair: Pair, budget: int, *, shared: bool = False) -> float:
-        """Difference to the defaults in the worth of the boards of a pair. Raises NoBoard."""
+        """Return the difference to the defaults in worth on a pair. Raises NoBoard if no board was made."""
         candidate = self.trace(params, pair, budget, shared=shared)
         if not candidate.has_board(budget):
             raise NoBoard(pair.label)
@@ -168,14 +168,14 @@ class Worker:
     def _evaluate(
         self, trial: optuna.Trial, before: FrozenTrial, params: Params, budget: int, first_step: int
     ) -> float:
-        """Mean difference to the defaults; each pair is reported to ``trial`` as a step, unless it was ``before``.
+        """Return the mean difference to the defaults; report each pair that ``before`` lacks to ``trial`` as a step.
 
-        Raises TrialPruned as soon as the trial is significantly worse than the best one on these pairs, NoBoard, or
+        Raises TrialPruned as soon as the trial is significantly worse than the best trial on these pairs, NoBoard, or
         Stopped.
         """
         known, is_first = before.intermediate_values, _is_first(before)
         study, values, now = self.study.optuna, dict[int, float](), copy(before)
-        now.intermediate_values = values  # of these runs alone: short ones say the same as the long ones
+        now.intermediate_values = values  # the pruner sees only these runs, as long runs contain the short ones
         for step, pair in enumerate(self.study.training, first_step):
             if step in known:
                 values[step] = known[step]
@@ -183,22 +183,22 @@ class Worker:
                 values[step] = self._difference(params, pair, budget)
                 trial.report(values[step], step)
             if not is_first and step + 1 not in known and study.pruner.prune(study, now):
-                trial.report(fmean(values.values()), step + 1)  # by its last value the sampler ranks it
+                trial.report(fmean(values.values()), step + 1)  # the last value, by which the sampler ranks it
                 raise optuna.TrialPruned
         return fmean(values.values())
 
 
 def _is_first(trial: FrozenTrial) -> bool:
-    """Whether a trial, or its first attempt if it was tried again, is one of the first."""
+    """Whether a trial, or its first attempt if it was retried, is one of the first `CALIBRATION_TRIALS`."""
     number: int = trial.system_attrs.get("failed_trial", trial.number)
     return number < CALIBRATION_TRIALS
 
 
 def search_task(path: Path, first: int, max_trials: int | None, storage: str | None = None) -> float:
-    """Task of a worker process: run trials until asked to stop or until the study has ``max_trials``, if not None.
+    """Task of a worker process: run trials until asked to stop or until the study has ``max_trials`` (None: no limit).
 
-    ``first`` is the index of the pair with which the runs of the defaults begin. Returns the seconds spent inside of
-    runs.
+    The runs of the defaults begin with the pair of index ``first``, modulo the number of pairs. Returns the seconds
+    spent inside of runs.
     """
     with storage_errors(storage):
         worker = Worker(open_study(path, StudyRequest(storage=storage)))
@@ -213,7 +213,7 @@ def _opened(path: Path, storage: str | None) -> Study:
 
 
 def validation_task(path: Path, params: Params, index: int, storage: str | None = None) -> float:
-    """Task of a worker process: one long run of ``params`` on the held-out pair ``index``, which is stored.
+    """Task of a worker process: make and store one long run of ``params`` on the held-out pair ``index``.
 
     Returns the seconds spent inside of runs.
     """
@@ -233,16 +233,16 @@ class StudyProgress:
     """State of a session."""
 
     phase: str  # 'defaults', 'search', 'validation' or, at the end, 'report'
-    done: int  # runs made of the phase; trials finished in the search and the report
+    done: int  # runs of the phase that are made; in the search and the report, finished trials
     total: int  # runs of the phase; 0 in the search and the report
     pruned: int  # trials that ended early
-    running: int
+    running: int  # trials that are running
     best: float | None  # value of the best trial in edges above the defaults, None before the first
-    best_trial: int  # its number, -1 before the first
-    elapsed_s: float  # since the session began
-    runs: int = 0  # made of the trials that run
-    max_trials: int | None = None  # at which the search ends
-    left_s: float | None = None  # about how long until then, None where that is unknown
+    best_trial: int  # number of the best trial, -1 before the first
+    elapsed_s: float  # seconds since the session began
+    runs: int = 0  # runs made so far in the running trials
+    max_trials: int | None = None  # number of trials at which the search ends
+    left_s: float | None = None  # estimated seconds until ``max_trials``, None if unknown
 
     def __str__(self) -> str:
         if self.phase == "report":
@@ -260,10 +260,10 @@ class StudyProgress:
 
 
 class TuningSession:
-    """A session of search and validation, of ``seconds`` at most and until the study has ``max_trials`` in all.
+    """A session of search and validation, of at most ``seconds``; it searches until the study has ``max_trials``.
 
     Validation is included in the time; None is no limit. ``on_progress`` is called about once a second with a
-    `StudyProgress`. ``interrupted`` says whether it was asked to stop.
+    `StudyProgress`. ``interrupted`` says whether the session was asked to stop.
     """
 
     def __init__(
@@ -277,11 +277,11 @@ class TuningSession:
         self.study, self.workers, self.max_trials, self.on_progress = study, workers, max_trials, on_progress
         self.interrupted = False
         self._time_limit = math.inf if seconds is None else seconds
-        self._pool: Workers = InProcessExecutor()  # the workers of the present phase, or of the last
+        self._pool: Workers = InProcessExecutor()  # the workers of the current or the last phase
         self._began = time.monotonic()
-        self._runs_s = self._workers_s = 0.0  # that workers spent inside of runs, and that they existed
-        self._said: set[object] = set()  # the failed trials and warnings that were logged
-        self._losses: list[float] = []  # seconds of the session at which workers died
+        self._runs_s = self._workers_s = 0.0  # seconds of the workers inside of runs, and in all
+        self._said: set[object] = set()  # keys of the messages that were logged
+        self._losses: list[float] = []  # times at which workers died, in seconds of the session
 
     @property
     def elapsed(self) -> float:
@@ -303,12 +303,12 @@ class TuningSession:
         self._pool.kill()
 
     def run(self) -> None:
-        """Finish the validation of an earlier session, search, validate.
+        """Finish the validation of earlier sessions, search, then validate the new candidates.
 
         Raises InputError if worker processes die again and again or the engine's sources have changed, OSError if a run
-        cannot be written, and what else fails in the search.
+        cannot be written, and any other error of the search.
         """
-        study, most, now = self.study, self.max_trials, os.getpid()  # sessions of one study begin at different pairs
+        study, most, now = self.study, self.max_trials, os.getpid()  # so that sessions begin at different pairs
         self._validate(validate.candidates_of(study))
         if not self.interrupted and (most is None or len(study.finished) < most):
             firsts = (now + number * study.plan.pairs // self.workers for number in range(self.workers))
@@ -325,7 +325,7 @@ class TuningSession:
         study.runs.refresh()
 
     def _work(self, tasks: list[Task], end_of_phase: Callable[[], float], phase: str) -> None:
-        """Run ``tasks`` in the workers until the second ``end_of_phase``; one whose worker died is run again."""
+        """Run ``tasks`` in the workers until the time ``end_of_phase``; rerun a task whose worker died."""
         if not tasks:
             return
         began = time.monotonic()
@@ -358,7 +358,7 @@ class TuningSession:
             self._workers_s += (time.monotonic() - began) * self.workers
 
     def count_lost_worker(self, error: WorkerLost) -> None:
-        """Raise InputError if too many died within `LOSSES_S`; single losses are normal in a week."""
+        """Log that a worker died. Raises InputError if too many died within `LOSSES_S`; a few in a week are normal."""
         self._losses = [at for at in self._losses if self.elapsed - at < LOSSES_S] + [self.elapsed]
         log.warning("%s; it is replaced", error)
         if len(self._losses) == MAX_FAILURES * self.workers:
@@ -368,7 +368,7 @@ class TuningSession:
             )
 
     def progress(self, phase: str) -> StudyProgress:
-        """The state of the session in ``phase``; also logs failed trials and a budget that is too short."""
+        """Return the state of the session in ``phase``; also log failed trials and a budget that is too short."""
         study, plan, most = self.study, self.study.plan, self.max_trials
         study.runs.refresh()
         states = TrialState.COMPLETE, TrialState.PRUNED, TrialState.RUNNING, TrialState.FAIL
@@ -402,13 +402,13 @@ class TuningSession:
         )  # fmt: skip
 
     def _say(self, what: object, message: str, level: int = logging.WARNING) -> None:
-        """Log a message once."""
+        """Log a message, once for each ``what``."""
         if what not in self._said:
             self._said.add(what)
             log.log(level, "%s", message)
 
     def check_time(self) -> None:
-        """Say before the first run whether the time limit is long enough for a verdict, as far as that is known.
+        """Log before the first run whether the time limit is long enough for a verdict, if run times are known.
 
         Raises InputError if it is too short even for the missing runs of the defaults and one trial.
         """
@@ -424,7 +424,7 @@ class TuningSession:
         self._forecast()
 
     def _forecast(self) -> None:
-        """Say once whether the limits allow a verdict, as soon as it is known how long a run takes."""
+        """Log once whether the limits allow a verdict, as soon as the time of a run is known."""
         if (run_s := self._run_seconds()) is None or "forecast" in self._said:
             return
         plan, needed = self.study.plan, self._seconds_to_verdict(run_s)
@@ -449,32 +449,32 @@ class TuningSession:
         self._say("forecast", message, level)
 
     def _seconds_to_verdict(self, run_s: float) -> float:
-        """About how long until the study can say anything: defaults, random trials, and the test of one candidate."""
+        """Estimate the seconds to a verdict: runs of the defaults, random trials, and the test of one candidate."""
         test = 0 if validate.candidates_of(self.study) else 2 * self.study.plan.held_out
         return self._seconds_of_trials(run_s, STARTUP_TRIALS) + run_s * test / self.workers
 
     def _seconds_of_trials(self, run_s: float, trials: int) -> float:
-        """About how long the study still takes for so many trials in all, with the defaults."""
+        """Estimate the seconds until the study has ``trials`` in all, missing runs of the defaults included."""
         finished = len(self.study.finished)
         missing, whole = max(0, trials - finished), max(0, CALIBRATION_TRIALS - finished)
         runs = min(missing, whole) + TYPICAL_TRIAL * max(0, missing - whole)
         return run_s * (self._missing_defaults() + self.study.plan.pairs * runs) / self.workers
 
     def _run_seconds(self) -> float | None:
-        """Seconds of a long run: measured where some were made, else by the rate that the study began with."""
+        """Return the seconds of a long run: measured, or from the plan's nodes per second; None if unknown."""
         if runs := self.study.default_runs:
             return max(SOLVED_S, statistics.median(trace.wall_s for trace in runs))
         plan = self.study.plan
         return plan.nodes / plan.nodes_per_s if plan.nodes_per_s else None
 
     def _missing_defaults(self) -> int:
-        """Number of the training pairs on which the defaults are to be run; a short run without a board is enough."""
+        """Count the training pairs that lack a run of the defaults: a long one, or a short one without a board."""
         return self.study.plan.pairs - len(self.study.default_runs) - len(self.study.left_out)
 
     def search_end(self) -> float:
-        """Second of the session at which the search ends, so that the test of the new candidates fits into the limit.
+        """Return the second of the session at which the search ends, so that new candidates can still be tested.
 
-        The test gets half of the time at most, and none while there are no new candidates.
+        The test gets at most half of the time, and none while there are no new candidates.
         """
         study, candidates = self.study, len(validate.new_candidates(self.study))
         if not candidates or self._missing_defaults():
@@ -486,7 +486,7 @@ class TuningSession:
 
 
 def fitting_run_seconds(request: StudyRequest, time: float, workers: int) -> float:
-    """Length of a long run of a new study, so that the defaults and the trials with long runs fit into ``time``."""
+    """Return the seconds of a long run in a new study, so that defaults and first trials fit into ``time``."""
     fitting = time * workers / ((request.pairs or DEFAULT_PAIRS) * (1 + CALIBRATION_TRIALS))
     if fitting >= DEFAULT_RUN_S:
         return DEFAULT_RUN_S

@@ -1,7 +1,7 @@
-"""Where optuna keeps a study: a journal in its directory, a database, or optuna's proxy for several machines.
+"""Optuna's storage of a study: a journal in its directory, a database, or optuna's gRPC proxy for several machines.
 
-Everything that is known of a study lies there: its trials and, as attributes of optuna's study, its plan and the runs
-that all processes need.
+The storage holds all data of a study: its trials and, as attributes of optuna's study, its plan and the runs that all
+processes need.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from lns.tuning.objective import Trace
 log = logging.getLogger("lns")
 
 JOURNAL_FILE = "journal.log"
-STORAGE_FILE = "storage.txt"  # where the trials are instead, without the password
-MAX_BYTES = 2**28  # of a journal, about 30,000 trials
-ANSWER_S = 10  # for the first answer of a storage
-RUN = "run "  # begins the names of the attributes that are runs
-SHARED_S = 10.0  # between two looks at the runs of other machines
+STORAGE_FILE = "storage.txt"  # holds the URL of the storage, if there is one, without the password
+MAX_BYTES = 2**28  # largest journal, about 30,000 trials
+ANSWER_S = 10  # seconds that a storage has for its first answer
+RUN = "run "  # the names of attributes that hold runs begin with this
+SHARED_S = 10.0  # seconds between two reads of the runs of other machines
 _HOST = r"[\w.,%-]+|\[[0-9a-f:]+\]"
-_URL = re.compile(  # with one @ at most, so that it can be read in one way only
+_URL = re.compile(  # with at most one @, so that it has one reading only
     r"(?P<scheme>(?:postgresql|mysql)(?:\+\w+)?)://(?:(?P<user>[^:/?#@]+)(?::[^/?#@]*)?@)?"
     rf"(?P<place>(?:{_HOST})(?::[0-9]+)?/[^?#@]*)(?:\?[^#@]*)?"
     rf"|grpc://(?P<host>{_HOST}):(?P<port>[0-9]+)"
 )
 _DRIVERS = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql"}
 _PIP_NAMES = {"psycopg": "'psycopg[binary]'", "pymysql": "'PyMySQL[rsa]'", "grpc": "grpcio"}  # by imported module
-_MODULES = {"sqlalchemy", "psycopg", "pymysql", "grpc", "alembic"}  # whose errors are those of a storage
-_LONGEST = 10_000  # characters of an attribute; an attribute in MySQL has 65,535 bytes at most
+_MODULES = {"sqlalchemy", "psycopg", "pymysql", "grpc", "alembic"}  # errors of these modules are errors of the storage
+_LONGEST = 10_000  # most characters of an attribute; MySQL has at most 65,535 bytes
 
 
 @contextlib.contextmanager
@@ -59,11 +59,11 @@ def locked(path: Path) -> Iterator[None]:
 
 
 class Journal(BaseJournalBackend):
-    """Optuna's journal, with a line that a killed process left incomplete dropped before the next one is written.
+    """Optuna's journal; an incomplete last line of a killed process is dropped before a new line is written.
 
-    Only the end of a trial is flushed to the disk: what a killed process wrote is safe with the system, and a dozen
-    flushes a trial would take longer than the runs of a small study. ``line`` is the number of the last line that was
-    read, from 1. A journal that is only read stays as it is.
+    Only the end of a trial is flushed to the disk: the system writes the lines of a killed process, and a dozen flushes
+    per trial would take longer than the runs of a small study. ``line`` is the number of the last line that was read,
+    from 1. A journal opened for ``reading`` is not changed.
     """
 
     def __init__(self, path: Path, *, reading: bool) -> None:
@@ -108,7 +108,7 @@ class Journal(BaseJournalBackend):
 
 
 def connect(url: str) -> BaseStorage:
-    """The storage at ``postgresql://USER@HOST/DATABASE``, ``mysql://...`` or ``grpc://HOST:PORT``.
+    """Connect to the storage at ``postgresql://USER@HOST/DATABASE``, ``mysql://...`` or ``grpc://HOST:PORT``.
 
     Raises InputError if the URL is of another kind, its driver is not installed, or the storage refuses.
     """
@@ -130,9 +130,9 @@ def connect(url: str) -> BaseStorage:
 
 
 def redact_url(url: str) -> str:
-    """The URL without its password and its query, which may hold one: as it is shown and saved.
+    """Return the URL as it is shown and saved: without its password, and without its query, which may hold one.
 
-    Of one that is none of a storage, in which a password may be anywhere, only the scheme.
+    If it is no URL of a storage, a password may be anywhere, so only the scheme is returned.
     """
     if (parts := _URL.fullmatch(url)) is None:
         scheme = re.match(r"[a-z0-9+.]+://", url)
@@ -145,7 +145,7 @@ def redact_url(url: str) -> str:
 
 @contextlib.contextmanager
 def storage_errors(url: str | None, *, connecting: bool = False) -> Iterator[None]:
-    """An error of the storage at ``url`` becomes one sentence without the password; any one while ``connecting``."""
+    """Turn errors of the storage at ``url`` (``connecting``: all errors) into InputErrors without its password."""
     try:
         yield
     except InputError:
@@ -155,7 +155,7 @@ def storage_errors(url: str | None, *, connecting: bool = False) -> Iterator[Non
         is_of_storage = isinstance(error, ConnectionError | ImportError | own) or bool(modules & _MODULES)
         package = error.name if isinstance(error, ImportError) else None
         if isinstance(error, RuntimeError) and "'cryptography' package is required" in str(error):
-            package = "cryptography"  # for the passwords of MySQL 8
+            package = "cryptography"  # PyMySQL needs it for passwords of MySQL 8
         if url is None or not (package or is_of_storage or connecting):
             raise
         place = f"the storage {redact_url(url)}"
@@ -164,11 +164,11 @@ def storage_errors(url: str | None, *, connecting: bool = False) -> Iterator[Non
                 f"{place} needs {package}, which is not installed (extra 'storage'): "
                 f"pip install {_PIP_NAMES.get(package, package)}, or make install in a checkout"
             ) from None
-        if not is_of_storage:  # its message may tell a character of the password
+        if not is_of_storage:  # its message may contain characters of the password
             raise InputError(f"{place}: its URL cannot be used ({type(error).__name__})") from None
         reason = str(error.__cause__ or error).strip().partition("\n")[0] or type(error).__name__
         words = [set(re.findall(r"\w+", text)) for text in (redact_url(url), f"{url} {unquote(url)}")]
-        secrets = words[1] - words[0]  # any of it may be of a password
+        secrets = words[1] - words[0]  # words that may be parts of a password
         reason = re.sub(r"\w+", lambda word: "***" if word[0] in secrets else word[0], reason)
         raise InputError(f"{place} refuses: {printable(reason, 300)}") from None
 
@@ -177,7 +177,7 @@ def storage_errors(url: str | None, *, connecting: bool = False) -> Iterator[Non
 
 
 def put_text(study: optuna.Study, name: str, text: str) -> None:
-    """Set an attribute to a text. The parts of a long one are stored before, so that who reads the name finds them."""
+    """Set an attribute to a text. The parts of a long text are stored first, so that readers of the name find them."""
     if len(text) <= _LONGEST:
         study.set_user_attr(name, text)
         return
@@ -189,7 +189,7 @@ def put_text(study: optuna.Study, name: str, text: str) -> None:
 
 
 def get_texts(study: optuna.Study, kind: str) -> Iterator[tuple[str, str]]:
-    """Names and texts of the attributes whose names begin with ``kind``."""
+    """Yield name and text of each attribute whose name begins with ``kind``."""
     attributes = study.user_attrs
     for name, value in attributes.items():
         if name.startswith(kind):
@@ -198,25 +198,25 @@ def get_texts(study: optuna.Study, kind: str) -> Iterator[tuple[str, str]]:
 
 
 class Runs:
-    """The finished runs that later processes need: of the defaults, on held-out pairs, and long ones of first trials.
+    """The runs that other processes need: of the defaults, on held-out pairs, and the long runs of the first trials.
 
-    They are attributes of optuna's ``study``, and looked at every ``every_s`` seconds at most.
+    They are attributes of optuna's ``study``, which are read at most every ``every_s`` seconds.
     """
 
     def __init__(self, study: optuna.Study, every_s: float) -> None:
         self._study, self._every_s, self._looked = study, every_s, -every_s
-        self._runs: dict[str, tuple[str, Trace]] = {}  # text and run by the name of the attribute
+        self._runs: dict[str, tuple[str, Trace]] = {}  # (text, run) by name of the attribute
         self.refresh()
 
     def __len__(self) -> int:
         return len(self._runs)
 
     def get(self, key: str) -> Trace | None:
-        """The run with ``key``, None if there is none."""
+        """Return the run with ``key``, None if there is none."""
         return self._runs.get(key, ("", None))[1]
 
     def add(self, key: str, trace: Trace) -> None:
-        """Store a run, unless one that is as long is stored already."""
+        """Store a run, unless a stored run with this key is at least as long."""
         stored = self.get(key)
         if stored is None or not stored.covers(trace.nodes):
             text = seal(asdict(trace))

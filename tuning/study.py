@@ -1,8 +1,8 @@
 """A study: its plan, its trials and its runs, all of them in optuna's storage.
 
 The plan says what is tuned and how candidates are compared. It is written once, with a checksum, and never changed
-after a run. A study refuses another instance or engine, whose digest covers the objective: differences to the defaults
-are only comparable among runs of one kind.
+after a run. A study refuses other instances and other sources of the engine or the objective, as differences to the
+defaults can only be compared among runs of one kind.
 """
 
 from __future__ import annotations
@@ -48,27 +48,27 @@ from lns.tuning.storage import JOURNAL_FILE, STORAGE_FILE, Journal, Runs, locked
 from lns.version import __version__
 
 SCHEMA = 5
-RUN_MODULE = "lns.tuning.objective"  # makes the runs of a trial; what it imports decides what a run finds
+RUN_MODULE = "lns.tuning.objective"  # makes the runs of a trial; its imports decide the results of a run
 DEFAULT_PAIRS, DEFAULT_HELD_OUT, DEFAULT_RUN_S, DEFAULT_SEED = 10, 24, 10.0, 1
 MIN_HELD_OUT_PAIRS = 20  # with fewer, no candidate is called better
 SHORT_DIVISOR = 4  # a short run has the nodes of a long run divided by this
 LIMITS = {"seed": (0, 10**12), "nodes": (1, 10**15), "pairs": (1, 2_000), "held_out": (1, 2_000)}
-MAX_COMMAND = 2**19  # characters of the command that began a study, where it is shown
-SEED_BLOCK = 10**6  # seeds that a study has for its training pairs, and for its held-out pairs
+MAX_COMMAND = 2**19  # most characters shown of the command that began a study
+SEED_BLOCK = 10**6  # seeds reserved for the training pairs of a study, and as many for its held-out pairs
 LOCK_FILE, REPORT_FILE, BEST_FILE = "study.lock", "report.html", "best_params.toml"
 FILES = (JOURNAL_FILE, "journal.lock", STORAGE_FILE, LOCK_FILE, REPORT_FILE, BEST_FILE)
-OPTUNA_NAME = "lns"  # of the study in the journal
-PLAN, CHOICES = "plan", "choices"  # attributes of it; choices: (share of each candidate, trial numbers) of each choice
-START_S = 600.0  # after so long the start of a trial on another machine is over
+OPTUNA_NAME = "lns"  # name of optuna's study in the journal
+PLAN, CHOICES = "plan", "choices"  # attributes of the study; a choice is (share of each candidate, trial numbers)
+START_S = 600.0  # seconds after which another machine has surely finished starting a trial
 MAX_RETRIES = 3  # how often a trial whose process died is tried again
-MIN_PAIRS = 4  # below so many pairs no trial is pruned
+MIN_PAIRS = 4  # no trial is pruned before this number of pairs
 P_WORSE = 0.1  # p-value below which a trial counts as worse than the best one
 
-# what optuna and a report raise for records that no session writes
+# errors that optuna and the report raise for damaged records
 DAMAGE = ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError
 log = logging.getLogger("lns")
 warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
-warnings.filterwarnings("ignore", message=".*out of( the)? range.*")  # defaults may lie outside
+warnings.filterwarnings("ignore", message=".*out of( the)? range.*")  # defaults may be out of range
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
@@ -77,23 +77,23 @@ optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """What is tuned and how candidates are compared."""
+    """The subject of a study, and how its candidates are compared."""
 
-    family: str  # of instances; "" if instances are named
-    instances: tuple[dict[str, Any], ...]  # the named ones: fields of `Puzzle`
+    family: str  # family of the instances; "" if instances are named
+    instances: tuple[dict[str, Any], ...]  # the named instances: fields of `Puzzle`
     engine: str  # one of `lns.engines.ENGINES`
-    seed: int  # of the study
+    seed: int  # random seed of the study
     pairs: int  # training pairs of a trial
     held_out: int  # pairs of the validation
-    nodes: int  # of a long run
+    nodes: int  # node equivalents of a long run
     nodes_per_s: float  # measured once to convert seconds into ``nodes``; 0.0 if nodes were given
     base: dict[str, Any]  # parameters that candidates are compared with, as `lns.params.to_dict` gives them
-    base_digest: str  # of these; their runs are stored under it
+    base_digest: str  # digest of ``base``; its runs are stored under this digest
     sampler: str  # one of `tuning.SAMPLERS`
-    command: str  # that began the study
+    command: str  # command that began the study
     sources: str  # digest of the engine's sources
-    version: str = __version__  # of lns
-    schema: int = SCHEMA  # of this format
+    version: str = __version__  # version of lns
+    schema: int = SCHEMA  # version of this format
 
     @property
     def short(self) -> int:
@@ -102,7 +102,7 @@ class StudyPlan:
 
     @property
     def subject(self) -> str:
-        """What is tuned for: the family, or the names of the instances."""
+        """The family, or the names of the instances, that parameters are tuned for."""
         return printable(self.family or ", ".join(instance["name"] for instance in self.instances))
 
     @cached_property
@@ -114,24 +114,24 @@ class StudyPlan:
 @checked_class
 @dataclass(frozen=True)
 class StudyRequest:
-    """What a caller asks of a study. None stands for the value of the study, or the default in a new one."""
+    """The settings that a caller asks for. None stands for the study's value, or for the default in a new study."""
 
     instances: tuple[str | Puzzle, ...] = ()  # puzzles, files or names of shipped instances to tune for
-    family: str | None = None  # of instances to tune for instead, such as ``like-e2:12x12``
-    engine: str | None = None  # this and what follows: as in `StudyPlan`
+    family: str | None = None  # family of instances to tune for instead, such as ``like-e2:12x12``
+    engine: str | None = None  # see `StudyPlan` for this and for fields without a comment
     seed: int | None = None
     pairs: int | None = None
     held_out: int | None = None
     nodes: int | None = None
-    run_seconds: float | None = None  # of a long run, converted into nodes by one measurement; instead of ``nodes``
-    params: Params | None = None  # that candidates are compared with
+    run_seconds: float | None = None  # seconds of a long run, converted into nodes by a measurement
+    params: Params | None = None  # parameters that candidates are compared with
     sampler: str | None = None
-    command: str = ""  # kept in a new study
-    storage: str | None = None  # URL of one for several machines; by default the trials are in a file in the directory
+    command: str = ""  # command to note in a new study
+    storage: str | None = None  # URL of a storage for several machines; by default a journal in the directory
 
     @property
     def puzzles(self) -> list[Puzzle]:
-        """The named instances. Raises InputError for one that no engine takes."""
+        """The named instances. Raises InputError for a puzzle whose pieces have copies."""
         puzzles = [load_puzzle(each) if isinstance(each, str) else each for each in self.instances]
         for puzzle in puzzles:
             refuse_copies(puzzle, "tune")
@@ -139,21 +139,21 @@ class StudyRequest:
 
 
 def first_seeds(seed: int) -> tuple[int, int]:
-    """First seeds of the training pairs and of the held-out pairs of a study with ``seed``.
+    """Return the first seeds of the training pairs and of the held-out pairs of a study with ``seed``.
 
-    No other study has them, nor have shipped instances or rows of the benchmark, whose seeds are smaller.
+    Studies with another seed do not use them. Shipped instances and rows of the benchmark have smaller seeds.
     """
     training = 100_001 + 2 * SEED_BLOCK * seed
     return training, training + SEED_BLOCK
 
 
 def params_digest(params: Params) -> str:
-    """Digest of the values of ``params``."""
+    """Return a digest of the values of ``params``."""
     return hashlib.sha256(json.dumps(parameters.to_dict(params), sort_keys=True).encode()).hexdigest()[:16]
 
 
 def new_plan(request: StudyRequest) -> StudyPlan:
-    """The plan of a new study; measures the nodes a second if they are needed.
+    """Return the plan of a new study; measure the nodes per second if they are needed.
 
     Raises InputError if the request names nothing to tune for or is out of bounds.
     """
@@ -181,16 +181,16 @@ def new_plan(request: StudyRequest) -> StudyPlan:
 
 
 def replan(plan: StudyPlan, request: StudyRequest) -> StudyPlan:
-    """The plan with the pairs and the length of runs that are asked for now: of a study in which nothing was run."""
+    """Return the plan with the requested pairs and length of runs, for a study without any stored run."""
     seconds = (request.run_seconds or 0) * plan.nodes_per_s
     nodes = two_digits(seconds) if seconds else request.nodes or plan.nodes
     return replace(plan, pairs=request.pairs or plan.pairs, held_out=request.held_out or plan.held_out, nodes=nodes)
 
 
 def nodes_per_second(engine: str, params: Params, pair: Pair) -> float:
-    """Nodes a second of processor time, rounded to two digits, measured for about two seconds."""
+    """Measure the nodes per second of processor time for about two seconds; return them rounded to two digits."""
     warm_up, run = (TrialRun(engine, params, pair, shortest) for shortest in (1, 10**12))
-    for _ in range(2):  # compiles the kernels of the first board, then those of the construction
+    for _ in range(2):  # the first call compiles the kernels up to the first board, the second all others
         warm_up.advance(warm_up.trace.nodes + 1, lambda: False)
     while run.trace.seconds < 2.0 and not run.trace.exhausted:
         run.advance(run.trace.nodes + 1, lambda: False)
@@ -198,12 +198,12 @@ def nodes_per_second(engine: str, params: Params, pair: Pair) -> float:
 
 
 def two_digits(number: float) -> int:
-    """``number`` rounded to two significant digits, at least 1."""
+    """Return ``number`` rounded to two significant digits, at least 1."""
     return max(1, int(float(f"{number:.1e}")))
 
 
 def read_plan(text: str, path: Path) -> StudyPlan:
-    """The plan in a sealed text, of the study in ``path``. Raises InputError if it is damaged or of another schema."""
+    """Return the plan in a sealed text of the study in ``path``. Raises InputError if damaged or of another schema."""
     with named(path):
         values = unseal(text)
     if values["schema"] != SCHEMA:
@@ -237,10 +237,10 @@ def check_request(plan: StudyPlan, request: StudyRequest, path: Path) -> None:
 
 
 class Study:
-    """A study in a directory, as `open_study` opens it. Several processes may do so at the same time.
+    """A study in a directory, as `open_study` opens it. Several processes may have it open at the same time.
 
-    ``optuna`` has its trials, at the URL ``storage`` or, if that is None, in the journal of the directory; ``base`` are
-    the parameters that candidates are compared with, ``space`` those that are searched, ``runs`` the kept runs.
+    ``optuna`` has its trials, at the URL ``storage`` or, if this is None, in the journal of the directory; ``base`` are
+    the parameters that candidates are compared with, ``space`` the searched ranges, ``runs`` the stored runs.
     """
 
     def __init__(
@@ -265,7 +265,7 @@ class Study:
             self.params_of(trial)
 
     def exclusive(self) -> AbstractContextManager[None]:
-        """Lock for starting and requeuing trials and for choosing candidates: one process at a time."""
+        """Return the lock that one process at a time holds to start or requeue trials or to choose candidates."""
         return locked(self.path / LOCK_FILE)
 
     # -- pairs and their runs ----------------------------------------------------------------------------------------
@@ -277,11 +277,11 @@ class Study:
 
     @cached_property
     def held_out(self) -> list[Pair]:
-        """The pairs of the validation, on which no trial is run: other members of the family and other seeds."""
+        """The pairs of the validation, on which no trial is run: other members of the family or other seeds."""
         return self._pairs(first_seeds(self.plan.seed)[1], self.plan.held_out)
 
     def _pairs(self, first_seed: int, count: int) -> list[Pair]:
-        """``count`` pairs, shuffled once, so that the first few do not favour an instance."""
+        """Return ``count`` pairs, shuffled once, so that the first few do not favour an instance."""
         member, pairs = self.plan.family and family(self.plan.family), []
         for i, seed in enumerate(range(first_seed, first_seed + count)):
             puzzle = member(seed).puzzle if member else self.plan.puzzles[i % len(self.plan.puzzles)]
@@ -290,7 +290,7 @@ class Study:
         return pairs
 
     def short_runs(self) -> list[tuple[Pair, bool]]:
-        """The training pairs with the floor that a short run of the defaults has set, and whether it made a board."""
+        """Return (pair with floor, whether a board was made) of each training pair with a short run of the defaults."""
         short = self.plan.short
         runs = [(pair, self.run_of(self.base, pair, short)) for pair in self.pairs]
         return [
@@ -306,22 +306,22 @@ class Study:
 
     @property
     def left_out(self) -> list[Pair]:
-        """The training pairs on which the defaults are known to make no board within a short run."""
+        """The training pairs on which the short run of the defaults made no board."""
         return [pair for pair, has_board in self.short_runs() if not has_board]
 
     @property
     def default_runs(self) -> list[Trace]:
-        """The long runs of the defaults on training pairs that are complete."""
+        """The stored long runs of the defaults on training pairs."""
         runs = (self.run_of(self.base, pair, self.plan.nodes) for pair in self.training)
         return [run for run in runs if run is not None]
 
     def run_of(self, params: Params, pair: Pair, budget: int) -> Trace | None:
-        """The stored run of at least ``budget`` nodes; None if there is none."""
+        """Return the stored run of ``params`` on ``pair`` if it covers ``budget`` nodes; else None."""
         run = self.runs.get(self.key(params, pair))
         return run if run is not None and run.covers(budget) else None
 
     def key(self, params: Params, pair: Pair) -> str:
-        """Key of a run: the name of the attribute that stores it."""
+        """Return the key of a run: the name of the attribute that stores it."""
         digest = self.plan.base_digest if params is self.base else params_digest(params)
         floor = f":{pair.floor}" if pair.floor else ""
         return f"{places.RUN}{digest}{floor} {pair.puzzle.sha256[:32]} {pair.seed}"
@@ -329,7 +329,7 @@ class Study:
     # -- trials ------------------------------------------------------------------------------------------------------
 
     def trials(self, *states: TrialState) -> list[FrozenTrial]:
-        """The trials in one of ``states``, or all."""
+        """Return the trials in one of ``states``, or all trials."""
         trials: list[FrozenTrial] = self.optuna.get_trials(deepcopy=False, states=states or None)
         return trials
 
@@ -339,7 +339,7 @@ class Study:
         return self.trials(TrialState.COMPLETE, TrialState.PRUNED)
 
     def params_of(self, trial: FrozenTrial | optuna.Trial) -> Params:
-        """The parameters of a trial."""
+        """Return the parameters of a trial."""
         return with_values(self.base, self.space, trial.params)
 
     def next_trial(self, max_trials: int | None) -> optuna.Trial | None:
@@ -352,7 +352,7 @@ class Study:
             return trial
 
     def start(self) -> None:
-        """Queue the defaults as the first trial of a new study, and again the trials whose process has died."""
+        """Queue the base parameters as first trial of a new study; requeue trials whose process has died."""
         clear_temporaries(self.path)
         if not self.trials():
             self.optuna.enqueue_trial(values_of(self.base, self.space))
@@ -362,11 +362,11 @@ class Study:
                 log.info("trial %d was cut short with its process; it will be tried again", trial.number)
 
     def _was_left(self, trial: FrozenTrial) -> bool:
-        """Whether the process of a running trial has ended; False for one on another machine, which is not seen."""
+        """Whether the process of a running trial has ended; False if it runs elsewhere and cannot be observed."""
         if "holder" in trial.user_attrs:
             holder = Holder(**trial.user_attrs["holder"])
             return not holder.is_elsewhere and not holder.is_alive
-        begun = trial.datetime_start  # killed right after its start, or begun just now on another machine
+        begun = trial.datetime_start  # no holder yet: killed during its start, or starting now on another machine
         return self.storage is None or begun is None or datetime.now() - begun > timedelta(seconds=START_S)
 
     def requeue(self, trial: optuna.Trial) -> None:
@@ -375,11 +375,11 @@ class Study:
             self._requeue(self.trials()[trial.number], None)
 
     def _requeue(self, trial: FrozenTrial, max_retries: int | None) -> None:
-        """Fail a trial and queue it again with the values and the steps it has, unless it was tried too often."""
+        """Fail a trial and queue it again with its values and its steps so far, unless it was retried too often."""
         try:
             self.optuna.tell(trial.number, state=TrialState.FAIL)
         except (optuna.exceptions.UpdateFinishedTrialError, ValueError):
-            return  # a process with another directory of this study in the storage has done so meanwhile
+            return  # a process with another directory of this study has done so meanwhile
         if trial.params or "fixed_params" in trial.system_attrs:
             again = deepcopy(trial)
             again.user_attrs = {}
@@ -387,7 +387,7 @@ class Study:
 
 
 def trial_value(trial: FrozenTrial) -> float:
-    """Value of a complete trial: edges above the defaults in long runs."""
+    """Return the value of a complete trial: edges above the defaults in long runs."""
     assert trial.value is not None
     return trial.value
 
@@ -398,10 +398,10 @@ def is_study(path: Path) -> bool:
 
 
 def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> Study:
-    """Open the study in ``path``; begin it if there is none. One without any run takes new settings of its runs.
+    """Open the study in ``path``; begin it if there is none. A study without any run accepts other settings of runs.
 
-    ``reading``: open it to show what is there, even if it is of another engine; nothing is created, changed or
-    repaired. Raises InputError if the study is not what was requested, or cannot be opened or begun.
+    ``reading``: open it only to show it, even if it is of another engine; nothing is created, changed or repaired.
+    Raises InputError if the study has other settings than requested, or cannot be opened or begun.
     """
     url, place = request.storage, path / (JOURNAL_FILE if request.storage is None else STORAGE_FILE)
     _check_directory(path, url)
@@ -437,7 +437,7 @@ def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> S
 
 
 def _find(storage: BaseStorage, name: str, path: Path) -> tuple[optuna.Study, StudyPlan] | None:
-    """The study and its plan; None if there is none, or one whose process was killed before it had a plan."""
+    """Return optuna's study and its plan; None if there is no study, or its process was killed before it had a plan."""
     if name not in optuna.get_all_study_names(storage):
         return None
     study = optuna.load_study(storage=storage, study_name=name)
@@ -455,12 +455,12 @@ def _begin(storage: BaseStorage, name: str, plan: StudyPlan) -> tuple[optuna.Stu
 
 
 def _check_directory(path: Path, url: str | None) -> None:
-    """Raise InputError if ``path`` holds something else than a study whose trials are at ``url``."""
+    """Raise InputError if ``path`` holds anything but a study whose trials are at ``url`` (None: in its journal)."""
     if path.exists() and not path.is_dir():
         raise InputError("is a file; expected the directory of a study", path)
     for file in sorted(path.iterdir()) if path.exists() else ():
         if file.name in FILES:
-            if file.is_symlink() or not file.is_file():  # what it points to is not the study's
+            if file.is_symlink() or not file.is_file():  # the target of a link is not the study's
                 raise InputError("is no regular file; expected one", file)
         elif not is_study(path) and not (file.name.startswith(".lns-") and file.suffix == ".tmp"):
             raise InputError(f"holds no study, but {file.name}; expected a study, or an empty or a new directory", path)
@@ -473,9 +473,9 @@ def _check_directory(path: Path, url: str | None) -> None:
 
 @contextmanager
 def damage_told(place: Path) -> Iterator[list[Journal]]:
-    """One of `DAMAGE` becomes one sentence.
+    """Turn an error of `DAMAGE` into an InputError that names ``place``.
 
-    It names ``place`` and the last line that was read of a journal that is put into the list.
+    If the caller appends a journal to the list, the InputError also names the last line that was read from it.
     """
     journals = list[Journal]()
     try:

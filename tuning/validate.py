@@ -1,10 +1,10 @@
 """Validation: whether the best trials beat the defaults on pairs that no trial was run on.
 
-The best trials were selected for their luck on the training pairs too; their differences to the defaults on held-out
-pairs are not biased by that. P-values are from the one-sided Wilcoxon signed-rank test, divided by the candidate's
-share of the level `ALPHA`. Shares are fixed when candidates are chosen: those of the k-th choice have 1 / (k (k + 1))
-together. Over all choices these sum up to 1, so the level holds over any number of sessions, and a verdict never
-changes. A gain that is certainly smaller than `MIN_EFFECT` is no reason to leave the defaults, however significant.
+The best trials were partly lucky on the training pairs; differences to the defaults on held-out pairs do not have this
+bias. P-values are from the one-sided Wilcoxon signed-rank test, divided by the candidate's share of the level `ALPHA`.
+Shares are fixed when candidates are chosen: the candidates of the k-th choice share 1 / (k (k + 1)). Over all choices
+this sums up to 1, so the level holds over any number of sessions, and a verdict never changes. A gain that is
+certainly smaller than `MIN_EFFECT` is no reason to leave the defaults, however significant.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ from lns.tuning.objective import Trace, difference
 from lns.tuning.study import BEST_FILE, CHOICES, MAX_COMMAND, MIN_HELD_OUT_PAIRS, Study, params_digest, trial_value
 from lns.version import __version__
 
-MAX_CANDIDATES = 3  # validated in one session
+MAX_CANDIDATES = 3  # most candidates that one session chooses
 ALPHA = 0.05  # level of the test
-MIN_EFFECT = 0.05  # edges; a candidate whose whole confidence interval is below gains nothing that matters
-RESAMPLES = 10_000  # of the bootstrap
+MIN_EFFECT = 0.05  # edges; a candidate whose confidence interval is wholly below this is not called better
+RESAMPLES = 10_000  # number of resamples of the bootstrap
 
 
 @dataclass(frozen=True)
 class Verdict:
     """Paired comparison of a candidate with the defaults on the held-out pairs."""
 
-    trial: int  # its number
-    differences: tuple[float, ...]  # of the objective on each pair, candidate less defaults, in edges
+    trial: int  # number of the trial
+    differences: tuple[float, ...]  # candidate minus defaults in the objective on each pair, in edges
     edges: float  # mean difference of the scores alone
-    low: float  # of the 95% confidence interval of the mean difference (percentile bootstrap)
-    high: float
+    low: float  # lower end of the 95% confidence interval of the mean difference (percentile bootstrap)
+    high: float  # upper end
     p: float  # corrected p-value
     cost: float  # median processor seconds of a run, divided by that of the defaults
-    pairs: tuple[str, ...] = ()  # names of the pairs that the differences are of
+    pairs: tuple[str, ...] = ()  # names of the pairs of ``differences``
     left_out: tuple[str, ...] = ()  # names of the pairs where the defaults made no board within the budget
     lost: tuple[str, ...] = ()  # names of the pairs on which the defaults made a board and the candidate made none
-    is_solved: bool = False  # whether both ended with a perfect board on all pairs, so that only time tells them apart
+    is_solved: bool = False  # whether both found a perfect board on all pairs, so that only time can differ
 
     @property
     def mean(self) -> float:
@@ -58,21 +58,21 @@ class Verdict:
 
     @property
     def better(self) -> bool:
-        """Significantly better by ranks and by an interval above 0; ranks alone overlook a rare large loss.
+        """Whether there is no `doubt`: both ranks and interval show a gain, as ranks alone overlook a rare large loss.
 
-        The interval must reach `MIN_EFFECT`.
+        The interval must be above 0 and reach `MIN_EFFECT`.
         """
         return not self.doubt
 
     @property
     def negligible(self) -> bool:
-        """No candidate for better: it was not worse, but its whole interval is below `MIN_EFFECT`."""
+        """Whether the candidate was not worse, but its whole interval is below `MIN_EFFECT`."""
         compared = not self.lost and len(self.differences) >= MIN_HELD_OUT_PAIRS
         return compared and self.mean >= 0 and self.high < MIN_EFFECT
 
     @property
     def doubt(self) -> str:
-        """Why the candidate is not called better, as the end of a sentence; "" if it is better."""
+        """The reason why the candidate is not called better, as the end of a sentence; "" if it is better."""
         if self.lost:
             return f"it made no board on {', '.join(self.lost)}, where the defaults made one"
         if len(self.differences) < MIN_HELD_OUT_PAIRS:
@@ -108,7 +108,7 @@ class Verdict:
 
 
 def signed(edges: float) -> str:
-    """A difference with two decimals; with one digit where these would hide that it is not zero."""
+    """Return a signed difference with two decimals, or with one significant digit if it would be shown as zero."""
     return f"{edges:+.2f}" if not edges or abs(edges) >= 0.005 else f"{edges:+.1g}"
 
 
@@ -116,7 +116,7 @@ def signed(edges: float) -> str:
 class Conclusion:
     """Result of the validation so far."""
 
-    verdicts: tuple[Verdict, ...]  # on the candidates whose runs are complete, best first
+    verdicts: tuple[Verdict, ...]  # of the candidates whose runs are complete, best first
     pending: int  # runs that are still missing
 
     @property
@@ -126,7 +126,7 @@ class Conclusion:
 
 
 def compare(trial: int, differences: Sequence[float], edges: float, cost: float, share: float, seed: int) -> Verdict:
-    """Test the differences of a candidate, which has ``share`` of the level; ``seed`` is that of the bootstrap."""
+    """Test the differences of a candidate with this ``share`` of `ALPHA`; ``seed`` is the bootstrap's random seed."""
     values = np.asarray(differences, dtype=np.float64)
     p, low, high = 1.0, 0.0, 0.0
     if values.any():
@@ -148,7 +148,7 @@ def choose_candidates(study: Study) -> list[FrozenTrial]:
 
 
 def new_candidates(study: Study) -> list[int]:
-    """Numbers of the trials that would be chosen now: those better than the defaults and all earlier candidates."""
+    """Return the numbers of the trials to choose now: the best that beat the defaults and all earlier candidates."""
     earlier = candidates_of(study)
     bar = max(map(trial_value, earlier), default=0.0)
     seen, new = {study.plan.base_digest, *(params_digest(study.params_of(trial)) for trial in earlier)}, list[int]()
@@ -161,25 +161,25 @@ def new_candidates(study: Study) -> list[int]:
 
 
 def alpha_share(choice: int, candidates: int) -> float:
-    """Share of `ALPHA` that each of the ``candidates`` of a choice gets; choices count from 1."""
+    """Return the share of `ALPHA` that each of the ``candidates`` of a choice gets; choices count from 1."""
     return 1 / (choice * (choice + 1) * candidates)
 
 
 def _choices(study: Study) -> list[tuple[float, list[int]]]:
-    """(share of `ALPHA` of each candidate, trial numbers) of every choice, in order."""
+    """Return (share of `ALPHA` of each candidate, trial numbers) of every choice, in order."""
     return [(share, numbers) for share, numbers in study.optuna.user_attrs.get(CHOICES, [])]
 
 
 def candidates_of(study: Study) -> list[FrozenTrial]:
-    """All trials chosen so far."""
+    """Return all trials chosen as candidates so far."""
     trials = study.trials()
     return [trials[number] for _, numbers in _choices(study) for number in numbers]
 
 
 def missing_runs(study: Study, candidates: Sequence[FrozenTrial]) -> list[tuple[Params, int]]:
-    """(parameters, index of the held-out pair) of the runs that are missing, those of the defaults first.
+    """Return (parameters, index of the held-out pair) of each missing run, the runs of the defaults first.
 
-    Each process starts at another pair, so that several on one study do not make the same runs.
+    Each process starts at another pair, so that several processes on one study do not make the same runs.
     """
     all_params = [study.base, *map(study.params_of, candidates)] if candidates else []
     first, count = os.getpid(), study.plan.held_out
@@ -189,7 +189,7 @@ def missing_runs(study: Study, candidates: Sequence[FrozenTrial]) -> list[tuple[
 
 
 def conclude(study: Study) -> Conclusion:
-    """Verdicts on the candidates whose held-out runs are complete."""
+    """Return the verdicts on the candidates whose held-out runs are complete, and the number of missing runs."""
     trials = study.trials()
     verdicts = [_verdict(study, trials[number], share) for share, numbers in _choices(study) for number in numbers]
     best_first = sorted((one for one in verdicts if one is not None), key=lambda verdict: -verdict.mean)
@@ -197,7 +197,7 @@ def conclude(study: Study) -> Conclusion:
 
 
 def _verdict(study: Study, trial: FrozenTrial, share: float) -> Verdict | None:
-    """Verdict on a candidate; None while runs are missing. Only pairs on which both made a board are compared."""
+    """Return the verdict on a candidate, from the pairs on which both made a board; None while runs are missing."""
     params, budget = study.params_of(trial), study.plan.nodes
     both, labels, left_out, lost = list[tuple[Trace, Trace]](), [], [], []
     for pair in study.held_out:
@@ -212,7 +212,7 @@ def _verdict(study: Study, trial: FrozenTrial, share: float) -> Verdict | None:
             labels.append(pair.label)
             both.append((run, default))
     scores = [run.score_at(budget) - default.score_at(budget) for run, default in both]
-    # medians: the first run of a process also loads the kernels
+    # medians, as the first run of a process also loads the kernels
     seconds = [statistics.median(run.seconds for run in runs) for runs in zip(*both, strict=True)]
     edges, cost = float(np.mean(scores)) if scores else 0.0, seconds[0] / max(1e-9, seconds[1]) if seconds else 0.0
     differences = [difference(run, default, budget) for run, default in both]
@@ -222,9 +222,9 @@ def _verdict(study: Study, trial: FrozenTrial, share: float) -> Verdict | None:
 
 
 def write_best(study: Study, conclusion: Conclusion) -> None:
-    """Write best_params.toml if a candidate is better than the defaults; remove an older file if none is.
+    """Write best_params.toml if a candidate is better than the defaults; else remove an older file.
 
-    While runs of the validation are missing, an older file stays.
+    An older file stays while runs of the validation are missing.
     """
     path, plan, winner = study.path / BEST_FILE, study.plan, conclusion.winner
     if winner is None:
@@ -242,7 +242,7 @@ def write_best(study: Study, conclusion: Conclusion) -> None:
 
 
 def written_best(study: Study, conclusion: Conclusion) -> Path | None:
-    """The file best_params.toml if it holds the winner; None without a winner or before the file is written."""
+    """Return the path of best_params.toml if it holds the winner; None without a winner or before it is written."""
     path, winner = study.path / BEST_FILE, conclusion.winner
     if winner is None or not path.exists():
         return None
@@ -253,5 +253,5 @@ def written_best(study: Study, conclusion: Conclusion) -> Path | None:
 
 
 def winning_params(study: Study, verdict: Verdict) -> Params:
-    """The parameters of the candidate that ``verdict`` is about."""
+    """Return the parameters of the candidate that ``verdict`` is about."""
     return study.params_of(study.trials()[verdict.trial])

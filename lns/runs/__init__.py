@@ -2,16 +2,16 @@
 
     run.json                 settings: instance, seed, engine, ...; written once
     instance.json            copy of the puzzle, so that the directory can be moved
-    params.toml              parameters of the search, for people: those in run.json count
+    params.toml              parameters of the search, for people; the run reads them from run.json
     best.json, best.svg      the best board, as JSON and as a picture
     best.unusable.json       a best.json that could not be used, renamed at `lns resume`
-    boards.jsonl             every board of at least min_score, a line each, with a checksum
+    boards.jsonl             every board of at least min_score, one per line, with a checksum
     checkpoint.npz           the whole state of the search
-    status.json              heartbeat: the state of the run, rewritten every few seconds
+    status.json              heartbeat and history of the run, rewritten every few seconds
     run.log                  messages
     report.html              the page of `lns report`
-    lock                     the process that holds the directory; empty if none does
-    stop                     exists while `lns stop` waits
+    lock                     names the process that holds the directory; empty if none does
+    stop                     exists while `lns stop` waits for the run to end
 
 A directory may come from a stranger: nothing in it is executed, no text in it becomes a path, nothing is written
 through a symbolic link, and indices are checked before a kernel sees them.

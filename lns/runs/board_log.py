@@ -1,4 +1,4 @@
-"""boards.jsonl: the boards that a run keeps, each a line of JSON with a checksum. The file only grows."""
+"""boards.jsonl: the boards that a run keeps, one line of JSON with a checksum for each. The file only grows."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from lns.runs.history import Improvement
 
 log = logging.getLogger("lns")
 
-MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # bytes of a line
-MAX_LOG_BYTES = 2**31  # of the log; it then takes new bests only
-MAX_PENDING = 10_000  # boards kept in memory while the disk is full; of more the best are kept
+MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # most bytes of a line
+MAX_LOG_BYTES = 2**31  # size of the log from which on it takes new bests only
+MAX_PENDING = 10_000  # most boards kept in memory while the disk is full: the best ones
 _SCORE = re.compile(rb'\{"score": ([0-9]{1,5}),')
 
 
@@ -37,7 +37,7 @@ class LoggedBoard(Improvement):
     board: Board
 
     def line(self) -> str:
-        """The line, without its end; ``oriented`` holds piece*4 + rotation of each cell, row-major."""
+        """Return the line without newline; its ``oriented`` has piece*4 + rotation of each cell, row-major."""
         values = self.__dict__ | {"oriented": self.board.placements.tolist()}
         del values["board"]
         return seal(values)
@@ -51,13 +51,13 @@ class LoggedBoard(Improvement):
 class BoardLog:
     """The log of a run directory, open for writing. The caller holds the lock of the directory.
 
-    Raises InputError if its name belongs to something else than a regular file, OSError if it cannot be opened.
+    Raises InputError if the file is not a regular one, OSError if it cannot be opened.
     """
 
     def __init__(self, directory: Path) -> None:
         self._file = open_regular(directory / BOARDS, os.O_RDWR | os.O_APPEND)
         self._pending: list[LoggedBoard] = []
-        descriptor, self.size = self._file.fileno(), 0  # bytes of the log
+        descriptor, self.size = self._file.fileno(), 0  # ``size``: bytes of the log
         if length := os.fstat(descriptor).st_size:
             with mmap(descriptor, length, access=ACCESS_READ) as content:
                 self.size = content.rfind(b"\n", max(0, length - MAX_LOG_BYTES)) + 1
@@ -92,7 +92,7 @@ class BoardLog:
         descriptor = self._file.fileno()
         try:
             rest = memoryview(data)
-            while rest:  # a part is written when the disk fills up
+            while rest:  # `os.write` may write only a part when the disk fills up
                 rest = rest[os.write(descriptor, rest) :]
             os.fsync(descriptor)
         except OSError:
@@ -112,7 +112,7 @@ class BoardLogReader:
 
     def __init__(self, directory: Path, puzzle: Puzzle, offset: int = 0) -> None:
         self.path, self.puzzle = directory / BOARDS, puzzle
-        self.offset = offset  # moves behind the last complete line
+        self.offset = offset  # byte after the last complete line that was read
         self.damaged = 0  # lines that were no boards of the puzzle
 
     def read(self, at_least: int = 0) -> Iterator[LoggedBoard]:
@@ -136,7 +136,7 @@ class BoardLogReader:
 
     def _entry(self, line: bytes) -> LoggedBoard | None:
         puzzle = self.puzzle
-        with suppress(ValueError, TypeError, KeyError, OverflowError):  # among them InputError
+        with suppress(ValueError, TypeError, KeyError, OverflowError):  # a ValueError may be an InputError
             values = unseal(line.decode("ascii"))
             oriented = np.array(values["oriented"], dtype=np.int64)
             if oriented.shape == (puzzle.cells,) and oriented.min() >= 0 and oriented.max() < 4 * puzzle.cells:
@@ -152,11 +152,11 @@ class BestBoards:
 
     def __init__(self, directory: Path, puzzle: Puzzle, size: int) -> None:
         self.puzzle, self.size = puzzle, size
-        self.top: list[LoggedBoard] = []  # verified, the best first; of equal scores the earlier first
+        self.top: list[LoggedBoard] = []  # verified boards, best first, the earlier first among equal scores
         self._reader = BoardLogReader(directory, puzzle)
 
     def update(self) -> list[LoggedBoard]:
-        """Read the new lines of the log; returns ``top``."""
+        """Read the new lines of the log; return ``top``."""
         for entry in self._reader.read(self._floor()):
             is_new = entry.score >= self._floor() and entry.board not in {logged.board for logged in self.top}
             if is_new and entry.is_verified(self.puzzle):

@@ -2,8 +2,8 @@
 
 A file is a zip archive of ``meta.json`` (schema, run id, hash of the puzzle, islands) and of the state of each island
 as ``NUMBER.npz``. It is replaced as a whole. The CRC-32 of each member and the SHA-256 of each state detect damage, so
-no wrong value reaches a kernel; run id and hash detect the checkpoint of another run. What does not fit is refused as a
-whole: the search then begins from the boards.
+no wrong value reaches a kernel; run id and hash detect the checkpoint of another run. If any part does not fit, the
+whole file is refused, and the search begins from the boards on file.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ SCHEMA = 21
 _META = "meta.json"
 
 
-Islands = dict[int, Island]  # by number
+Islands = dict[int, Island]  # by number of the island
 
 
 def save(directory: Path, run: str, puzzle: Puzzle, islands: Islands) -> None:
     """Write a checkpoint of the run with the id ``run``, whose directory this process has locked.
 
-    Raises OSError if the file cannot be written; the last checkpoint then stays.
+    Raises OSError if the file cannot be written; the previous checkpoint then stays.
     """
     saved = list(islands.values())
     states = [asdict(one) | {"state": sha256(one.state).hexdigest()} for one in saved]
@@ -54,7 +54,7 @@ def save(directory: Path, run: str, puzzle: Puzzle, islands: Islands) -> None:
 
 
 def load(path: Path, run: str, puzzle: Puzzle) -> Islands:
-    """Read a checkpoint of the run with the id ``run``. No state of an island is looked at.
+    """Read a checkpoint of the run with the id ``run``. The states of the islands are not unpacked.
 
     Raises InputError, naming the file, if it is damaged, of another run, or of another version.
     """
@@ -86,9 +86,9 @@ def _read(archive: zipfile.ZipFile, run: str, puzzle: Puzzle) -> Islands:
 
 
 def usable(path: Path, settings: RunSettings, puzzle: Puzzle) -> tuple[Islands, FoundBoard | None] | None:
-    """The islands of the checkpoint in a run directory, and their best board; None if they cannot be continued.
+    """Return the islands of the checkpoint in a run directory, and their best board; None if they cannot be continued.
 
-    Why they cannot goes to the log. ``puzzle`` has no pins.
+    The reason is then logged. ``puzzle`` has no pins.
     """
     pinned, best = with_pins(puzzle, settings), None
     try:

@@ -1,4 +1,4 @@
-"""Run directories: making, opening and finding them, lock, settings, puzzle, parameters and best board."""
+"""Run directories: make, open, lock and find them; read their settings, puzzle, parameters and best board."""
 
 from __future__ import annotations
 
@@ -45,33 +45,33 @@ from lns.runs.lock import Lock
 
 log = logging.getLogger("lns")
 
-SCHEMA = 2  # of run.json
+SCHEMA = 2  # version of the format of run.json
 LEAST_CHECKPOINT_S = 0.1
-RunSources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]  # runs, or folders with runs in them
+RunSources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]  # run directories, or folders that contain some
 
-MAX_DEPTH = 4  # folders below one that is named, in which runs are looked for
+MAX_DEPTH = 4  # levels of subfolders in which runs are searched for
 _FOR_PEOPLE = "# for people, and for `lns solve --params`; the run itself has its parameters in run.json\n\n"
-MIN_FREE_KIB = 16 * 2**10  # on the disk, for a new run
+MIN_FREE_KIB = 16 * 2**10  # free space on the disk that a new run needs
 _Score = Annotated[int, -1, 2 * MAX_CELLS]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings:
-    """Settings of a run, as in run.json. `RunDirectory.create` sets those that have no meaning before."""
+    """Settings of a run, as in run.json. `RunDirectory.create` sets ``run``, hash, time and missing operators."""
 
     run: str = ""  # random id of the run
     instance: Annotated[str, 0, 2**20]  # how the user named the puzzle; never used as a path
-    instance_sha256: str = ""  # of the puzzle
+    instance_sha256: str = ""  # hash of the puzzle
     seed: Annotated[int, 0, 2**64]
     engine: str  # one of lns.engines.ENGINES
     target: _Score = -1  # score that the user asked for; -1: none, any score is a success
-    min_score: _Score = -1  # boards of at least this score are logged; -1: of the best score so far less one
+    min_score: _Score = -1  # boards of at least this score are logged; -1: of at least the best score so far minus one
     checkpoint_s: Annotated[float, LEAST_CHECKPOINT_S, 1e9] = 60.0  # seconds between checkpoints
-    created_at: str = ""  # time of day, UTC
+    created_at: str = ""  # date and time, UTC
     pins: tuple[Clue, ...] = ()  # cells that keep their piece, beside the clues of the puzzle
     params: dict[str, dict[str, Any]]  # values by section; params.toml has them for people
-    params_source: Annotated[str, 0, 10_000] = ""  # "default", "given", a file, or a study and what it proved
-    operators: tuple[str, ...] = ()  # of the engine 'lns', in their order; (): all that this process knows
+    params_source: Annotated[str, 0, 10_000] = ""  # "default", "given", a file, or a study and its gain
+    operators: tuple[str, ...] = ()  # operators of the engine 'lns', in order; (): all known in this process
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:
@@ -80,30 +80,30 @@ class RunSettings:
 
     @cached_property
     def parameters(self) -> Params:
-        """The parameters of the search. Raises InputError for a value that cannot be."""
+        """The parameters of the search. Raises InputError for an impossible value."""
         return parameters.from_dict(self.params, earlier=True)
 
 
 class RunDirectory:
-    """The files of one run, locked by this process until `close`. Made by `create` or `open`; a context manager."""
+    """The files of one run, locked by this process until `close`: a context manager, made by `create` or `open`."""
 
     def __init__(self, path: Path, settings: RunSettings, puzzle: Puzzle, lock: Lock) -> None:
         self.path, self.settings = path, settings
-        self.puzzle = puzzle  # without pins
+        self.puzzle = puzzle  # pinned cells are not among its clues
         self._lock = lock
         self._undo: Callable[[], None] | None = None
-        self.crashed_holder = lock.stale  # the process of the last session, if that did not end in order
+        self.crashed_holder = lock.stale  # the process of the last session, if it did not end in order
         self.clear_stop()
 
     @classmethod
     def create(cls, path: Path, puzzle: Puzzle, settings: RunSettings) -> RunDirectory:
-        """Make a run directory and its first files. The puzzle is without pins; the settings get id, time and hash.
+        """Make a run directory and its first files. ``puzzle`` has no pins; the settings get id, time and hash.
 
         Raises InputError if the directory is not empty or cannot be written.
         """
         settings = replace(settings, run=os.urandom(16).hex(), instance_sha256=puzzle.sha256, created_at=utc_now())
         if settings.engine == "lns" and not settings.operators:
-            from lns.neighbourhoods.operators import operator_names  # reading a run must not import the engines
+            from lns.neighbourhoods.operators import operator_names  # late: reading a run needs no engine
 
             settings = replace(settings, operators=operator_names())
         try:
@@ -120,7 +120,7 @@ class RunDirectory:
                     raise InputError(f"the disk has {free} KiB free; expected at least {MIN_FREE_KIB} KiB", path)
                 try:
                     lock = Lock(path)
-                except InputError:  # another process made a run here meanwhile: leave its files
+                except InputError:  # another process made a run here meanwhile: keep its files
                     undo.pop_all()
                     raise
                 write(path / INSTANCE, "json", puzzle, None)
@@ -140,7 +140,7 @@ class RunDirectory:
     def open(cls, path: Path) -> RunDirectory:
         """Open the directory of an earlier session, which may have been moved, and lock it.
 
-        Raises InputError if it is no run directory, is damaged, of another version, or in use by another process.
+        Raises InputError if it is no run directory, damaged, of another version, or in use by another process.
         """
         settings, puzzle = read_run(path)
         if not os.access(path, os.W_OK | os.X_OK):
@@ -155,7 +155,7 @@ class RunDirectory:
 
     @cached_property
     def last_status(self) -> tuple[RunHistory, Heartbeat]:
-        """What status.json says of earlier sessions; nothing where it cannot be used, which the log tells."""
+        """History and heartbeat in status.json; empty ones, and a warning, if the file cannot be used."""
         try:
             return read_status(self.path, self.settings.run)
         except InputError as error:
@@ -176,12 +176,12 @@ class RunDirectory:
         self.close()
 
     def check_lock(self) -> None:
-        """Raise OSError if the directory was removed or replaced: it may be that of another process now."""
+        """Raise OSError if the directory was removed or replaced: another process may own the new one."""
         if not self._lock.is_in_place():
             raise OSError(errno.ESTALE, "the run directory was removed or replaced", str(self.path))
 
     def begin(self) -> None:
-        """Forget how the last session ended. Called when the search begins, so that a later session sees this one."""
+        """Forget a crash of the last session; called when the search begins, so that `close` clears the lock file."""
         self._lock.stale = None
 
     def close(self) -> None:
@@ -202,7 +202,7 @@ class RunDirectory:
 
 
 def take_run_directory(puzzle: Puzzle, folder: Path) -> Path:
-    """Make the directory FOLDER/NAME-DATE-TIME for a run: made at once, its name is that of no other run.
+    """Make the directory FOLDER/NAME-DATE-TIME for a run and return it; a number is appended if it exists.
 
     Raises InputError if it cannot be made.
     """
@@ -218,7 +218,7 @@ def take_run_directory(puzzle: Puzzle, folder: Path) -> Path:
 
 @contextlib.contextmanager
 def new_run_directory(puzzle: Puzzle) -> Iterator[Path]:
-    """A directory below ``runs`` in the working directory, removed at the end if no run was made in it."""
+    """Yield a new directory in ``runs`` in the working directory; it is removed at the end if it is empty."""
     folder = Path("runs")
     is_new = not folder.exists()
     path = take_run_directory(puzzle, folder)
@@ -232,16 +232,16 @@ def new_run_directory(puzzle: Puzzle) -> Iterator[Path]:
 
 
 def with_pins(puzzle: Puzzle, settings: RunSettings) -> Puzzle:
-    """The puzzle of a run with the pinned cells as further clues. Raises InputError for pins that cannot be."""
+    """Return the puzzle of a run with the pinned cells as further clues. Raises InputError for impossible pins."""
     return puzzle.with_clues({*puzzle.clues, *settings.pins}) if settings.pins else puzzle
 
 
 def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
     """Read the settings and the puzzle of a run directory.
 
-    Raises InputError if it is none, a file is damaged or of another version, or the two do not match.
+    Raises InputError if it is no run directory, a file is damaged or of another version, or the two do not match.
     """
-    with named(printable(str(path)), "cannot be read"):  # a name that is too long, a directory without permission
+    with named(printable(str(path)), "cannot be read"):  # such as a too long name, a directory without permission
         if not path.is_dir():
             raise InputError("no such directory; expected the directory of a run")
         if not (path / SETTINGS).is_file():
@@ -258,9 +258,9 @@ def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
 
 
 def read_best(path: Path, puzzle: Puzzle, pinned: Puzzle | None = None) -> FoundBoard | None:
-    """The board of best.json in a run directory, with the score that the verifier counts; None without the file.
+    """Return the board of best.json in a run directory, with its score by the verifier; None without the file.
 
-    Raises InputError if the file is damaged, or the board is no full legal one of ``pinned``, by default of ``puzzle``.
+    Raises InputError if the file is damaged, or the board is not full and legal for ``pinned`` (default: ``puzzle``).
     """
     file = path / BEST
     if not os.path.lexists(file):
@@ -284,18 +284,18 @@ def _unmake(path: Path, folders: Sequence[Path]) -> None:
 
 
 def safe_name(name: str) -> str:
-    """The name of a puzzle as the name of a folder; it may come from a URL."""
+    """Return a folder name made of a puzzle's name, which may come from a URL."""
     kept = "".join(c if c.isalnum() or c in "-_." else "-" for c in Path(name).stem)[:60].strip(".-")
     return kept or "puzzle"
 
 
-# -- what a user names may be a run, or a folder with runs in it ------------------------------------------------------
+# -- a user may name a run, or a folder that contains runs ------------------------------------------------------------
 
 
 def run_directories(paths: RunSources) -> list[Path]:
-    """The runs that are meant by run directories and folders with runs, each once, those of a folder by name.
+    """Return the runs in ``paths``, run directories or folders with runs, without repeats; within a folder by name.
 
-    A path without any run stays, for a message about it.
+    A path without any run is returned itself, so that the caller can report it.
     """
     found: dict[Path, None] = {}
     for path in map(Path, [paths] if isinstance(paths, str | os.PathLike) else paths):
@@ -305,9 +305,9 @@ def run_directories(paths: RunSources) -> list[Path]:
 
 
 def runs_below(folder: Path) -> list[Path]:
-    """The runs in a folder and its folders, by name; the folder itself if it is one.
+    """Return the runs in a folder and its subfolders, by name; only the folder itself if it is a run.
 
-    Links and hidden folders are passed over.
+    Links and hidden folders are skipped, as is anything deeper than `MAX_DEPTH` levels.
     """
     runs = []
     for name, folders, files in os.walk(folder):
@@ -320,16 +320,16 @@ def runs_below(folder: Path) -> list[Path]:
 
 
 def board_source(source: str) -> str:
-    """What to read a board from: the best.json of a run directory, any other source itself.
+    """Return the file to read a board from: the best.json of a run directory, any other source unchanged.
 
     Raises InputError for a run that has found no board yet.
     """
     try:
         is_run = (Path(source) / SETTINGS).is_file()
-    except (OSError, ValueError):  # a URL as a path: too long a name
+    except (OSError, ValueError):  # a URL may be too long for a path
         is_run = False
     if not is_run:
         return source
     if not os.path.lexists(Path(source) / BEST):
         raise InputError("this run has found no board yet", source)
-    return os.path.join(source, BEST)  # noqa: PTH118 (as it was typed, for messages)
+    return os.path.join(source, BEST)  # noqa: PTH118 (keeps the path as typed, for messages)

@@ -1,4 +1,4 @@
-"""Files of a run directory: names, records of JSON with a checksum, and opening that never follows a link or waits."""
+"""Files of a run directory: names, JSON records with a checksum, and opening without following links or waiting."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ log = logging.getLogger("lns")
 SETTINGS, INSTANCE, PARAMETERS = "run.json", INSTANCE_COPY, "params.toml"
 BEST, PICTURE, BOARDS, LOG, REPORT = "best.json", "best.svg", "boards.jsonl", "run.log", "report.html"
 CHECKPOINT, STATUS, LOCK, STOP = "checkpoint.npz", "status.json", "lock", "stop"
-FIRST_FILES = (LOCK, INSTANCE, PARAMETERS, SETTINGS, LOG, STATUS, CHECKPOINT)  # before any board is found
+FIRST_FILES = (LOCK, INSTANCE, PARAMETERS, SETTINGS, LOG, STATUS, CHECKPOINT)  # files of a run without boards
 STATUS_SCHEMA = 2
-MAX_LOG_BYTES = 10 * 2**20  # of run.log, before it is renamed
-MAX_TEXT, MAX_NUMBER = 200, 2**63 - 1  # of a record, where its type says nothing else
+MAX_LOG_BYTES = 10 * 2**20  # size at which run.log is renamed
+MAX_TEXT, MAX_NUMBER = 200, 2**63 - 1  # limits in a record, unless its type sets others
 
 _REASONS = {
     "SIGINT": "interrupted by Ctrl-C",
@@ -49,8 +49,8 @@ def open_regular(path: Path, flags: int, *, create: bool = True) -> IO[bytes]:
     """Open a regular file with ``os.O_*`` flags, without buffering; by default it is created if absent.
 
     A file with a second name (a hard link, as ``cp -al`` makes it) is replaced by a copy before it is written, so that
-    the file of the other name keeps its content. Links are not followed, and pipes are not waited for: InputError is
-    raised for what is no regular file, OSError if the file cannot be opened.
+    the file of the other name keeps its content. Links are not followed, and pipes are not waited for. Raises
+    InputError if the path is not a regular file, OSError if it cannot be opened.
     """
     with suppress(FileNotFoundError):
         status = path.lstat()
@@ -73,7 +73,7 @@ def open_regular(path: Path, flags: int, *, create: bool = True) -> IO[bytes]:
 
 
 def seal(values: dict[str, Any]) -> str:
-    """One line of JSON whose last field is a checksum (CRC-32) over the text of the others."""
+    """Return a line of JSON whose last field is a checksum (CRC-32) of the text of the other fields."""
     return _with_sum(json.dumps(values))
 
 
@@ -82,7 +82,7 @@ def _with_sum(text: str) -> str:
 
 
 def unseal(text: str) -> dict[str, Any]:
-    """The object of a text that `seal` wrote. Raises InputError if a character was changed."""
+    """Return the fields of a text that `seal` wrote. Raises InputError if a character was changed."""
     line = text.rstrip("\n")
     content = line.rpartition(', "sum": "')[0] + "}"
     if line != _with_sum(content):
@@ -91,7 +91,7 @@ def unseal(text: str) -> dict[str, Any]:
 
 
 def read_sealed(path: Path, schema: int | None = None) -> JsonFields:
-    """The fields of a file that `seal` wrote, of this ``schema``. Raises InputError if it is absent or damaged."""
+    """Return the fields of a file that `seal` wrote. Raises InputError if absent, damaged or of another schema."""
     with named(path):
         fields = JsonFields(unseal(read_text(path)))
         if schema is not None:
@@ -100,20 +100,20 @@ def read_sealed(path: Path, schema: int | None = None) -> JsonFields:
 
 
 def expect_schema(fields: JsonFields, expected: int) -> None:
-    """Raises InputError unless the field ``schema`` is the one that this version of lns reads."""
+    """Raise InputError unless the field ``schema`` has the value that this version of lns reads."""
     schema = fields.integer("schema", 0, 10**6)
     if schema != expected:
         raise InputError(f"written by another version of lns (schema {schema}); this version reads schema {expected}")
 
 
 def from_json(kind: Any, value: object, name: str) -> Any:
-    """Read a value of JSON, which messages call ``name``, as the type of an annotation.
+    """Convert a value read from JSON, which messages call ``name``, to the type of an annotation.
 
-    ``kind`` is ``int``, ``float`` or ``str``, a list, tuple or dict of what can be read, or a dataclass whose fields
-    can be read. ``Annotated[kind, low, high]`` bounds a number, or the length of a text; without bounds numbers are
-    from 0 to 2**63 - 1, and texts have at most 200 characters. A dataclass is an object, or a list of its fields; a
-    dict is an object, or a list of rows, each with the key first. Control characters in texts are escaped. Raises
-    InputError for another type and out of bounds.
+    ``kind`` is ``int``, ``float`` or ``str``; a list, tuple or dict of such types; or a dataclass with fields of such
+    types. ``Annotated[kind, low, high]`` bounds a number, or the length of a text; without bounds numbers are from 0 to
+    2**63 - 1, and texts have at most 200 characters. In JSON a dataclass is an object or a list of its fields, a dict
+    is an object or a list of rows that begin with the key. Control characters in texts are escaped. Raises InputError
+    for a value of another type or out of bounds.
     """
     origin, inner = get_origin(kind), get_args(kind)
     expected = "a list or an object with all its fields"
@@ -136,7 +136,7 @@ def from_json(kind: Any, value: object, name: str) -> Any:
         if kind is str and isinstance(value, str) and low <= len(value) <= high:
             return printable(value, high)[:high]
         if kind is not str and isinstance(value, int | kind) and not isinstance(value, bool) and low <= value <= high:
-            return kind(value)  # no NaN
+            return kind(value)  # NaN is refused, as it is not within bounds
         expected = f"a text of {low} to {high} characters" if kind is str else f"a number from {low} to {high}"
     except (TypeError, ValueError, IndexError, AttributeError) as error:
         if isinstance(error, InputError):
@@ -153,17 +153,17 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 class SafeFormatter(logging.Formatter):
-    """Escapes control characters of the messages, which may name files and operators of a stranger."""
+    """Escapes control characters in messages, which may contain names of files and operators from a stranger."""
 
     def format(self, record: logging.LogRecord) -> str:
         return escape_controls(super().format(record))
 
 
 class RunLog(RotatingFileHandler):
-    """Appends the log to run.log in ``directory``. A full disk loses lines of the log and never ends the run.
+    """Appends log messages to run.log in ``directory``. If the disk is full, lines are lost, but the run goes on.
 
-    A run.log of more than `MAX_LOG_BYTES` becomes run.log.1, in place of an older one. Raises InputError if the file
-    cannot be opened.
+    A run.log of more than `MAX_LOG_BYTES` is renamed to run.log.1, replacing an older one. Raises InputError if the
+    file cannot be opened.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -176,17 +176,17 @@ class RunLog(RotatingFileHandler):
         return io.TextIOWrapper(io.BufferedWriter(file), encoding="utf-8", errors="backslashreplace")
 
     def close(self) -> None:
-        """Close the file; lines that the disk had no room for are lost."""
+        """Close the file; lines for which the disk has no room are lost."""
         with suppress(OSError):
             super().close()
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Lose the line."""
+        """Ignore the error; the line is lost."""
 
 
 @contextmanager
 def logged_by(handler: logging.Handler) -> Iterator[None]:
-    """Messages of the logger ``lns``, from INFO on, go to a handler too, which is closed at the end."""
+    """Send messages of the logger ``lns``, from INFO on, also to ``handler``, which is closed at the end."""
     level = log.level
     log.addHandler(handler)
     if log.getEffectiveLevel() > logging.INFO:
@@ -203,12 +203,12 @@ def logged_by(handler: logging.Handler) -> Iterator[None]:
 
 
 def utc_now() -> str:
-    """The time of day (UTC) as text, to be shown; durations are measured by the monotonic clock."""
+    """Return date and time (UTC) as text, only to be shown: durations are measured by the monotonic clock."""
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def parse_time(text: str) -> datetime | None:
-    """The time that `utc_now` wrote; None for any other text."""
+    """Return the time in a text of `utc_now`; None for any other text."""
     try:
         return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     except ValueError:
@@ -216,7 +216,7 @@ def parse_time(text: str) -> datetime | None:
 
 
 def format_duration(seconds: float) -> str:
-    """A duration as text in its two largest units, such as '8 s', '3 min 20 s', '2 h 3 min' or '6 d 2 h'."""
+    """Return a duration in its two largest units, such as '8 s', '3 min 20 s', '2 h 3 min' or '6 d 2 h'."""
     whole = round(seconds)
     for (unit, size), (smaller, part) in pairwise(_UNITS):
         if whole >= size:
@@ -226,7 +226,7 @@ def format_duration(seconds: float) -> str:
 
 
 def time_ago(text: str) -> str:
-    """How long ago the time was that `utc_now` wrote, such as "12 min ago"; "" for any other text."""
+    """Return how long ago the time in a text of `utc_now` was, such as "12 min ago"; "" for any other text."""
     then = parse_time(text)
     if then is None:
         return ""
@@ -235,20 +235,20 @@ def time_ago(text: str) -> str:
 
 
 def local_time(text: str) -> str:
-    """The time that `utc_now` wrote, on the clock of this machine, such as "25 Nov 14:05"; any other text as it is."""
+    """Return the time in a text of `utc_now` as local time, such as "25 Nov 14:05"; any other text unchanged."""
     then = parse_time(text)
     return text if then is None else f"{then.astimezone():%d %b %H:%M}".lstrip("0")
 
 
 def origin_in_words(origin: str) -> str:
-    """The part of the engine that made a board; what it did there, where its name does not say that."""
+    """Return the name of the part of the engine that made a board, with an explanation for "certificate"."""
     return f"{origin}: a better refill of a window that was to be proven" if origin == "certificate" else origin
 
 
 def reason_in_words(why: str, *, has_target: bool) -> str:
-    """Why a session ended, for a person: signals are named by what sends them.
+    """Say in words why a session ended; a signal is explained by what sends it.
 
-    ``has_target``: the user gave one; else the target is the best possible score.
+    ``has_target``: the user gave a target; without it the target is the best possible score.
     """
     if why == "target reached" and not has_target:
         return "no better board is possible"

@@ -1,4 +1,4 @@
-"""History of a run over all its sessions and its heartbeat, both in status.json; cost and gains of each part."""
+"""History and heartbeat of a run, both in status.json, and cost and gains of each part of the search."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Improvement:
 
     score: Score  # matched inner edges
     elapsed_s: float  # seconds of search before it, over all sessions
-    at: str  # time of day, UTC
+    at: str  # date and time, UTC
     origin: str  # the part of the engine that made it
 
 
@@ -38,26 +38,26 @@ class Improvement:
 class SessionRecord:
     """One session of a run: a call of `solve` or `resume`."""
 
-    started_at: str  # time of day, UTC
+    started_at: str  # date and time, UTC
     host: str  # name of the machine
     machine: str  # system, processor, version of Python
-    version: str  # of lns
+    version: str  # version of lns
     workers: Annotated[int, 1, 10**6]
-    seconds: float = 0.0  # of search
-    ended: str = ""  # why it ended; "" while it runs, or if it was killed
+    seconds: float = 0.0  # time of search
+    ended: str = ""  # why the session ended; "" while it runs, or if it was killed
 
     @classmethod
     def new(cls, version: str, workers: int) -> SessionRecord:
-        """A session that starts now on this machine."""
+        """Return a session that starts now on this machine."""
         machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
         return cls(utc_now(), socket.gethostname(), machine, version, workers)
 
 
 @dataclass
 class RunHistory(Records):
-    """History of a run: a sequence of its improvements, in order, with the counts of the whole run.
+    """History of a run: a sequence of its improvements, in order, with counts of the whole run.
 
-    ``history[-1]`` is the last improvement, ``history[:4]`` a history of the first four.
+    ``history[-1]`` is the last improvement, ``history[:4]`` the history with only the first four.
     """
 
     budget_s: float  # seconds of search that the user asked for, over all sessions
@@ -66,7 +66,7 @@ class RunHistory(Records):
     counts: dict[Score, int] = field(default_factory=dict)  # logged boards by score
     boards_by_part: dict[str, int] = field(default_factory=dict)  # logged boards by the part that made them
     sessions: list[SessionRecord] = field(default_factory=list)  # in order
-    other_statistics: Statistics = field(default_factory=Statistics)  # of runs that were merged into this one
+    other_statistics: Statistics = field(default_factory=Statistics)  # work before lost checkpoints or of merged runs
     log_size: int = 0  # bytes of boards.jsonl whose boards are counted
 
     def __len__(self) -> int:
@@ -85,16 +85,16 @@ class RunHistory(Records):
         return replace(self, improvements=self.improvements[at]) if isinstance(at, slice) else self.improvements[at]
 
     def records(self) -> list[dict[str, Any]]:
-        """A dict for each improvement."""
+        """Return a dict for each improvement."""
         return [asdict(improvement) for improvement in self.improvements]
 
     def _repr_html_(self) -> str:
-        """In notebooks: the score over time, and the table."""
+        """Return what a notebook shows: a chart of the score over time, and the table of improvements."""
         drawn = import_module("lns.runs.page").scores_over_time([("", self)])
         return f"{import_module('lns.instances.draw.page').standalone(drawn)}{super()._repr_html_()}"
 
     def score_after(self, seconds: float) -> int | None:
-        """Best score after so much search; None before the first board, and where the run did not search as long."""
+        """Return the best score after ``seconds`` of search; None before the first board or beyond ``elapsed_s``."""
         if self.elapsed_s < seconds:
             return None
         return max((entry.score for entry in self.improvements if entry.elapsed_s <= seconds), default=None)
@@ -106,23 +106,23 @@ class RunHistory(Records):
 
     @property
     def remaining_s(self) -> float:
-        """Seconds of search left of the budget."""
+        """Seconds of search that remain of the budget."""
         return max(0.0, self.budget_s - self.elapsed_s)
 
     @property
     def has_time_limit(self) -> bool:
-        """Whether the run was given a time."""
+        """Whether the user set a time limit."""
         return self.budget_s < UNLIMITED_S
 
     @property
     def remaining_in_words(self) -> str:
-        """What is left of the time, such as "2 min left", or that nothing is left or that there is no limit."""
+        """The time that is left in words: such as "2 min left", "no time left" or "no time limit"."""
         if not self.has_time_limit:
             return "no time limit"
         return f"{format_duration(self.remaining_s)} left" if self.remaining_s >= 1 else "no time left"
 
     def at_least(self, score: int) -> int:
-        """Number of logged boards of at least this score."""
+        """Return the number of logged boards of at least this score."""
         return sum(count for found_score, count in self.counts.items() if found_score >= score)
 
     def log(self, score: int, origin: str) -> None:
@@ -131,22 +131,22 @@ class RunHistory(Records):
         self.boards_by_part[origin] = self.boards_by_part.get(origin, 0) + 1
 
     def forget_log(self) -> None:
-        """Count no board of the log, before all are counted again."""
+        """Reset the counts of the log, before its boards are counted again."""
         self.counts, self.boards_by_part, self.log_size = {}, {}, 0
 
     def begin(self, session: SessionRecord) -> None:
-        """Add a session; of more than MAX_SESSIONS the oldest is dropped."""
+        """Add a session; the oldest is dropped if there are more than MAX_SESSIONS."""
         self.sessions = [*self.sessions[-MAX_SESSIONS + 1 :], session]
 
 
 @dataclass(frozen=True)
 class Heartbeat:
-    """Content of status.json, apart from the history. The defaults stand for a file that cannot be read."""
+    """Content of status.json, except the history. The default values are used if the file cannot be read."""
 
-    at: str = ""  # time of day, UTC
-    rate: float = 0.0  # nodes or moves a second of all workers, over the last minute
+    at: str = ""  # date and time, UTC
+    rate: float = 0.0  # nodes or moves per second of all workers, over the last minute
     pids: tuple[int, ...] = ()  # process ids of the workers on this machine
-    cluster_workers: int = 0  # workers of a cluster that search
+    cluster_workers: int = 0  # workers of a cluster that are searching
     min_score: int = 0  # boards of at least this score go into the log
     statistics: Statistics = field(default_factory=Statistics)
     write_errors: tuple[str, ...] = ()  # files whose last write failed
@@ -158,7 +158,7 @@ class Heartbeat:
 
 
 def write_status(path: Path, run: str, history: RunHistory, heartbeat: Heartbeat) -> None:
-    """Write status.json in the directory ``path`` of the run with the id ``run``. Raises OSError."""
+    """Write status.json in the directory ``path`` of the run with the id ``run``. Raises OSError if it cannot."""
     told = asdict(history) | {"counts": sorted(history.counts.items())}
     status = {"schema": STATUS_SCHEMA, "run": run, "history": told} | asdict(heartbeat)
     atomic_write(path / STATUS, seal(status) + "\n")
@@ -184,27 +184,27 @@ class Part:
 
     name: str
     node_equivalents: int  # cost in placements of the constructor
-    share: float  # of the cost of all parts
-    boards: int  # in the log
-    bests: int  # new bests among them
-    edges: int  # by which those raised the best score
-    new_boards: int  # of the wanted score when they were found
-    found_later: int  # how many of these the construction found later
+    share: float  # share in the cost of all parts
+    boards: int  # boards in the log
+    bests: int  # new bests among these boards
+    edges: int  # edges by which the new bests raised the best score
+    new_boards: int  # new boards of the wanted score, or better than the board that was changed
+    found_later: int  # number of ``new_boards`` that the construction found later
     failures: int  # islands on which the part was switched off because it failed
 
     @property
     def edges_per_1e9(self) -> float | None:
-        """Edges gained for 10^9 node equivalents; None if the part has no cost."""
+        """Edges gained per 10^9 node equivalents; None if the part has no cost."""
         return self.edges / self.node_equivalents * 1e9 if self.node_equivalents else None
 
     @property
     def boards_per_1e9(self) -> float | None:
-        """Logged boards for 10^9 node equivalents; None if the part has no cost."""
+        """Logged boards per 10^9 node equivalents; None if the part has no cost."""
         return self.boards / self.node_equivalents * 1e9 if self.node_equivalents else None
 
 
 def parts(history: RunHistory, done: Statistics) -> list[Part]:
-    """Cost and gains of every part that has a cost, a board or a failure, the most expensive first."""
+    """Return cost and gains of every part with a cost, a board or a failure, the most expensive part first."""
     costs, bests, edges = done.node_equivalents_by_part(), Counter[str](), Counter[str]()
     for before, entry in pairwise([None, *history]):
         bests[entry.origin] += 1
@@ -220,10 +220,10 @@ def parts(history: RunHistory, done: Statistics) -> list[Part]:
 
 
 def part_table(history: RunHistory, done: Statistics) -> list[list[str]]:
-    """The table of `parts`, for a page or a terminal; the first row has the heads.
+    """Return the table of `parts`, for a page or a terminal; the first row has the heads.
 
-    The work is in millions of node equivalents, "~M nodes". "new" counts boards of the wanted score when they were
-    found, "later" how many of these the construction found later.
+    "~M nodes" is the cost in millions of node equivalents. "new" counts new boards of the wanted score, or better than
+    the board that was changed; "later" counts those of them that the construction found later.
     """
     rows = [["part", "~M nodes", "share", "boards", "bests", "edges", "edges a 1e9", "boards a 1e9", "new", "later"]]
     for part in parts(history, done):

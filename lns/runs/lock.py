@@ -1,4 +1,4 @@
-"""The lock of a run directory: one process at a time. The system releases it with the process; the file names it."""
+"""The lock of a run directory, for one process at a time, released by the system when that process ends."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from lns.runs.files import LOCK, STATUS, from_json, open_regular, utc_now
 
 log = logging.getLogger("lns")
 
-OBSERVATION_S = 12.0  # longer than two heartbeats (status.json)
-LEFT_BEHIND_S = 60.0  # age of a status.json that no process writes any more
-STALE_FILE_S = 3600.0  # age of an abandoned temporary file; generous, as the clocks of machines differ
+OBSERVATION_S = 12.0  # time to see whether status.json changes: longer than two heartbeats
+LEFT_BEHIND_S = 60.0  # a status.json of this age is no longer written by any process
+STALE_FILE_S = 3600.0  # a temporary file of this age is abandoned; long, as the clocks of machines differ
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,12 @@ class Holder:
     host: str  # name of the machine
     boot: str  # id of the machine's last start; "" if unknown
     started: str  # start of the process in clock ticks, to recognise a pid that is used again; "" if unknown
-    since: str  # time of day at which it took the lock, UTC
+    since: str  # date and time at which it took the lock, UTC
     space: str = ""  # pid namespace, as containers may share the host's name; "" if unknown
 
     @classmethod
     def me(cls) -> Holder:
-        """This process."""
+        """Return the holder that describes this process."""
         return cls(os.getpid(), socket.gethostname(), _boot(), _started(os.getpid()), utc_now(), _space())
 
     @property
@@ -62,7 +62,7 @@ class Holder:
 
 
 def read_holder(directory: Path) -> Holder | None:
-    """The process that holds the lock, or held it when the machine went down; None if it is free or unreadable."""
+    """Return the process that the lock file names, alive or crashed; None if the file names none or is unreadable."""
     try:
         holder: Holder = from_json(Holder, json_object(read_text(directory / LOCK)), LOCK)
     except InputError:
@@ -71,13 +71,13 @@ def read_holder(directory: Path) -> Holder | None:
 
 
 class Lock:
-    """The lock of a run directory, held until `close`. Raises InputError where another process holds it."""
+    """The lock of a run directory, held until `close`. Raises InputError if another process holds it."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / LOCK
         holder = read_holder(directory)
         in_use = f"a run is under way here ({holder or 'another process'})"
-        if self._path.is_file() and self._path.lstat().st_nlink > 1 and not is_free(directory):  # no copy takes a lock
+        if self._path.is_file() and self._path.lstat().st_nlink > 1 and not is_free(directory):  # else we lock a copy
             raise InputError(in_use, directory)
         self._file = open_regular(self._path, os.O_RDWR)
         try:
@@ -89,7 +89,7 @@ class Lock:
                             holder)  # fmt: skip
                 if is_held_elsewhere(directory):
                     raise InputError(f"{in_use}: {STATUS} still changes", directory)
-            self.stale = holder  # of the last session, if that did not end in order; None once another has begun
+            self.stale = holder  # process of a crashed last session; None after a new one begins
             self._write(Holder.me())
             clear_temporaries(directory)
         except BaseException:
@@ -100,13 +100,13 @@ class Lock:
         """Whether the locked file is still the one in the directory, so that the directory was not replaced."""
         try:
             return os.path.samestat(self._path.lstat(), os.fstat(self._file.fileno()))
-        except (OSError, ValueError):  # removed, or released
+        except (OSError, ValueError):  # the file was removed, or the lock released
             return False
 
     def close(self) -> None:
-        """Release the lock. The file stays, empty; if it were removed, two processes could lock two files of its name.
+        """Release the lock. The file stays, empty: after a removal two processes could lock two files of this name.
 
-        If this session has not begun, the file names the crashed process again.
+        If this session has not begun its search, the file names the crashed process again.
         """
         with closing(self._file):
             if not self._file.closed:
@@ -120,7 +120,7 @@ class Lock:
 
 
 def is_free(directory: Path) -> bool:
-    """Whether the system says that no process of this machine holds the lock, whatever the file names."""
+    """Whether the system reports that no process of this machine holds the lock; the file may still name one."""
     try:
         with open_to_read(directory / LOCK) as file:
             return try_lock(file) is True
@@ -139,8 +139,8 @@ def clear_temporaries(directory: Path) -> None:
 def is_held_elsewhere(directory: Path) -> bool:
     """Whether a process that cannot be observed here holds the lock and still writes.
 
-    Takes up to 12 s if it does not and status.json is less than a minute old. Its age is that beside a file which is
-    made now in the same directory, as clocks of machines differ.
+    Waits up to 12 s for a write if status.json is less than a minute old. The age is measured against a file made now
+    in the same directory, as the clocks of machines differ.
     """
     holder = read_holder(directory)
     if holder is None or not holder.is_elsewhere:
@@ -158,7 +158,7 @@ def is_held_elsewhere(directory: Path) -> bool:
 
 
 def process_is_alive(pid: int) -> bool:
-    """Whether a process of this machine runs; a zombie does not."""
+    """Whether the process ``pid`` of this machine runs; False for a zombie."""
     try:
         os.kill(pid, 0)
     except PermissionError:
@@ -169,12 +169,12 @@ def process_is_alive(pid: int) -> bool:
 
 
 def _started(pid: int) -> str:
-    """Start of a process, in clock ticks since the start of the machine; "" if unknown."""
+    """Return the start of a process, in clock ticks since the start of the machine; "" if unknown."""
     return "".join(_stat(pid)[19:20])
 
 
 def _stat(pid: int) -> list[str]:
-    """Fields of /proc/PID/stat behind the name of the program: the state first."""
+    """Return the fields of /proc/PID/stat after the name of the program; the first is the state."""
     return _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
 
 

@@ -1,4 +1,4 @@
-"""Several runs: their boards collected, and one run directory of those of the same pieces and clues."""
+"""Several runs: merge runs of the same pieces and clues into one run directory, or collect their boards."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ from lns.runs.run_summary import OnError, RunSummary, check_same_set, load_summa
 
 log = logging.getLogger("lns")
 
-BATCH = 1000  # boards written at once
+BATCH = 1000  # boards written to the log at once
 
 
 @dataclass(frozen=True)
 class Merged(Records):
-    """What `merge` made."""
+    """Result of `merge`: the new run directory and its counts."""
 
     columns = "runs boards repeated damaged score elapsed_s run_dir"
     runs: int
-    boards: int  # in the new log
+    boards: int  # boards in the new log
     repeated: int  # boards that another run had too
     damaged: int  # lines that were left out
-    score: int  # of the best board; -1 without one
-    elapsed_s: float  # of search, all runs together
+    score: int  # score of the best board; -1 without one
+    elapsed_s: float  # seconds of search, all runs together
     run_dir: str  # the new run directory
 
     def summary(self) -> str:
-        """The counts in a line."""
+        """Return the counts in one line."""
         best = "no board" if self.score < 0 else f"best score {self.score}"
         repeated = f", {self.repeated:,} more were repeated" if self.repeated else ""
         damaged = f", {count_of(self.damaged, 'damaged line')} left out" if self.damaged else ""
@@ -60,23 +60,23 @@ class Merged(Records):
 
 @checked
 def merge(runs: RunSources, output: str | os.PathLike[str]) -> Merged:
-    """Make a run directory that holds what several runs of the same pieces, in any numbering, and clues found.
+    """Make a run directory with the boards of several runs of the same pieces, in any numbering, and clues.
 
     Every board is translated to the numbering of the first run and verified there. Boards that differ only by swapped
-    duplicate pieces are kept once. Times of search and statistics are added. `lns.resume` goes on with the islands of
-    the first run; those of the others end here. The runs are only read, and may be running.
+    duplicate pieces are kept once. Times of search and statistics are added. `lns.resume` continues the islands of the
+    first run only. The merged runs are only read, and may still be running.
 
     Parameters
     ----------
     runs : str, path-like, or iterable of them
-        Run directories, or folders with runs in them; two or more runs, ``output`` not among them.
+        Run directories, or folders with runs in them: two or more runs, besides ``output``.
     output : str or path-like
         The new run directory.
 
     Returns
     -------
     Merged
-        How many boards it holds, and the best score.
+        Number of boards and best score of the new directory.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def merge(runs: RunSources, output: str | os.PathLike[str]) -> Merged:
 
 
 def _check_same_clues(first: RunSummary, other: RunSummary) -> None:
-    """Raises InputError unless two runs have the same clues and pinned cells, by the colours that lie there."""
+    """Raise InputError unless two runs have the same clues and pinned cells, compared by the colours on these cells."""
 
     def lying(run: RunSummary) -> set[tuple[int, ...]]:
         clues = translated_clues(run.puzzle, first.puzzle, with_pins(run.puzzle, run.settings).clues)
@@ -132,15 +132,15 @@ def _check_same_clues(first: RunSummary, other: RunSummary) -> None:
 
 
 def _in_numbering_of(puzzle: Puzzle, run: RunSummary, board: Board) -> Board:
-    """A board of a run as one of the merged run; the cells of clues have the clues' own pieces."""
+    """Return a board of ``run`` in the numbering of ``puzzle``; cells of clues have the very pieces of the clues."""
     carried = translate(board, run.puzzle, puzzle)
     return carried if carried is board else normalise_clue_pieces(puzzle, carried)
 
 
 def _merged_history(runs: Sequence[RunSummary]) -> RunHistory:
-    """Times, improvements and sessions of all runs.
+    """Return a history with the times, improvements and sessions of all runs.
 
-    New bests are those as if the runs had begun together: their time is that of the run that found the board.
+    Improvements are the new bests that runs started at the same moment would have found together.
     """
     elapsed_s = sum(run.history.elapsed_s for run in runs)
     history = RunHistory(budget_s=elapsed_s, elapsed_s=elapsed_s)
@@ -150,13 +150,13 @@ def _merged_history(runs: Sequence[RunSummary]) -> RunHistory:
             history.improvements.append(entry)
     others = [session for run in runs[1:] for session in run.history.sessions]
     sessions = sorted(others, key=lambda session: session.started_at)
-    for session in [*sessions, *runs[0].history.sessions]:  # those of the first run last: its islands go on
+    for session in [*sessions, *runs[0].history.sessions]:  # the first run's last, as its islands continue
         history.begin(session)
     return history
 
 
 def _copy_boards(directory: RunDirectory, runs: Sequence[RunSummary], history: RunHistory) -> tuple[int, int, int]:
-    """Copy the verified boards of all logs, each once; how many, how many repeated, how many damaged lines."""
+    """Copy the verified boards of all logs, each once; return the numbers of boards, repeats and damaged lines."""
     puzzle, seen, board_log = directory.pinned_puzzle, set[bytes](), directory.board_log
     repeated = damaged = 0
     for run in runs:
@@ -187,15 +187,15 @@ def _copy_boards(directory: RunDirectory, runs: Sequence[RunSummary], history: R
 class CollectedBoard:
     """A verified board of a run."""
 
-    puzzle: Puzzle  # as the run has it, with its clues
+    puzzle: Puzzle  # the puzzle of the run, with its clues
     board: Board
     score: int
-    elapsed_s: float  # seconds of search before it
+    elapsed_s: float  # seconds of search until it was found
     run_dir: Path
-    file: Path | None = None  # where it was written
+    file: Path | None = None  # file to which `collect` wrote it
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields of a board of `lns collect --json`."""
+        """Return the fields of a board in `lns collect --json`."""
         puzzle = self.puzzle
         facts: dict[str, Any] = {"score": self.score, "max_score": puzzle.max_score, "instance": puzzle.name}
         facts |= {"instance_sha256": puzzle.sha256, "set_sha256": set_sha256(puzzle), "clues": name_of_clues(puzzle)}
@@ -207,10 +207,10 @@ class CollectedBoard:
 
 @dataclass(frozen=True)
 class Collection(Records):
-    """Boards of runs: a tuple for each set of pieces, the best boards first. A notebook draws the first one."""
+    """Boards of runs: ``groups`` has a tuple for each set of pieces, best boards first. A notebook draws the first."""
 
     groups: tuple[tuple[CollectedBoard, ...], ...]
-    notes: tuple[str, ...] = ()  # how many lines of which log are damaged, which best board cannot be read
+    notes: tuple[str, ...] = ()  # logs with damaged lines, and best boards that cannot be read
 
     @property
     def boards(self) -> list[CollectedBoard]:
@@ -223,7 +223,7 @@ class Collection(Records):
         return next((found.board.of(found.puzzle) for found in self.boards), None)
 
     def records(self) -> list[dict[str, Any]]:
-        """A dict for each board."""
+        """Return a dict for each board."""
         return [found.to_dict() for found in self.boards]
 
 
@@ -236,7 +236,7 @@ def collect(
     output: str | os.PathLike[str] | None = None,
     on_error: OnError | None = None,
 ) -> Collection:
-    """Gather the boards of runs, verified again.
+    """Collect the boards of runs, and verify them again.
 
     Boards that differ only by the numbering of pieces and colours or by swapped identical pieces are listed once.
 
@@ -245,13 +245,13 @@ def collect(
     runs : str, path-like, or iterable of them
         Run directories, or folders with runs in them.
     min_score : int
-        Least score of the boards.
+        Lowest score of a collected board.
     top : int, optional
-        Most boards of each set of pieces, the best ones.
+        Number of boards to keep for each set of pieces: the best ones. By default all.
     output : str or path-like, optional
-        New or empty folder, for a file of each board that `load_board` reads, beside its puzzle.
+        New or empty folder, to which each board is written as a file for `load_board`, beside its puzzle.
     on_error : callable, optional
-        Called with the error of a run that cannot be read, which is left out. By default the error is raised.
+        Called with the error if a run cannot be read; the run is left out. By default the error is raised.
 
     Returns
     -------
@@ -268,7 +268,7 @@ def collect(
     folder = None if output is None else Path(output)
     if folder is not None and not is_new_or_empty(folder):
         raise InputError(f"is {'not empty' if folder.is_dir() else 'a file'}; expected a new or empty folder", folder)
-    sets: list[tuple[Puzzle, dict[bytes, CollectedBoard]]] = []  # first puzzle of each set, boards by their colours
+    sets: list[tuple[Puzzle, dict[bytes, CollectedBoard]]] = []  # first puzzle of each set, boards by colours
     notes: list[str] = []
 
     for boards in read_each(runs, lambda path: list(_boards(path, min_score, notes)), on_error):
@@ -284,7 +284,7 @@ def collect(
 
 
 def _write(folder: Path, groups: Iterable[Sequence[CollectedBoard]]) -> Iterator[tuple[CollectedBoard, ...]]:
-    """Write each board to a file that `lns show` and the like read, beside its puzzle; the boards with their files."""
+    """Write each board to a file, as `lns show` reads it, beside its puzzle; yield the boards with their files."""
     folder.mkdir(parents=True, exist_ok=True)
     numbers: Counter[str] = Counter()
     names: dict[str, str] = {}
@@ -308,7 +308,7 @@ def _write(folder: Path, groups: Iterable[Sequence[CollectedBoard]]) -> Iterator
 
 
 def _boards(path: Path, min_score: int, notes: list[str]) -> Iterator[CollectedBoard]:
-    """The verified boards of one run; what cannot be read of them is added to ``notes``."""
+    """Yield the verified boards of one run; add a note to ``notes`` on boards that cannot be read."""
     _, puzzle = read_run(path)
     reader = BoardLogReader(path, puzzle)
     for entry in reader.read(min_score):

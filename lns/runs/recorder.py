@@ -1,7 +1,7 @@
-"""Records what a run finds, in memory and in the files of its directory if it has one; and restores it from these.
+"""Records boards and history of a run, in memory and in the files of its directory, and restores them from these.
 
-A new best is written to the log first, then to best.json, then to a checkpoint, so a run that is killed at any moment
-finds the board again. A failed write does not end the run: the data stay in memory and are written later.
+A new best is written to the log first, then to best.json, then to a checkpoint, so that the board is found again after
+a kill at any moment. A failed write does not end the run: the data stay in memory and are written later.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from lns.version import __version__
 
 log = logging.getLogger("lns")
 
-HEARTBEAT_S = 5.0  # between two writes of status.json
-RATE_S = 60.0  # the rate in status.json is that of the last minute
-RETRY_S = 5.0  # after a failed write
+HEARTBEAT_S = 5.0  # seconds between two writes of status.json
+RATE_S = 60.0  # seconds over which the rate in status.json is measured
+RETRY_S = 5.0  # seconds until a failed write is tried again
 MAX_RECENT = 10_000  # boards remembered, so that a board found again is not logged twice
-RECENT_BYTES = 2**24  # at the end of the log, in which these are; a board of 16 x 16 has 1.3 kB
-_STATE = "the checkpoint"  # in messages and `Recorder.write_errors`
+RECENT_BYTES = 2**24  # the end of the log that is read for these boards; one of 16 x 16 has 1.3 kB
+_STATE = "the checkpoint"  # name of the checkpoint in messages and `Recorder.write_errors`
 
 
 class Recorder:
     """Records one session of a run. It observes the archipelago and never changes its search.
 
     The session calls `begin`, then `on_round` after each round, then `end`. ``puzzle`` has no pins; the session is
-    added to ``history``. Log, best.json, checkpoint and status.json are written to ``directory``, if there is one; the
-    boards in ``recent``, the last ones of the log, are not logged again.
+    added to ``history``. Log, best.json, checkpoint and status.json are written to ``directory``, if there is one.
+    ``recent`` has the last boards of the log, which are not logged again.
     """
 
     def __init__(
@@ -58,14 +58,14 @@ class Recorder:
         recent: Iterable[Board] = (),
     ) -> None:
         self.puzzle, self.settings, self.history, self.directory = puzzle, settings, history, directory
-        self._archipelago: Archipelago  # since `begin`
+        self._archipelago: Archipelago  # set by `begin`
         self.best: dict[str, Any] = {}  # fields of best.json; empty before the first board
-        # called with each new best after it is recorded; with a directory, with the last one of a round
+        # called with each recorded new best; with a directory, only with the last new best of a round
         self.on_best: Callable[[FoundBoard], None] = lambda found: None
-        self._best_board: Board  # since the first one
+        self._best_board: Board  # set with the first board
         self._elapsed_before = history.elapsed_s
         self._recent = dict.fromkeys(recent)
-        self._failed: set[str] = set()  # files whose last write failed; they are written again at _retry_at
+        self._failed: set[str] = set()  # files whose last write failed; tried again at `_retry_at`
         self._saved_at = self._heartbeat_at = self._retry_at = time.monotonic()
         self._pids: set[int] = set()
         self._rates: deque[tuple[float, int]] = deque()
@@ -76,7 +76,7 @@ class Recorder:
         return sorted(self._failed)
 
     def begin(self, archipelago: Archipelago) -> None:
-        """Add this session to the history. The search has not begun."""
+        """Add this session to the history; called before the search begins."""
         if self.directory is not None:
             self.directory.begin()
         self._archipelago = archipelago
@@ -84,7 +84,7 @@ class Recorder:
         self._write(_STATE, STATUS)
 
     def record_known_best(self, found: FoundBoard) -> None:
-        """Record the best board that exists before the search; its origin: "start", or the file where it was found."""
+        """Record the best board known before the search; its origin is "start" or the file that had the board."""
         if found.score > self.history.best_score:
             self._record([(0, found)])
         else:
@@ -106,26 +106,26 @@ class Recorder:
             self._heartbeat_at, self._pids = now, pids
             due.add(STATUS)
             certificate = archipelago.statistics.certificate_of(self.best.get("score", -1))
-            if certificate != self.best.get("certificate", {}):  # more is proven of the best board
+            if certificate != self.best.get("certificate", {}):  # more was proven about the best board
                 self.best["certificate"] = certificate
                 due.add(BEST)
         self._write(*due)
 
     def end(self, archipelago: Archipelago, why: str) -> None:
-        """End the session, whose search has ended: write everything, also what could not be written before."""
-        self.history.sessions[-1].ended = why[:MAX_TEXT]  # a rule of the user's may say more than is read again
+        """End the session after its search: write all files, also after failed writes."""
+        self.history.sessions[-1].ended = why[:MAX_TEXT]  # a user's stop rule may give a longer text
         self._saved_at = self._heartbeat_at = self._retry_at = -math.inf
         self.on_round(archipelago)
 
     def _record(self, found_boards: list[tuple[int, FoundBoard]]) -> bool:
-        """Verify, log and count boards; True if one of them is a new best."""
+        """Verify, log and count boards; return whether one of them is a new best."""
         at, elapsed_s, logged, bests = utc_now(), self.history.elapsed_s, [], []
         board_log = None if self.directory is None else self.directory.board_log
         for island, found in found_boards:
             improves = found.score > self.history.best_score
             if not improves and (found.board in self._recent or (board_log is not None and board_log.is_full)):
                 continue
-            verified_board(self.puzzle, found.board, found.origin, found.score)  # nothing wrong is written
+            verified_board(self.puzzle, found.board, found.origin, found.score)  # never write a wrong board
             if improves:
                 self.history.improvements.append(Improvement(found.score, elapsed_s, at, found.origin))
                 bests.append(found)
@@ -154,7 +154,7 @@ class Recorder:
     # -- files -------------------------------------------------------------------------------------------------------
 
     def _write(self, *names: str) -> None:
-        """Write files of the run with the state of this moment; those that cannot be written are tried again later."""
+        """Write the named files with the current state of the run; failed writes are tried again later."""
         directory = self.directory
         if directory is None:
             return
@@ -177,7 +177,7 @@ class Recorder:
                     log.info("%s is written again", name)
 
     def _writers(self, directory: RunDirectory) -> dict[str, Callable[[], object]]:
-        """How each file is written, in the order in which they are."""
+        """Return the function that writes each file, in the order of writing."""
         path, run = directory.path, self.settings.run
         return {
             BOARDS: directory.board_log.flush,
@@ -200,7 +200,7 @@ class Recorder:
         )
 
     def _rate(self) -> float:
-        """Placements a second of all workers, over the last RATE_S seconds."""
+        """Return the placements per second of all workers, over the last RATE_S seconds."""
         archipelago = self._archipelago
         self._rates.append((archipelago.elapsed, archipelago.statistics.placements))
         while len(self._rates) > 2 and self._rates[-1][0] - self._rates[1][0] >= RATE_S:
@@ -213,7 +213,7 @@ class Recorder:
 
 
 class Recovered(NamedTuple):
-    """What a session begins with."""
+    """The history, islands and boards with which a session begins."""
 
     history: RunHistory
     islands: Islands
@@ -222,10 +222,10 @@ class Recovered(NamedTuple):
 
 
 def recover(directory: RunDirectory) -> Recovered:
-    """Read the files of the last session; what is lost goes to the log as warnings.
+    """Read the files of the last session; log a warning about anything lost.
 
-    Without a usable checkpoint the search begins anew, from the best board and the log; one that cannot be used is
-    kept as ``checkpoint.unusable.npz``. Raises InputError if the log of boards cannot be read.
+    Without a usable checkpoint the search begins anew, from the best board and the log; an unusable checkpoint is
+    renamed to ``checkpoint.unusable.npz``. Raises InputError if the log of boards cannot be read.
     """
     path, puzzle = directory.path, directory.puzzle
     if directory.crashed_holder is not None:
@@ -233,7 +233,7 @@ def recover(directory: RunDirectory) -> Recovered:
     history, heartbeat = directory.last_status
     usable = checkpoint.usable(path, directory.settings, puzzle)
     if usable is None:
-        with suppress(FileNotFoundError):  # another version, or another machine, may be able to read it
+        with suppress(FileNotFoundError):  # kept, as another version may be able to read it
             (path / CHECKPOINT).replace(path / "checkpoint.unusable.npz")
         history.other_statistics = heartbeat.statistics
     islands, best = usable or ({}, None)
@@ -243,7 +243,7 @@ def recover(directory: RunDirectory) -> Recovered:
         (path / BEST).replace(path / "best.unusable.json")
         log.warning("%s; kept as best.unusable.json", error)
     if best is None or best.score < history.best_score:
-        history.forget_log()  # it may hold the best board
+        history.forget_log()  # read all of the log, which may hold the best board
     logged, recent = _read_log(directory, history)
     best = _better(best, logged)
     score = -1 if best is None else best.score
@@ -258,12 +258,12 @@ def _better(one: FoundBoard | None, other: FoundBoard | None) -> FoundBoard | No
 
 
 def _read_log(directory: RunDirectory, history: RunHistory) -> tuple[FoundBoard | None, list[Board]]:
-    """Count the boards of the log that are not counted yet; the best of these, and the last boards of the log."""
+    """Count the boards of the log that are not counted yet; return the best of these and the last boards of the log."""
     best: FoundBoard | None = None
     board_log, puzzle = directory.board_log, directory.puzzle
     if board_log.torn:
         log.warning("%s: the last line is incomplete and is dropped (%d bytes)", BOARDS, board_log.torn)
-    if not (history.boards_by_part and 0 < history.log_size <= board_log.size):  # earlier versions have no such counts
+    if not (history.boards_by_part and 0 < history.log_size <= board_log.size):  # earlier versions have no counts
         if history.log_size > board_log.size:
             log.warning(
                 "%s has only %d of %d bytes; its boards are counted again", BOARDS, board_log.size, history.log_size
@@ -274,7 +274,7 @@ def _read_log(directory: RunDirectory, history: RunHistory) -> tuple[FoundBoard 
     for entry in reader.read():
         recent.append(entry.board)
         if reader.offset <= history.log_size:
-            reader.damaged = 0  # those before it were told
+            reader.damaged = 0  # damaged lines up to here were reported before
         elif not entry.is_verified(directory.pinned_puzzle):
             reader.damaged += 1
         else:

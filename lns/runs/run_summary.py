@@ -1,4 +1,4 @@
-"""Summary of a run from its directory, and `status` of several: read only, during the run or later, anywhere."""
+"""Summary of a run from its directory, and `status` of several runs; files are only read, so runs may go on."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ T = TypeVar("T")
 OnError = Callable[[InputError], object]
 
 HEARTBEAT_LATE_S = 30.0  # a run on another machine whose status.json is older counts as dead
-RELIABLE_BOARDS = 10  # boards that a rate needs
+RELIABLE_BOARDS = 10  # least number of boards for a rate
 LEAST_NAME = 16  # columns that a name keeps on a narrow terminal
 _HEADS = ["run", "instance", "clues", "best", "found", "state", "boards", "search", "time", "speed", "workers"]
-# What a narrow terminal does without first:
+# Columns that a narrow terminal omits, in this order:
 _LEAST_WANTED = ["search", "workers", "speed", "boards", "found", "time", "clues"]
 
 
@@ -42,11 +42,11 @@ class RunSummary:
     settings: RunSettings
     puzzle: Puzzle
     state: str  # "running", "ended" (in order) or "died"
-    best: FoundBoard | None
+    best: FoundBoard | None  # None before the first board, or if best.json cannot be read
     history: RunHistory
     heartbeat: Heartbeat
     workers: int | None  # processes alive; None if unknown (another machine or container)
-    notes: tuple[str, ...] = ()  # what could not be read
+    notes: tuple[str, ...] = ()  # a sentence on each file that could not be read
 
     @property
     def name(self) -> str:
@@ -55,7 +55,7 @@ class RunSummary:
 
     @cached_property
     def clues(self) -> str:
-        """Which clues the run has: 'none', 'official', 'starter' or how many; and how many cells are pinned."""
+        """The clues of the run: 'none', 'official', 'starter' or their number; and the number of pinned cells."""
         pinned = f" + {len(self.settings.pins)} pinned" if self.settings.pins else ""
         return name_of_clues(self.puzzle) + pinned
 
@@ -66,22 +66,22 @@ class RunSummary:
 
     @property
     def best_at(self) -> str:
-        """Time of day at which the best board was found; "" if unknown."""
+        """Date and time (UTC) at which the best board was found; "" if unknown."""
         return self.history.improvements[-1].at if self.history.improvements else ""
 
     @property
     def why(self) -> str:
-        """Why the last session ended; "" if it runs or was killed."""
+        """The reason why the last session ended; "" if it runs or was killed."""
         return self.history.sessions[-1].ended if self.history.sessions and self.state == "ended" else ""
 
     @property
     def starting(self) -> bool:
-        """Whether the run goes on and has no worker yet, as while kernels are compiled."""
+        """Whether the run is alive but has no worker yet, for instance while kernels are compiled."""
         return self.state == "running" and not self.heartbeat.pids and not self.heartbeat.cluster_workers
 
     @property
     def state_in_words(self) -> str:
-        """The state and, if the run ended in order, why."""
+        """The state in words, with the reason if the run ended in order."""
         if self.starting:
             return "starting"
         if self.state == "died":
@@ -91,17 +91,17 @@ class RunSummary:
 
     @property
     def resumption(self) -> str:
-        """The command that goes on with the run, for a shell, without "lns"; "" where it would end at once."""
+        """The shell command, without "lns", that continues the run; "" if it would end at once."""
         if self.why == "target reached":
             return ""
         return f"resume {shlex.quote(str(self.path))}{'' if self.history.remaining_s >= 1 else ' --time 1h'}"
 
     def boards_per_hour(self, score: int) -> float:
-        """Logged boards of at least ``score`` per hour of search."""
+        """Return the logged boards of at least ``score`` per hour of search."""
         return self.history.at_least(score) / max(self.history.elapsed_s, 1.0) * 3600
 
     def as_dict(self, min_score: int) -> dict[str, Any]:
-        """The fields of `lns status --json`; boards of at least ``min_score`` are counted."""
+        """Return the fields of `lns status --json`, with the number of boards of at least ``min_score``."""
         history, heartbeat, puzzle = self.history, self.heartbeat, self.puzzle
         facts: dict[str, Any] = {"run_dir": str(self.path), "instance": self.settings.instance}
         facts |= {"instance_sha256": self.settings.instance_sha256, "set_sha256": set_sha256(puzzle)}
@@ -115,7 +115,7 @@ class RunSummary:
         return facts | {"notes": list(self.notes), "write_errors": list(heartbeat.write_errors)}
 
     def rate_in_words(self, score: int) -> str:
-        """`boards_per_hour` where enough boards were found to tell, else how many there are."""
+        """Return `boards_per_hour` as text, or the number of boards if these are too few for a rate."""
         boards = self.history.at_least(score)
         if boards < RELIABLE_BOARDS:
             return f"{count_of(boards, 'board')} of {score}+"
@@ -124,9 +124,9 @@ class RunSummary:
 
 
 def names_of(runs: Iterable[RunSummary]) -> list[str]:
-    """Name of the directory of each run, behind as many of its folders as tell it from the others.
+    """Return the directory name of each run, after as many parent folders as make it unique.
 
-    Control characters are escaped.
+    Control characters are escaped, and long names cut in the middle.
     """
     paths = [run.path.resolve().parts for run in runs]
 
@@ -139,7 +139,7 @@ def names_of(runs: Iterable[RunSummary]) -> list[str]:
 
 
 def check_same_set(first: RunSummary, other: RunSummary) -> None:
-    """Raises InputError unless two runs have the same pieces, in any numbering; clues may differ."""
+    """Raise InputError unless two runs have the same pieces, in any numbering; clues may differ."""
     if translation(other.puzzle, first.puzzle) is None:
         raise InputError(
             f"a run of {printable(other.puzzle.name)} (sha256 {other.puzzle.sha256[:12]}…); expected one of "
@@ -182,7 +182,7 @@ def load_summary(path: Path) -> RunSummary:
 
 
 def read_each(runs: RunSources, read: Callable[[Path], T], on_error: OnError | None) -> Iterator[T]:
-    """What is read of each run; ``on_error`` gets the error of one that cannot be read, else it is raised."""
+    """Yield ``read(path)`` for each run. An InputError goes to ``on_error``; it is raised if ``on_error`` is None."""
     for path in run_directories(runs):
         try:
             yield read(path)
@@ -194,20 +194,20 @@ def read_each(runs: RunSources, read: Callable[[Path], T], on_error: OnError | N
 
 @dataclass(frozen=True)
 class RunTable(Records):
-    """The state of runs, those of one set of pieces together."""
+    """The state of runs; runs of one set of pieces come together."""
 
     runs: tuple[RunSummary, ...]
-    min_score: int | None = None  # of the boards that are counted; None: the best score of the run less one
+    min_score: int | None = None  # lowest score of the counted boards; None: one less than the run's best
 
     def records(self) -> list[dict[str, Any]]:
-        """The fields of `lns status --json`, a dict for each run."""
+        """Return a dict for each run, with the fields of `lns status --json`."""
         return [run.as_dict(self._least(run)) for run in self.runs]
 
     def summary(self, width: int | None = None) -> str:
-        """A headline and a line for each run, of at most ``width`` columns if possible, with notes below."""
+        """Return a headline and a line for each run, of at most ``width`` columns if possible, with its notes below."""
         head, *lines = self.lines(width)
         for at, run in enumerate(self.runs):
-            # what is proven of the best boards, what a card did, and what could not be read or written
+            # proofs about the best boards, work of a graphics card, and files that could not be read or written
             done = run.heartbeat.statistics
             told = done.certificate_in_words(run.score), done.card_in_words(run.history.elapsed_s)
             unwritten = (f"{name} cannot be written" for name in run.heartbeat.write_errors)
@@ -215,9 +215,9 @@ class RunTable(Records):
         return "\n".join([head, *lines])
 
     def lines(self, width: int | None) -> list[str]:
-        """A headline and a line for each run, without notes; columns without any entry are left out.
+        """Return a headline and a line for each run, without notes; columns without any entry are omitted.
 
-        Where ``width`` is too small, names are cut, and then the columns of `_LEAST_WANTED` are left out one by one.
+        If ``width`` is too small, names are cut, and then the columns in `_LEAST_WANTED` are omitted one by one.
         """
         if not self.runs:
             return [""]
@@ -261,7 +261,7 @@ class RunTable(Records):
 
 @checked
 def status(runs: RunSources = ".", *, min_score: int | None = None, on_error: OnError | None = None) -> RunTable:
-    """Show the state of runs. Their files are only read, so it works while they go on.
+    """Return the state of runs. Their files are only read, so the runs may go on meanwhile.
 
     Parameters
     ----------
@@ -270,12 +270,12 @@ def status(runs: RunSources = ".", *, min_score: int | None = None, on_error: On
     min_score : int, optional
         Count boards of at least this score; by default one below the best score of each run.
     on_error : callable, optional
-        Called with the error of a run that cannot be read, which is left out. By default the error is raised.
+        Called with the error if a run cannot be read; the run is left out. By default the error is raised.
 
     Returns
     -------
     RunTable
-        Its ``summary()`` is a line for each run.
+        The runs; ``summary()`` returns a table with a line for each.
 
     Raises
     ------
