@@ -62,7 +62,7 @@ class Board(RichDisplay):
 
     @classmethod
     def from_pairs(cls, pairs: Iterable[Sequence[int] | None], width: int, height: int) -> Board:
-        """Make a board from (piece, rotation) of each cell, row by row, as in ``best.json``; None is an empty cell."""
+        """Make a board from the (piece, rotation) of each cell, row by row, as in ``best.json``; None if empty."""
         placements = [EMPTY if pair is None else pair[0] * 4 + pair[1] for pair in pairs]
         return cls(np.array(placements, dtype=np.int32), width, height)
 

@@ -16,7 +16,7 @@ from lns.instances.text import printable
 
 EXPECTED_FILE = "expected the name of a file"  # the end of messages about a text that names no file
 _COMMENT = re.compile(r"(?<!\S)(?:#|//|(?<![^\r\n])(?:[;%]|c[ \t]))[^\r\n]*", re.ASCII)
-_LATIN_1 = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}  # by the surrogate to which Python decodes it
+_LATIN_1 = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}  # surrogate for the byte in Python's decoding -> byte
 MAX_BYTES = 4 * 2**20  # fifty times what the largest board takes
 
 

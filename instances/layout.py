@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 Sides = tuple[bool, ...]  # up, right, down, left
-_HOLE, _OUTSIDE = -1, -2  # what lies beyond a side instead of a cell
+_HOLE, _OUTSIDE = -1, -2  # in `Layout.beyond`, in place of a cell
 
 
 def cell_label(cell: int, width: int) -> str:

@@ -15,7 +15,7 @@ from lns.instances.text import count_of
 class Pairing:
     """Limits of every board of a puzzle that follow from the numbers of half-edges of its colours."""
 
-    odd_colours: tuple[int, ...]  # on every board a half-edge of these, along the rim or inside, has no match
+    odd_colours: tuple[int, ...]  # colours of which a half-edge is left without a match on every board
     best_possible: int  # upper bound on the score; other reasons may keep boards below it
     max_score: int  # number of inner edges
     why: str = "an odd number of half-edges"

@@ -22,7 +22,7 @@ from lns.instances.puzzle import GREY, Clue, IntArray, Puzzle, canonical, digest
 Quad = Sequence[int]
 Pair = tuple[int, int]
 MOST_TRIES = 200  # most refinements that `translation` makes before it gives up
-MARK, FILLER, FIRST_NODE = 0, 1, 2  # colours of the pieces of a graph
+MARK, FILLER, FIRST_NODE = 0, 1, 2  # colours on the pieces that encode a graph
 
 
 @dataclass(frozen=True)
@@ -127,11 +127,11 @@ def set_sha256(puzzle: Puzzle) -> str:
 
 @lru_cache(maxsize=64)
 def numbering(puzzle: Puzzle) -> tuple[Pair, ...] | None:
-    """Return, for each piece, its number in the set and the turns of the puzzle's piece against that of the set.
+    """Return the number of each piece in its set, and its rotation relative to the piece of the set.
 
     Pieces of a set are numbered from 0 in the order of their `ranked` forms; identical pieces in the order of the file.
-    The turns are clockwise quarter turns, applied to the piece of the set. None if `colour_ranks` does not tell all
-    colours apart, as the set has no order then.
+    The rotation is a number of clockwise quarter turns. None if `colour_ranks` does not tell all colours apart, as the
+    set then has no order.
     """
     pieces = PieceList.of(puzzle)
     ranks = colour_ranks(pieces)

@@ -139,7 +139,7 @@ class Puzzle(Layout, RichDisplay):
     names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        fields = vars(self)  # a way around the frozen dataclass
+        fields = vars(self)  # a dict through which the frozen attributes can be set
         check_shape(self.width, self.height)
         fields["holes"] = tuple(sorted(map(int, self.holes)))
         self._check_holes()
@@ -172,7 +172,7 @@ class Puzzle(Layout, RichDisplay):
 
     @cached_property
     def limits(self) -> IntArray:
-        """The most times that each piece, blanks included, may lie on a board: read-only int32; `cells` for any."""
+        """Most times that each piece, blanks included, may lie on a board: read-only int32; `cells` if unlimited."""
         most = [min(copies or self.cells, self.cells) for copies in self.copies] or [1] * self.cells
         return read_only(np.array(most, dtype=np.int32))
 
@@ -221,7 +221,7 @@ class Puzzle(Layout, RichDisplay):
         """Colours that each oriented piece shows, shape as `turned`: facing sides match if they show the same colour.
 
         The right and the lower side show the mates of their colours, the left and the upper side their own. So a
-        search needs no mates as long as it compares only facing sides.
+        search that compares only facing sides need not know of mates.
         """
         if not self.mates:
             return self.turned
@@ -249,7 +249,7 @@ class Puzzle(Layout, RichDisplay):
         return tuple(GREY if grey else self.rim or None if outer else None for outer, grey in sides)
 
     def fits(self, cell: int) -> BoolArray:
-        """Return whether ``cell`` allows each oriented piece: `required_sides` met, no other side grey, turns allowed.
+        """Return which oriented pieces ``cell`` allows: `required_sides` met, no other side grey, no forbidden turn.
 
         A read-only bool array of shape (pieces * 4,).
         """
@@ -375,7 +375,7 @@ class Puzzle(Layout, RichDisplay):
     def _check_rim(self) -> None:
         """Raise InputError unless there are as many pieces of each pattern of grey sides as cells that need one.
 
-        Patterns are counted up to rotation if pieces may be turned. Pieces with copies may be more.
+        Patterns are counted up to rotation if pieces may be turned. Pieces with copies may outnumber the cells.
         """
         grey = self.pieces[: self.piece_count] == GREY
         if not self.framed and not self.holes and grey.any():
@@ -419,7 +419,7 @@ class Puzzle(Layout, RichDisplay):
                     )
 
     def _check_clue(self, clue: Clue) -> None:
-        """Raise InputError for a clue that is wrong by itself."""
+        """Raise InputError for a clue that is wrong whatever the other clues are."""
         if not 0 <= clue.cell < self.cells:
             raise InputError(f"a clue names cell {clue.cell}; expected 0 to {self.cells - 1}")
         if clue.cell in self.holes:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 class RichDisplay:
     """Base class of values that draw themselves in Jupyter and IPython.
 
-    The drawing code, which imports these classes, is itself imported at the first picture: a search needs none.
+    The drawing code, which imports these classes, is imported at the first picture, as a search needs none.
     """
 
     def _repr_html_(self) -> str:

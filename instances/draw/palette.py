@@ -12,14 +12,14 @@ from itertools import product
 
 Rgb = tuple[int, int, int]
 
-GREY: Rgb = (140, 140, 140)  # the rim
+GREY: Rgb = (140, 140, 140)  # grey sides
 BACKGROUND: Rgb = (28, 28, 28)
 EMPTY: Rgb = (58, 58, 58)
 MISMATCH: Rgb = (255, 0, 0)
 CLUE: Rgb = (255, 255, 255)
 NO_FRAME: Rgb = (255, 255, 255)  # around a board without frame
 
-# Eight colours a line are a group, chosen by a search that maximised the smallest CIEDE2000 distance inside each
+# Each line is a group of eight, chosen by a search that maximised the smallest CIEDE2000 distance inside each
 # group over normal, protanope and deuteranope vision (tests/instances/test_draw.py has distances in OKLab). All lie on
 # the 6x6x6 cube of 256-colour terminals, which therefore show exactly these colours.
 _HEX = """

@@ -17,13 +17,13 @@ from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
 
 _CELL = 24  # side of a cell in units of the drawing
 _RIM = 8
-_GAP = 4  # between the pieces of a sheet
-_LONGEST_SIDE = 560.0  # pixels, of a picture in a notebook
+_GAP = 4  # between pieces when all pieces are drawn
+_LONGEST_SIDE = 560.0  # of a picture in a notebook, in pixels
 _IN_NOTEBOOK = 36.0, 6.0  # largest and smallest side of a cell in pixels
 # the two ends of each side of a cell, clockwise; y grows downwards
 _ENDS = {UP: ((0, 0), (1, 0)), RIGHT: ((1, 0), (1, 1)), DOWN: ((1, 1), (0, 1)), LEFT: ((0, 1), (0, 0))}
 
-Shape = tuple[int, int, str]  # x and y of its start in the cell, and path data from there
+Shape = tuple[int, int, str]  # x and y of a shape's start in its cell, and path data from there
 _SQUARE: Shape = (0, 0, "h24v24h-24z")
 _INNER_SQUARE: Shape = (2, 2, "h20v20h-20z")
 _CROSS: Shape = (9, 12, "h6m-3-3v6")
@@ -94,7 +94,7 @@ def render(
 
 
 def _each(cells: Iterable[int], shape: Shape) -> list[tuple[int, Shape]]:
-    """Return the same shape for each of some cells, in order of the cells."""
+    """Pair each of some cells, in order, with the same shape."""
     return [(cell, shape) for cell in sorted(cells)]
 
 

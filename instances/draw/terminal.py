@@ -53,8 +53,8 @@ class _Form(NamedTuple):
     """A picture as lines of text, and where the rows and columns of cells lie in it."""
 
     lines: list[str]
-    wide: int  # in columns of text
-    across: tuple[int, int]  # position of the first column of cells, and distance to the next
+    wide: int  # width in columns of text
+    across: tuple[int, int]  # text column of the first column of cells, and distance to the next
     down: tuple[int, int]  # the same for rows of cells, in half lines
 
 
@@ -129,7 +129,7 @@ def _ruled(picture: Scene, form: _Form, gutter: int, columns: int, rows: int) ->
 def _pixels(picture: Scene, side: int, colour: Colour) -> _Form:
     """Draw cells of ``side`` x ``side`` pixels, one pixel apart. A character shows two pixels, one above the other."""
     step, edge = side + 1, int(bool(picture.rim))
-    canvas = np.full((picture.height * step + 1, picture.width * step + 1, 3), BACKGROUND)  # a pixel around them too
+    canvas = np.full((picture.height * step + 1, picture.width * step + 1, 3), BACKGROUND)  # a margin of 1 pixel
     if edge:
         canvas[[0, -1]] = canvas[:, [0, -1]] = picture.ground
     corners = [(row * step + 1, column * step + 1) for row in range(picture.height) for column in range(picture.width)]

@@ -163,7 +163,7 @@ def wang(width: int, height: int, colours: int | None = None, seed: int = 0) -> 
         fitting = [at for at, tile in enumerate(tiles) if all(tile[side] == shown[side] for side in shown)]
         if not fitting:
             fitting, tile = [len(tiles)], [0] * 4
-            # a tile whose opposite sides are equal fills the board alone
+            # avoid a tile with equal opposite sides, as copies of it could fill the board alone
             while not any(tile) or (colours > 1 and len(shown) < 4 and tile[:2] == tile[2:]):
                 tile = [shown[side] if side in shown else 1 + random.below(colours) for side in range(4)]
             tiles.append(tile)
@@ -246,7 +246,7 @@ class _Grid:
     def piece(self, cell: int) -> tuple[int, int, int, int]:
         """Return the piece on ``cell`` in canonical rotation."""
         up = self.colour[2 * (cell - self.width) + 1] if cell >= self.width else GREY
-        left = self.colour[2 * (cell - 1)] if cell > 0 else GREY  # before the first cell of a row comes grey
+        left = self.colour[2 * (cell - 1)] if cell > 0 else GREY  # the first cell of a row has grey here
         return canonical((up, self.colour[2 * cell], self.colour[2 * cell + 1], left))
 
     def repair(self, random: core.PortableRandom) -> bool:
@@ -430,7 +430,7 @@ def numbers_of(puzzle: Puzzle) -> list[int]:
 
 
 def triples_of(puzzle: Puzzle, board: Board, numbers: Sequence[int]) -> list[Triple]:
-    """Return the triples that a perfect board, in any rotation, shows of a puzzle that encodes ``numbers``.
+    """Return the triples on a perfect board, in any rotation, of a puzzle that encodes ``numbers``.
 
     Raises InputError if the board shows no triples of these numbers.
     """

@@ -162,7 +162,7 @@ def plant_board(
                 quads[cell, side] = (beyond[side] < 0 and rim) or colour(cell, side)
     cell_of = [cell for cell in range(board.cells) if cell not in board.holes]
     random.shuffle(cell_of)
-    rotations = [random.below(4) if turns else 0 for _ in cell_of]  # of the pieces in the planted solution
+    rotations = [random.below(4) if turns else 0 for _ in cell_of]  # of each piece in the solution
     pieces = [np.roll(quads[cell], -rotation) for cell, rotation in zip(cell_of, rotations, strict=True)]
     placements = np.full(board.cells, EMPTY)
     placements[cell_of] = 4 * np.arange(len(cell_of)) + rotations

@@ -1,6 +1,6 @@
 """The choice of the next operator: the only part of the loop that learns.
 
-The value of an operator is the number of new boards that it finds for the price of a board, which is what one costs the
+The value of an operator is the number of new boards that it finds for the price of a board: the mean cost of a board by
 construction. So records made at one score still hold at the next, where the price is higher; old records fade. A board
 that was known already does not count, and one that the construction finds later no longer counts.
 """
@@ -15,12 +15,12 @@ import numpy.typing as npt
 from lns.engine import Saved
 from lns.loop.pool import Operator
 
-MEMORY = 8.0  # a record counts half when this many prices of a board were paid after it
-PRIOR_PRICES = 0.5  # weight, in prices, of the mean of all operators in the value of each
-PRIOR_ALL, PRIOR_ALL_PRICES = 0.1, 0.5  # boards and prices that the mean begins with, before any call
-MAX_PRIOR = 0.5  # most that the mean counts in a value; the construction's value is 1
-DOUBT = {False: 1.0, True: 0.5}  # standard deviations taken off a gain, by whether the operator is exact
-SHARES = {"regrow": 0.5}  # least share of the search, for operators that gain nothing in the usual one
+MEMORY = 8.0  # a record counts half after its operator has spent this many prices of a board
+PRIOR_PRICES = 0.5  # weight of the mean value of all operators in the value of each, in prices paid
+PRIOR_ALL, PRIOR_ALL_PRICES = 0.1, 0.5  # boards and prices with which that mean begins, before any call
+MAX_PRIOR = 0.5  # largest mean that is used; the value of the construction is 1
+DOUBT = {False: 1.0, True: 0.5}  # standard deviations subtracted from a gain, by `Operator.proves`
+SHARES = {"regrow": 0.5}  # larger floors, for operators that gain nothing in the usual share of the search
 MIN_COST = 100_000.0  # node equivalents: assumed cost of a call before the first one
 
 
@@ -52,9 +52,9 @@ class Chooser(Saved):
     def order(self, rng: np.random.Generator, main: int | None) -> list[int]:
         """Return the operators in the order in which they are asked for something to do.
 
-        First come operators that stay below their floor after one more call. Then comes a random order that shares the
-        time among the first ones in proportion to their values. ``main``: the construction, whose value is 1; operators
-        of less value are left out. If it is None, all share the time.
+        First come operators that stay below their floor after one more call. The others follow in
+        a random order, so that the time of an operator is in proportion to its value. ``main``: the construction, whose
+        value is 1; operators of less value are left out. If it is None, all share the time.
         """
         total, values = self.cost.sum(), self.values(main)
         is_main = np.arange(len(values)) == main

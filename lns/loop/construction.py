@@ -29,7 +29,7 @@ from lns.rng import random_state
 
 log = logging.getLogger("lns")
 
-MAX_PLACED = 2**25  # most pieces placed in a layer of a beam: width x cells, as a checkpoint holds it
+MAX_PLACED = 2**25  # most pieces in a layer of a beam (width x cells), since checkpoints hold the layer
 FILL_COST = 100_000.0  # approximate node equivalents of a greedy fill
 
 
@@ -40,7 +40,7 @@ class Construction(Operator):
     random stream. Boards that miss the wanted score by at most ``near_misses`` edges are returned too.
 
     With ``open_card``, a graphics card takes over the tree of a restart that has reached exact tails when the next
-    restart begins. The search goes on without a card that fails or is missing; if resumed, it gives it another tree.
+    restart begins. The search goes on without a card that fails or is missing. A resumed search gives it another tree.
     """
 
     name, makes_boards = "construct", True
@@ -60,7 +60,7 @@ class Construction(Operator):
         self.card: CardSearch | None = None
         self._open_card, self._card_failed = open_card, False
         self.random = random_state(seed, island)
-        # a card can only fill from the left
+        # without a card the last rows may be filled from the left or from the right
         self.bandit = QuotaBandit(
             orientation.puzzle, params.construct, self.random, orientation.views, both_ends=open_card is None
         )
@@ -130,7 +130,7 @@ class Construction(Operator):
                 self.card.take(constructor)
 
     def _of_card(self, mismatches: int) -> list[Found]:
-        """Return what the card has found since the last call with at most ``mismatches``, and let the card go on."""
+        """Return the card's new boards with at most ``mismatches`` mismatches, and let the card go on."""
         found: list[Found] = []
         if self._open_card is not None and self.card is not None and (schedule := self.card.schedule) is not None:
             with self._without_card_on_failure():
@@ -154,9 +154,9 @@ class Construction(Operator):
         return super().state() | {"partition": np.array(self.partition), "made": np.frombuffer(made, dtype=np.uint8)}
 
     def restore(self, state: State) -> None:
-        """Continue from ``state`` with its part of the prefixes, as all islands do.
+        """Continue from ``state``, on the part of the prefixes that is saved there.
 
-        If the run now has a multiple of the saved number of parts, a new part within the saved one is kept.
+        If the run now has a multiple of the saved number of parts, a new part is kept if it lies within the saved one.
         """
         super().restore(state)
         part, parts = state["partition"].tolist()
@@ -198,7 +198,7 @@ class Beam(Operator):
         self._tails = Tails(puzzle, cell_order(puzzle, params.construct), beam_tail_cut(puzzle, params.beam))
         self._beam: BeamSearch | None = None  # the beam that is growing
         self.seed = self.random.copy()  # random state from which the tables of the beam were shuffled
-        self._paths: Paths = np.zeros((0, self._tails.cut), dtype=np.int16)  # at the cut, with tails still to search
+        self._paths: Paths = np.zeros((0, self._tails.cut), dtype=np.int16)  # at the cut, their tails still to search
 
     @property
     def statistics(self) -> Statistics:
@@ -273,7 +273,7 @@ class Fill(Operator):
         self.puzzle, self.orientation, self.calls = puzzle, orientation, 0
 
     def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
-        return None if self.calls or pool.members else WHOLE_BOARD  # the first board only
+        return None if self.calls or pool.members else WHOLE_BOARD  # no board yet
 
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
         self.calls += 1

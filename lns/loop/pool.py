@@ -21,8 +21,8 @@ from lns.instances.puzzle import IntArray, Puzzle
 from lns.node_equivalents import REGION_NODE
 
 REMEMBERED = 1 << 14  # most boards that are remembered; as many families, and as many questions about regions
-ELSEWHERE = -1  # in place of an operator's number, for a board that was given
-LEAST_NODES, BUDGET_SHARE = 10_000, 0.005  # nodes, and share of the work so far: budget of a region early in a run
+ELSEWHERE = -1  # in place of an operator's number, for a board from outside this loop
+LEAST_NODES, BUDGET_SHARE = 10_000, 0.005  # least nodes for a region, and its share of all work so far early in a run
 FAMILY_SHARE = 0.6  # of the construction order: boards that agree on this first part are a family
 
 
@@ -35,7 +35,7 @@ class Member:
     order: IntArray | None = None  # cells in the order in which the construction filled them; None: it did not
     best: int = -1  # best score of its line
     idle: int = 0  # node equivalents that its line has cost since it last gained an edge
-    family: int = 0  # hash of the prefix that the construction filled first, or without order of the board
+    family: int = 0  # hash of the prefix that the construction filled first; of the board without order
     done: dict[str, int] = field(default_factory=dict)  # number of regions searched or passed over, by operator
 
     def __post_init__(self) -> None:
@@ -52,9 +52,9 @@ class Member:
 class Freed(NamedTuple):
     """A board and those of its cells that are freed."""
 
-    member: Member | None  # None: a whole board is made anew
+    member: Member | None  # None: a whole new board is to be made
     cells: tuple[int, ...] = ()
-    nodes: int = 0  # most placements (in fixed orders) of the repair, if it is counted in them
+    nodes: int = 0  # most placements in fixed orders for the repair; 0: not given
 
 
 WHOLE_BOARD = Freed(None)
@@ -66,13 +66,13 @@ class Found(NamedTuple):
     board: Board
     origin: str  # name under which statistics and reports show it
     order: IntArray | None = None  # cells in the order in which the construction filled them
-    score: int | None = None  # as the operator reports it, if it does
+    score: int | None = None  # score that the operator reports; None: not reported
 
 
 class Repaired(NamedTuple):
     """Result of a repair."""
 
-    boards: list[Found]  # in the order of discovery
+    boards: list[Found]  # boards found, in the order of discovery
     cost: float  # node equivalents
     moved: Found | None = None  # a board that takes the place of the freed one, though it is not better
 
@@ -85,7 +85,7 @@ class Operator(Saved):
     proves = False  # whether its repair is exact: a complete search proves that there is no better refill
 
     def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
-        """Choose a board and the cells to free (here: all); None if there is nothing to do for a score ``wanted``."""
+        """Choose a board and the cells to free, by default all; None if nothing can be done for a score ``wanted``."""
         return WHOLE_BOARD
 
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
@@ -103,7 +103,7 @@ Neighbourhood = Callable[[Puzzle, Member], Iterator[tuple[int, ...]]]
 
 
 def digest(placements: IntArray, key: int = 0) -> int:
-    """Return a hash of 62 bits of placements; another ``key`` gives another hash."""
+    """Return a 62-bit hash of placements; another ``key`` gives another hash."""
     found = blake2b(placements.tobytes(), digest_size=8, key=key.to_bytes(8, "little"))
     return int.from_bytes(found.digest(), "little") >> 2
 
@@ -202,7 +202,7 @@ class Pool:
         return self.spent / max(1, int(self.boards_by_score[score:].sum()))
 
     def is_new_question(self, member: Member, cells: tuple[int, ...], wanted: int) -> bool:
-        """Remember a search of these cells for this score; return whether the pieces around them are new for it."""
+        """Return whether this search (cells, pieces around them, wanted score) is new, and remember it."""
         around = member.board.placements.copy()
         around[list(cells)] = -1
         key = digest(around, wanted)

@@ -25,7 +25,7 @@ from lns.rng import RandomState, generator
 
 log = logging.getLogger("lns")
 
-SHARE_WITHOUT_PREFIX = 0.75  # largest share of the search for a construction that no quota led to an exact tail
+SHARE_WITHOUT_PREFIX = 0.75  # largest share of the search for a construction that reached no exact tail
 
 
 class SearchLoop(Saved):
@@ -71,7 +71,7 @@ class SearchLoop(Saved):
     def inject_incumbent(self, board: Board, score: int) -> None:
         """Take over a full legal board of a verified score that was found elsewhere, if it is better.
 
-        A start board enters the pool of the first island, of every island with ``keeps_half``, and its regions are
+        A start board enters the pool of the first island (with ``keeps_half`` of every island), and its regions are
         re-solved at once. Any other board enters the pool only in a loop without a construction.
         """
         if score <= self.best_score:
@@ -119,7 +119,7 @@ class SearchLoop(Saved):
         if construction is not None:
             cost, main = self.chooser.cost, self.names.index(construction.name)
             if construction.constructor is None:
-                return [main]  # nothing is known yet of what a board costs
+                return [main]  # the price of a board is not known yet
             if construction.no_prefix_found and cost[main] > SHARE_WITHOUT_PREFIX * cost.sum():
                 main = None
         elif self.pool.is_tired:

@@ -27,10 +27,10 @@ ORDERS = ("static", "dynamic")
 TRY_OTHER = 8  # every eighth region is searched in the order that has cost more
 SIDEWAYS = 0.5  # share of the regions without a gain that are searched again for an equally good refill
 PRIOR_DECIDED = 0.5  # added to the decided regions, so that an order without any has a cost per region too
-ALL_DONE = 2**31  # in place of the number of regions done, when all are
+ALL_DONE = 2**31  # in place of the number of regions done, when all are done
 
 CERTIFIED = 8  # most boards that are certified, one per family
-GROWTH, MAX_TRIES = 4, 6  # factor of the nodes at each further search of an open window, and most searches
+GROWTH, MAX_TRIES = 4, 6  # factor of the nodes for each repeated search of a window, and most searches
 PROVEN = -1  # in place of the number of searches
 
 
@@ -38,7 +38,7 @@ class RegionOperator(Operator):
     """An operator that frees the regions of one neighbourhood in turn and re-solves them exactly for one more edge.
 
     ``nodes``: most placements in fixed orders for one region, fewer early in a run; ColorPairs gets as many placements
-    as cost the same. ``moves``: an equally good refill may replace the board, so that later regions differ.
+    as cost the same. ``moves``: an equally good refill may replace the board, so that later regions have a new board.
     """
 
     proves = True
@@ -46,8 +46,8 @@ class RegionOperator(Operator):
 
     def __init__(self, name: str, puzzle: Puzzle, neighbourhood: Neighbourhood, nodes: int, *, moves: bool) -> None:
         self.name, self.puzzle, self.neighbourhood, self.nodes, self.moves = name, puzzle, neighbourhood, nodes, moves
-        self.cost, self.tries, self.decided = np.zeros((3, len(ORDERS)))  # cost, regions, decided regions by order
-        self._regions: tuple[Board | None, Iterator[Cells]] = None, iter(())  # those left of the board freed last
+        self.cost, self.tries, self.decided = np.zeros((3, len(ORDERS)))  # sums over regions, by order
+        self._regions: tuple[Board | None, Iterator[Cells]] = None, iter(())  # not searched yet, of the last board
 
     def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
         for member in pool.ranked() if wanted <= self.puzzle.max_score else ():
@@ -84,7 +84,7 @@ class RegionOperator(Operator):
             return Repaired([Found(board, origin, member.order)], cost)
         if not self.moves or rng.random() >= SIDEWAYS:
             return Repaired([], cost)
-        placed = member.board.placements.copy()  # without its pieces: any refill of the same score
+        placed = member.board.placements.copy()  # emptied, to find any refill of the same score
         placed[list(freed.cells)] = EMPTY
         result = self._resolve(Board(placed, self.puzzle.width, self.puzzle.height), freed, member.score, "static")
         more = node_equivalents.region(result.nodes)

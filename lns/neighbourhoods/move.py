@@ -35,22 +35,22 @@ from lns.rng import random_state
 from lns.tabu.search import MAX_CELLS, TabuSearch
 
 OVERRUN = 100  # a user's operator may take at most this many times its nodes
-CALL_SECONDS = 60.0  # after which a call of a user's operator is ended
-TICKS = 10  # waits that make up the limit of a call; while the process is stopped, only one can pass
+CALL_SECONDS = 60.0  # a call of a user's operator is ended after this time
+TICKS = 10  # the limit of a call is split into waits, as a stop of the process costs at most one wait
 ASSIGNED = 128  # most cells of one assignment
 EXCHANGES = 8
-KICKED = 4  # random exchanges before a walk, at most
+KICKED = 4  # most random exchanges before a walk
 WALK = 2  # tabu moves between two looks at the board
 LOOKS = 400  # most looks of a walk
 # Work that takes as long as one placement of a re-solve (`process_time`, 16x16):
-MOVES_OF_A_NODE = round(node_equivalents.REGION_NODE / node_equivalents.TABU_MOVE)  # tabu moves evaluated
-SQUARES_OF_A_NODE = 1.15  # entries of the tables of a walk, which has cells x cells
+MOVES_OF_A_NODE = round(node_equivalents.REGION_NODE / node_equivalents.TABU_MOVE)  # evaluated tabu moves
+SQUARES_OF_A_NODE = 1.15  # table entries (cells x cells) set up for a walk
 NODES_OF_AN_EXCHANGE = 14_000
-KEPT = (0.4, 0.6)  # share of the board that stays before a suffix
-NARROWEST, WIDEST = 16, 16_384  # least and most prefixes of the beam of a suffix
+KEPT = (0.4, 0.6)  # least and largest share of the board that `Suffix` keeps
+NARROWEST, WIDEST = 16, 16_384  # least and largest beam of `Suffix`, in prefixes
 CHILD_NODES = node_equivalents.BEAM_CHILD / node_equivalents.REGION_NODE
 LEAST_CELLS = 9  # smaller boards are left to the other operators
-POPULATION = 200  # prefixes that measure a tree of `Regrow`, few as its trees are small and many
+POPULATION = 200  # size of a population of `Regrow`: small, as its search trees are small and many
 TREE_COST = 4_000_000.0  # approximate node equivalents of setting up one such tree
 
 
@@ -148,7 +148,7 @@ def _ended_after(seconds: float) -> Iterator[None]:
     finally:
         with lock:
             over.set()
-        _raise_in(thread, None)  # an error that is still to be raised would come too late
+        _raise_in(thread, None)  # take back an error that would be raised too late
 
 
 def _raise_in(thread: int, error: type[BaseException] | None) -> None:
@@ -187,7 +187,7 @@ def assign(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -
 
 
 def exchange(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
-    """Make some exchanges of two pieces that lose no match together; the first exchange is at a mismatch."""
+    """Make some exchanges of two pieces without a loss of matches; the first exchange is at a mismatch."""
     placed, pinned, made = board.placements.copy(), np.zeros(puzzle.cells, dtype=bool), 0
     pinned[[clue.cell for clue in puzzle.fixed]] = True
     for turn in range(max(1, min(EXCHANGES, nodes // NODES_OF_AN_EXCHANGE))):
@@ -207,7 +207,7 @@ def _exchange(puzzle: Puzzle, placed: IntArray, cell: int, pinned: BoolArray, rn
     """Exchange the piece on ``cell`` with a piece elsewhere such that no match is lost, if there is such a piece."""
     cells, pieces = np.arange(puzzle.cells, dtype=np.int32), placed >> 2
     here, rotation_here = placement_matches(puzzle, placed, cells[cell : cell + 1], pieces)  # every piece on this cell
-    there, rotation_there = placement_matches(puzzle, placed, cells, pieces[cell : cell + 1])  # this piece everywhere
+    there, rotation_there = placement_matches(puzzle, placed, cells, pieces[cell : cell + 1])  # this piece elsewhere
     across, down = (np.pad(matching, 1).astype(np.int32) for matching in matching_edges(puzzle, placed))
     now = (across[1:-1, :-1] + across[1:-1, 1:] + down[:-1, 1:-1] + down[1:, 1:-1]).ravel()
     keeps = (here[0] + there[:, 0] >= now[cell] + now) & ~pinned
@@ -279,8 +279,8 @@ class Suffix:
         random = rng.integers(2**64, size=4, dtype=np.uint64)
         tables = _tables(tails.puzzle, self.construct, tails.cut)
         beam = BeamSearch(tails.puzzle, tails.order, tails.cut, tables, params, random)
-        beam.resume(kept.astype(np.int16)[None, :], np.zeros(1, dtype=np.int64))  # one prefix: any value will do
-        children = beam.run(nodes)  # in children: a limit only for the narrowest beams
+        beam.resume(kept.astype(np.int16)[None, :], np.zeros(1, dtype=np.int64))  # its value has no effect
+        children = beam.run(nodes)  # in children: it only ends beams of the least width
         return beam.paths(beam.prefix_count if beam.depth == tails.cut else 0), int(CHILD_NODES * children)
 
     def _finish(self, tails: Tails, paths: Paths, score: int, nodes: int) -> tuple[Board | None, int]:
@@ -325,7 +325,7 @@ class Regrow(Operator):
         self._keep(np.zeros(0, dtype=np.int32))
 
     def _keep(self, kept: IntArray) -> None:
-        """Begin a construction with these placements, int32 (cells,), -1 for a free cell, as clues; empty for none."""
+        """Begin a construction with these placements, int32 (cells,), -1 for a free cell, as clues; none if empty."""
         clues = {Clue(cell, *divmod(oriented, 4)) for cell, oriented in enumerate(kept.tolist()) if oriented >= 0}
         orientation = Orientation.of_island(self.puzzle.with_clues(clues | set(self.puzzle.clues)))
         self.kept, self.construction = kept, Construction(orientation, self.params, seed=0, island=0)
@@ -344,7 +344,7 @@ class Regrow(Operator):
         return None if kept is None else WHOLE_BOARD
 
     def _clean_half(self, board: Board) -> IntArray | None:
-        """Return the placements on the clues and on a half, with no mismatch among them; None if no half is so."""
+        """Return the placements on the clues and on a half without mismatches among them, or None if none exists."""
         pairs, clued = mismatched_pairs(self.puzzle, board), [clue.cell for clue in self.puzzle.clues]
         cells = np.arange(self.puzzle.cells).reshape(self.puzzle.height, self.puzzle.width)
         for turns in range(4):

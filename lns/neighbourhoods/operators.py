@@ -98,7 +98,7 @@ MAKERS: dict[str, Make] = {
     "certificate": lambda i: Certificate(i.puzzle, i.params.neighbourhoods),
     "regrow": lambda i: moves.Regrow(i.puzzle, i.params),
 }
-"""By name, how each operator is made that makes whole boards or proofs."""
+"""The makers of the operators that make whole boards or proofs, by name."""
 TABLE: dict[str, tuple[Make, str]] = {
     "block": (_region("block", "blocks", least=1, most=20), "blocks"),
     "block-32": (_region("block-32", "blocks", least=21, most=32), "blocks"),
@@ -114,7 +114,7 @@ TABLE: dict[str, tuple[Make, str]] = {
     "exchange": (_function("exchange", moves.exchange), ""),
     "perturb": (_function("perturb", moves.perturb), ""),
 }
-"""By name, how each operator is made that changes a board, and the `NeighbourhoodsParams` that switch it on."""
+"""The makers of the operators that change a board, by name, and the `NeighbourhoodsParams` that switch them on."""
 
 
 def operators_of(engine: str, puzzle: Puzzle, params: Params, names: Sequence[str] | None = None) -> tuple[str, ...]:

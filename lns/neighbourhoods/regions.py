@@ -1,4 +1,4 @@
-"""Regions of a board that are worth freeing: all those of one kind, the most promising first.
+"""Regions of a board that are worth freeing, listed by kind, the most promising first.
 
 Good boards have their mismatches in a few rows. A region rarely has a perfect refill, but sometimes a refill with one
 mismatch less, and more often if it holds many of the mismatches; so such regions come first.
@@ -24,9 +24,9 @@ Counts = npt.NDArray[np.int64]
 
 COMB = (5, 9)  # rows x columns: short neighbouring columns, like those that the comb order fills one by one
 DONATED_TO = ((3, 3), (3, 4), (4, 3), (4, 4))  # shapes of the blocks that get donors
-DONORS = (4, 8, 12)  # numbers of donors: cells elsewhere that are freed with a block
+DONORS = (4, 8, 12)  # numbers of cells elsewhere that are freed with a block
 NEAREST = range(2, 7)  # numbers of mismatches in a cluster
-SHORTEST_SIDE, LONGEST_SIDE = 3, 12  # in cells, of a block
+SHORTEST_SIDE, LONGEST_SIDE = 3, 12  # of a block, in cells
 HALO = 1  # cells added on each side of a box around two mismatches
 
 

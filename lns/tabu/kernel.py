@@ -23,8 +23,8 @@ from lns.rng import random_below
 ILLEGAL = -30  # added to the matches of a rotation that a cell does not allow, such as one with grey inside; a swap
 # of two such pieces, less the matches of both cells, still fits a byte
 BLOCK = 256  # the rows of swap_matches have a multiple of this length, so that vector instructions leave no remainder
-NO_CELL: Any = np.int64(-1)  # as int64: numba would compile the kernels anew for a Python constant
-NO_ROTATION: Any = np.int64(0)  # int64 for the same reason
+NO_CELL: Any = np.int64(-1)  # NumPy type: numba would compile kernels again for a Python constant
+NO_ROTATION: Any = np.int64(0)  # NumPy type for the same reason
 NO_SWAP = np.int8(-100)  # swap_matches of two cells that may not exchange their pieces, or are neighbours
 Int8Array = npt.NDArray[np.int8]
 Int64Array = npt.NDArray[np.int64]
@@ -51,16 +51,16 @@ class TabuState(NamedTuple):
     """State of a walk. b: m rounded up to a multiple of BLOCK."""
 
     placed: Annotated[IntArray, "n", -1]  # oriented piece of each cell
-    matches: Annotated[Int8Array, ("n", "4n")]  # by cell and oriented piece
-    best_matches: Annotated[Int8Array, ("n", "n")]  # by piece and cell, over the rotations
+    matches: Annotated[Int8Array, ("n", "4n")]  # matches by cell and oriented piece
+    best_matches: Annotated[Int8Array, ("n", "n")]  # most matches over the rotations, by piece and cell
     piece_position: Annotated[IntArray, "n", -1]  # position in group_cells of the cell of each piece; -1: clue
     current_matches: Annotated[Int8Array, "b"]  # matches of each position
-    swap_matches: Annotated[Int8Array, ("b", "b"), int(NO_SWAP)]  # by two positions, the lower first
+    swap_matches: Annotated[Int8Array, ("b", "b"), int(NO_SWAP)]  # of two positions after a swap, the lower first
     tabu_until: Annotated[Int64Array, ("n", "n")]  # by cell and piece, step until which the piece may not return
     visited_step: Annotated[Int64Array, "2^k", -1]  # step at which a board of this hash was last visited; -1: never
-    visited_hash: Annotated[Words, "2^k"]  # whole hash of that board
+    visited_hash: Annotated[Words, "2^k"]  # full hash of the board that was last visited there
     scalars: Annotated[Int64Array, 7]  # see the indexes below
-    best_placed: Annotated[IntArray, "n", -1]  # best board of the walk; of equal ones the last
+    best_placed: Annotated[IntArray, "n", -1]  # best board of the walk; the last one of equal score
     random: Words  # uint64 (4,): xoshiro256** state
 
 
@@ -201,7 +201,7 @@ def run_moves(problem: TabuProblem, state: TabuState, count: int, target: int) -
     for _ in range(count):
         step, score = scalars[STEP], scalars[SCORE]
         move_a, move_b, move_rotation = NO_CELL, NO_CELL, NO_ROTATION
-        top = -20  # more than the change of a swap that is not allowed
+        top = -20  # above the score change of any swap that is not allowed
         aspiration = scalars[BEST] - score  # a tabu move must change the score by more than this
         ties = evaluated = 0
         for i in range(len(problem.group_cells)):
@@ -209,7 +209,7 @@ def run_moves(problem: TabuProblem, state: TabuState, count: int, target: int) -
             here = state.placed[a]
             piece_a = here >> 2
             now_a = np.int64(state.current_matches[i])
-            for rotation in range(4):  # turn the piece of a
+            for rotation in range(4):  # turn the piece on cell a
                 turned = piece_a * 4 + rotation
                 if turned == here or state.matches[a, turned] < 0:
                     continue
@@ -245,7 +245,7 @@ def run_moves(problem: TabuProblem, state: TabuState, count: int, target: int) -
             continue
         _apply_move(problem, state, move_a, move_b, move_rotation)
         scalars[SCORE] = score + top
-        if scalars[SCORE] >= scalars[BEST]:  # the last of equal ones, so that kicks start from different boards
+        if scalars[SCORE] >= scalars[BEST]:  # ties go to the last board, so that kicks start from different boards
             scalars[BEST] = scalars[SCORE]
             state.best_placed[:] = state.placed
             if scalars[BEST] >= target:
@@ -311,7 +311,7 @@ def _score_of(state: TabuState) -> int:
 def kick(problem: TabuProblem, state: TabuState, swaps: int) -> None:
     """Exchange up to ``swaps`` random pairs within groups, at any cost in score.
 
-    Neighbours may be exchanged too: otherwise some boards are out of reach (2x2 cells could swap only diagonals).
+    Neighbours may be exchanged too: otherwise some boards are out of reach (on 2x2 cells, all but diagonal swaps).
     """
     for _ in range(swaps if len(problem.group_cells) else 0):
         i = random_below(state.random, len(problem.group_cells))

@@ -21,7 +21,7 @@ from lns.tabu.kernel import BEST, CHANGED, EVALUATED, SCORE, STEP, TENURE, TabuP
 VISITED_SLOTS = 1 << 16  # boards remembered by the reactive tenure
 MAX_CELLS = 1024
 WALK = ("placed", "tabu_until", "visited_step", "visited_hash", "scalars", "best_placed", "random")  # saved arrays
-SHORT_WALK = 3  # kicks without a new best after which a walk from a board of the pool ends
+SHORT_WALK = 3  # a walk from a board of the pool ends after this many kicks without a new best
 
 
 def tabu_problem(puzzle: Puzzle) -> TabuProblem:
@@ -205,7 +205,7 @@ class Tabu(Operator):
     def restore(self, state: State) -> None:
         super().restore(state)
         walk = component(state, "walk")
-        if self.started:  # fill the derived arrays
+        if self.started:  # fill the arrays that are not saved
             self.tabu.start(saved_board(self.tabu.puzzle, walk["placed"]))
         for name in WALK:
             getattr(self.tabu.state, name)[...] = walk[name]
