@@ -109,7 +109,7 @@ class TabuSearch:
         if board is None:
             board = random_board(self.puzzle, generator(self.random))
         self.state.scalars[[TENURE, CHANGED]] = self.tenure * kernel.TENURE_UNIT, self.state.scalars[STEP]
-        kernel.reset(self.problem, self.state, board.placements.copy())  # the kernel needs a writable array
+        kernel.reset(self.problem, self.state, board.placements.copy())  # numba compiles anew for read-only arrays
 
     def run(self, steps: int, target: int | None = None) -> None:
         """Make ``steps`` moves; fewer if the best score reaches ``target`` (default: a perfect board)."""
