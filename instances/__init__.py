@@ -9,7 +9,7 @@ Verification
 Files and pictures
     `lns.instances.formats` reads and writes files, `lns.instances.generate` makes puzzles with a planted solution,
     `lns.instances.draw` makes pictures.
-Sameness
-    `lns.instances.symmetry` rotates and mirrors puzzles and boards; `lns.instances.piece_set` knows sets of pieces in
-    any numbering, and identical pieces.
+Equivalence
+    `lns.instances.symmetry` rotates and mirrors puzzles and boards; `lns.instances.piece_set` compares sets of pieces
+    in any numbering, and exchanges identical pieces.
 """

@@ -1,4 +1,4 @@
-"""Arguments of public functions, compared with their annotations before the work begins."""
+"""Checks that the arguments of public functions have the annotated types, before the work begins."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _SHOWN = 40  # characters of a value in a message
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorator: an argument of another type than its annotation says raises InputError, which names type and value.
+    """Decorator: raise InputError, with type and value, for an argument of another type than its annotation.
 
-    Numbers of numpy count as numbers. What is in a dict, an iterator or a callback is not looked at, nor an annotation
-    with ``Any``.
+    Numbers of NumPy count as numbers. The contents of dicts and iterators, the signatures of callbacks, and what is
+    annotated as ``Any`` are not checked.
     """
     parameters = inspect.signature(function).parameters
 
-    @cache  # evaluated when the first value comes, when all modules are loaded
+    @cache  # an annotation is evaluated at the first call, when all modules are loaded
     def kind(name: str) -> Kind:
         annotation = parameters[name].annotation if name in parameters else Any
         return _kind(eval(annotation, {}, _Names(function.__globals__)) if isinstance(annotation, str) else annotation)
@@ -64,14 +64,14 @@ def checked_class(cls: Class) -> Class:
 
 
 class _Names(dict[str, Any]):
-    """The names of a module. One that is imported only for type checkers stands for all classes of that name."""
+    """The names of a module; a name imported only for type checkers stands for every class of that name."""
 
     def __missing__(self, name: str) -> Any:
         return getattr(builtins, name, None) or type(name, (), {})
 
 
 def _kind(annotation: Any) -> Kind:
-    """What an annotation says, in words such as "a whole number or None", and as a test of values."""
+    """Return an annotation in words, such as "a whole number or None", and as a test of values."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if annotation in (Any, inspect.Parameter.empty):
         return "anything", lambda value: True
@@ -79,7 +79,7 @@ def _kind(annotation: Any) -> Kind:
         return "a function", callable
     if origin is dict:
         return "a dict", lambda value: isinstance(value, dict)
-    if isinstance(origin, type) and issubclass(origin, Iterable):  # any kind of sequence is as good as another
+    if isinstance(origin, type) and issubclass(origin, Iterable):  # lists, tuples and sets are all accepted
         each, fits = _kind(arguments[0])
         listed = () if hasattr(origin, "__array__") else (list, tuple, set)
         words = f"a sequence of {re.sub('^an? ', '', each)}s" if isinstance(arguments[0], type) else "a sequence"

@@ -57,17 +57,17 @@ class Board(RichDisplay):
 
     @classmethod
     def empty(cls, puzzle: Puzzle) -> Board:
-        """A board of the puzzle's shape without any piece but the blanks; clues are not placed either."""
+        """Make a board of the puzzle's shape without pieces except the blanks; clues are not placed."""
         return cls(np.full(puzzle.cells, EMPTY, dtype=np.int32), puzzle.width, puzzle.height).with_blanks(puzzle)
 
     @classmethod
     def from_pairs(cls, pairs: Iterable[Sequence[int] | None], width: int, height: int) -> Board:
-        """A board of a (piece, rotation) for each cell, row by row, as ``best.json`` has it; None is an empty cell."""
+        """Make a board from the (piece, rotation) of each cell, row by row, as in ``best.json``; None if empty."""
         placements = [EMPTY if pair is None else pair[0] * 4 + pair[1] for pair in pairs]
         return cls(np.array(placements, dtype=np.int32), width, height)
 
     def of(self, puzzle: Puzzle) -> Board:
-        """The same placements with ``puzzle`` attached, and the blanks on its holes.
+        """Return the same placements with ``puzzle`` attached, and the blanks on its holes.
 
         Such a board shows its score in its repr and its colours in a notebook. The puzzle is not compared, hashed or
         pickled: a board that was sent to another process has lost it.
@@ -93,11 +93,11 @@ class Board(RichDisplay):
         return board
 
     def with_blanks(self, puzzle: Puzzle) -> Board:
-        """The same board with the blank of each hole of ``puzzle`` placed: what the searches take."""
+        """Return the same board with the blank of each hole of ``puzzle`` placed, as the searches need it."""
         return self._on_holes(puzzle, [piece * 4 for piece in range(puzzle.piece_count, puzzle.cells)])
 
     def without_blanks(self, puzzle: Puzzle) -> Board:
-        """The same board with the holes of ``puzzle`` empty: what files contain."""
+        """Return the same board with the holes of ``puzzle`` empty, as in files."""
         return self._on_holes(puzzle, [EMPTY] * len(puzzle.holes))
 
     def _on_holes(self, puzzle: Puzzle, oriented: list[int]) -> Board:
@@ -107,15 +107,15 @@ class Board(RichDisplay):
         return self.with_pieces(list(puzzle.holes), oriented)
 
     def with_pieces(self, cells: Any, oriented: Any) -> Board:
-        """The same board with other oriented pieces (``piece * 4 + rotation``) on some cells; -1 empties a cell."""
+        """Return the board with other oriented pieces (``piece * 4 + rotation``) on some cells; -1 empties a cell."""
         placements = self.placements.copy()
         placements[cells] = oriented
         return Board(placements, self.width, self.height)
 
     def filled(self, puzzle: Puzzle, cells: Iterable[int]) -> Board:
-        """A legal board with the empty ones of ``cells`` filled in order, each by the free piece that matches most.
+        """Return a legal board: the empty cells among ``cells`` get, in order, the free piece with the most matches.
 
-        Of equal pieces the first is taken; those of clues are not free.
+        Ties go to the first piece; the pieces of clues are not free.
         """
         placements, unused = self.placements.copy(), np.ones(puzzle.cells, dtype=bool)
         unused[placements[placements >= 0] >> 2] = False
@@ -139,11 +139,11 @@ class Board(RichDisplay):
             )
 
     def pairs(self) -> list[list[int] | None]:
-        """[piece, rotation] for each cell, row by row; None for an empty cell."""
+        """Return [piece, rotation] for each cell, row by row; None for an empty cell."""
         return [None if oriented < 0 else [oriented >> 2, oriented & 3] for oriented in self.placements.tolist()]
 
     def distance(self, other: Board) -> int:
-        """Number of cells on which two boards of one shape differ (Hamming distance)."""
+        """Return the number of cells on which two boards of one shape differ (Hamming distance)."""
         return int((self.placements != other.placements).sum())
 
     @property
@@ -152,7 +152,7 @@ class Board(RichDisplay):
         return int((self.placements >= 0).sum())
 
     def colours(self, puzzle: Puzzle) -> IntArray:
-        """Colours on the board, if it is one of ``puzzle``.
+        """Return the colours on the board, whose pieces are those of ``puzzle``.
 
         Returns
         -------

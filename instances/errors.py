@@ -23,7 +23,7 @@ class InputError(ValueError):
         Line in the source, counted from 1.
     """
 
-    telling = 0  # of several errors about one text the one with the highest number is shown
+    telling = 0  # of several errors about one text, only the one with the highest number is shown
 
     def __init__(self, message: str, source: str | PathLike[str] | None = None, line: int | None = None) -> None:
         self.message = message
@@ -33,7 +33,7 @@ class InputError(ValueError):
         super().__init__(where + message)
 
     def at(self, source: str | PathLike[str], line: int | None = None) -> Self:
-        """An error of the same class with this place, ``line`` if it has none yet; itself if it has a source."""
+        """Return the same error with ``source``, and with ``line`` unless it has one; itself if it has a source."""
         if self.source is not None:
             return self
         return type(self)(self.message, source, line if self.line is None else self.line)

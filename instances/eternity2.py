@@ -1,7 +1,7 @@
 """Recognise the pieces of Eternity II, in any numbering of pieces and colours, and their mirror image.
 
-The pieces themselves are not part of this package. A puzzle is recognised by a hash of a form of it that no renaming of
-colours, no turn of a piece and, for the set, no order of the pieces changes; its official clues, by hashes too.
+The pieces themselves are not part of this package. A puzzle is recognised by the hash of a form that does not
+depend on the numbers of its colours, the turns of its pieces and, for the set, their order; each clue by a hash too.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from lns.instances.puzzle import Clue, Puzzle, rotate
 from lns.instances.symmetry import rotate_board
 
 _SET = "dc895f1ea95194b626af3de6f5d855e4d322ae11872d9869a1701c8617358f15"
-_NUMBERED = "5ac5e3d1dad592dedecc5b32f62cfb85fc46daff91b76a774e24df0e29382424"  # in the usual numbering
+_NUMBERED = "5ac5e3d1dad592dedecc5b32f62cfb85fc46daff91b76a774e24df0e29382424"  # hash of pieces in the usual numbering
 SWAPPED = (111, 112)  # the pieces, counted from 0, that two files in circulation have exchanged
 STARTER = 135  # the cell of the starter clue
-# The official clues by cell, each as the hash of its cell and the colours that lie there, named as `colour_ranks` does.
+# The official clues by cell, each as the hash of its cell and of the colours there, numbered by `colour_ranks`.
 _CLUES = {
     34: "f201f0892702b8aa450e345a6991362ba9654cf1c02ac6ff6edbe05b4e18dbe9",
     45: "6590b01fe265fe9dd66caf4c8946a66daaa463048ea4559c660b0a1724515f0b",
@@ -32,18 +32,18 @@ CLUES = len(_CLUES)
 
 
 class Recognised(NamedTuple):
-    """How a puzzle is Eternity II."""
+    """A puzzle that was recognised as Eternity II or as its mirror image."""
 
     mirrored: bool
-    ranks: dict[int, int]  # of its colours
-    sentence: str  # what a user is told
+    ranks: dict[int, int]  # `colour_ranks` of its colours
+    sentence: str  # for users: which pieces, in which numbering
 
 
 @lru_cache(maxsize=16)
 def recognise(puzzle: Puzzle) -> Recognised | None:
-    """Whether a puzzle has the pieces of Eternity II; None for any other."""
+    """Recognise the pieces of Eternity II or their mirror image; None for other pieces."""
     for mirrored in (False, True) if (puzzle.width, puzzle.height) == (16, 16) else ():
-        pieces = PieceList(PieceList.of(puzzle, mirrored=mirrored).quads)  # whatever the rules
+        pieces = PieceList(PieceList.of(puzzle, mirrored=mirrored).quads)  # only the quads: rules do not count
         ranks = colour_ranks(pieces)
         forms = ranked(pieces, ranks)
         if _digest(sorted(forms)) == _SET:
@@ -64,7 +64,7 @@ def recognise(puzzle: Puzzle) -> Recognised | None:
 
 @lru_cache(maxsize=16)
 def official_clues(puzzle: Puzzle) -> tuple[Clue, ...]:
-    """The official clues of Eternity II in the numbering of a puzzle, by cell; none for another puzzle."""
+    """Return the official clues of Eternity II in a puzzle's numbering, by cell; () for another or mirrored puzzle."""
     known = recognise(puzzle)
     if known is None or known.mirrored:
         return ()
@@ -78,36 +78,36 @@ def official_clues(puzzle: Puzzle) -> tuple[Clue, ...]:
 
 
 def named_clues(puzzle: Puzzle) -> dict[str, tuple[Clue, ...]]:
-    """The clues that users call 'none', 'official' and 'starter'; all are none for another puzzle than Eternity II."""
+    """Return the clues named 'none', 'official' and 'starter'; all are empty unless the puzzle is Eternity II."""
     official = official_clues(puzzle)
     return {"none": (), "official": official, "starter": tuple(clue for clue in official if clue.cell == STARTER)}
 
 
 def held_clues(puzzle: Puzzle, board: Board) -> tuple[Clue, ...]:
-    """The official clues that a board of Eternity II respects; none for another puzzle."""
+    """Return the official clues that a board of Eternity II respects; () for another puzzle."""
     return tuple(clue for clue in official_clues(puzzle) if board.placements[clue.cell] == clue.oriented)
 
 
 def clues_by_turn(puzzle: Puzzle, board: Board, clues: Sequence[Clue]) -> list[list[int]]:
-    """The cells of the clues whose colours lie there on a square board after 0 to 3 clockwise quarter turns of it."""
+    """Return the cells of the clues whose colours lie there after 0, 1, 2 and 3 clockwise turns of a square board."""
     cells, wanted = [clue.cell for clue in clues], puzzle.turned[[clue.oriented for clue in clues]]
     shown = (rotate_board(board, turns).colours(puzzle)[cells] for turns in range(4))
     return [[cell for cell, same in zip(cells, (quads == wanted).all(axis=1), strict=True) if same] for quads in shown]
 
 
 def name_of_set(puzzle: Puzzle) -> str:
-    """'Eternity II' for its pieces in any numbering; else the puzzle's own name."""
+    """Return 'Eternity II' if a puzzle has its pieces, in any numbering; else the puzzle's own name."""
     return "Eternity II" if official_clues(puzzle) else puzzle.name
 
 
 def name_of_clues(puzzle: Puzzle) -> str:
-    """Which clues a puzzle has: 'none', 'official' or 'starter' of Eternity II, else how many."""
+    """Return the name of a puzzle's clues (see `named_clues`) or, if they have none, their number as text."""
     names = (name for name, clues in named_clues(puzzle).items() if clues == puzzle.clues)
     return next(names, str(len(puzzle.clues)))
 
 
 def clue_sentence(puzzle: Puzzle, board: Board) -> str | None:
-    """The official clues that a board of Eternity II respects, in words; None for another puzzle."""
+    """Return a sentence on how many official clues a board of Eternity II respects; None for another puzzle."""
     if not (official := official_clues(puzzle)):
         return None
     held = clues_by_turn(puzzle, board, official)

@@ -14,23 +14,23 @@ from typing import IO, Any
 from lns.instances.errors import InputError
 from lns.instances.text import printable
 
-EXPECTED_FILE = "expected the name of a file"  # at the end of messages about a name that is none
+EXPECTED_FILE = "expected the name of a file"  # the end of messages about a text that names no file
 _COMMENT = re.compile(r"(?<!\S)(?:#|//|(?<![^\r\n])(?:[;%]|c[ \t]))[^\r\n]*", re.ASCII)
-_LATIN_1 = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}  # of a byte that is not UTF-8, as Python escapes it
+_LATIN_1 = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}  # surrogate for the byte in Python's decoding -> byte
 MAX_BYTES = 4 * 2**20  # fifty times what the largest board takes
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
-    """Text of a file that `read_bytes` reads, decoded by `decode`."""
+    """Read a text file with `read_bytes` and `decode`."""
     return decode(read_bytes(path), printable(os.fspath(path)))
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Content of a regular file of at most 4 MiB, which `open_to_read` opens. Raises InputError for all else."""
+    """Return the content of a regular file of at most 4 MiB. Raises InputError for anything else."""
     where = printable(os.fspath(path))
     try:
         with open_to_read(path) as file:
-            data = file.read(MAX_BYTES + 1) or b""  # None of a file of the kernel that has nothing to say now
+            data = file.read(MAX_BYTES + 1) or b""  # None from a file of the kernel without data at present
             size = max(len(data), os.fstat(file.fileno()).st_size)
     except InputError:
         raise
@@ -44,8 +44,8 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 def open_to_read(path: str | os.PathLike[str]) -> IO[bytes]:
     """Open a regular file of any size for reading.
 
-    Nothing is waited for, neither the writer of a pipe nor what a file of the kernel has to say, such as /proc/kmsg.
-    Raises InputError for a pipe, a device or a directory, and OSError for what cannot be opened.
+    The call never waits, neither for the writer of a pipe nor for the data of a file of the kernel (/proc/kmsg).
+    Raises InputError for a pipe, a device or a directory, and OSError if the file cannot be opened.
     """
     mode = Path(path).stat().st_mode
     if not stat.S_ISREG(mode):
@@ -57,8 +57,8 @@ def open_to_read(path: str | os.PathLike[str]) -> IO[bytes]:
 def decode(data: bytes, source: str) -> str:
     """Decode UTF-8 text, or UTF-16 text that begins with a byte order mark, of a file that messages call ``source``.
 
-    In comments, bytes that are not UTF-8 are taken as Latin-1. Every line of the text ends in ``\\n``, and no byte
-    order mark is left. Raises InputError if it holds a NUL byte or is neither.
+    In comments, bytes that are not UTF-8 are taken as Latin-1. Line ends become ``\\n``, and a byte order mark is
+    removed. Raises InputError if the data hold a NUL byte or are in neither encoding.
     """
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         try:
@@ -78,7 +78,7 @@ def decode(data: bytes, source: str) -> str:
 
 
 def _reason(error: OSError | ValueError) -> str:
-    """Why a file cannot be read, for a message."""
+    """Return the words of a message that say why a file cannot be read."""
     if not isinstance(error, OSError):
         return f"this is no name of a file; {EXPECTED_FILE}"
     return {
@@ -102,11 +102,11 @@ def atomic_file(path: str | os.PathLike[str], encoding: str | None = None) -> It
     """Write a file so that a reader sees either its old content or its new content, never a part.
 
     The data goes to a temporary file in the same folder, which then replaces the target; file and folder are synced to
-    disk. A symbolic link is replaced, not followed. The file is open for bytes, or for text of an ``encoding``. Raises
-    OSError, which names ``path``, if it cannot be written; then an old file is unchanged and no temporary one is left.
+    disk. A symbolic link is replaced, not followed. The file is open for bytes, or for text in an ``encoding``. Raises
+    OSError, which names ``path``, if it cannot be written; then an old file is unchanged, no temporary one left.
     """
     target = Path(path)
-    # short, as the name of the target may use all 255 bytes
+    # not the target's name with a suffix, as that name may have the full 255 bytes already
     temporary = target.parent / f".lns-{os.getpid()}-{os.urandom(4).hex()}.tmp"
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
@@ -120,7 +120,7 @@ def atomic_file(path: str | os.PathLike[str], encoding: str | None = None) -> It
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from error
     finally:
-        with suppress(OSError):  # it is gone if it has replaced the target
+        with suppress(OSError):  # the file is gone if it has replaced the target
             temporary.unlink()
 
 
@@ -130,7 +130,7 @@ def write_output(path: str | os.PathLike[str], data: str | bytes) -> None:
 
 
 def behind_links(path: str | os.PathLike[str]) -> Path:
-    """The file that a symbolic link leads to, which need not exist; ``path`` itself if it is no link."""
+    """Return the file that a symbolic link leads to, which need not exist; ``path`` itself if it is no link."""
     return Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
 
 
@@ -145,5 +145,5 @@ def sync_folder(folder: Path) -> None:
 
 
 def is_new_or_empty(folder: Path) -> bool:
-    """Whether ``folder`` can be made, or is a directory without files."""
+    """Return whether ``folder`` does not exist yet, or is an empty directory."""
     return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))

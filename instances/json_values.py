@@ -11,7 +11,7 @@ from lns.instances.text import quoted
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """Parse a JSON object; InputError for all else, such as nested too deeply, or with a number of 5,000 digits."""
+    """Parse a JSON object. Raises InputError for other text, deep nesting, and numbers of thousands of digits."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
@@ -27,7 +27,7 @@ def json_object(text: str) -> dict[str, Any]:
 
 
 def describe_found(value: object) -> str:
-    """The words 'found VALUE' for a message, ``value`` as JSON of at most 60 characters."""
+    """Return 'found VALUE' for a message, with ``value`` as JSON, cut after 40 characters."""
     try:
         return "found " + quoted(json.dumps(value, ensure_ascii=True)[:60])
     except (RecursionError, ValueError):
@@ -45,17 +45,17 @@ class JsonFields:
         self.values = values
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The value of a field, unchecked."""
+        """Return the value of a field without checks."""
         if name not in self.values and default is None:
             raise InputError(f"no field '{name}'; expected it in the JSON object")
         return self.values.get(name, default)
 
     def integer(self, name: str, low: int, high: int, default: int | None = None) -> int:
-        """A whole number from ``low`` to ``high``."""
+        """Return a field that is a whole number from ``low`` to ``high``."""
         return bounded_integer(self.get(name, default), low, high, f"'{name}'")
 
     def number(self, name: str, low: float, high: float) -> float:
-        """A finite number from ``low`` to ``high``."""
+        """Return a field that is a finite number from ``low`` to ``high``."""
         value = self.get(name)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not (is_number and low <= value <= high and math.isfinite(value)):
@@ -63,21 +63,21 @@ class JsonFields:
         return float(value)
 
     def text(self, name: str, limit: int, default: str | None = None) -> str:
-        """A text of at most ``limit`` characters."""
+        """Return a field that is a text of at most ``limit`` characters."""
         value = self.get(name, default)
         if not isinstance(value, str) or len(value) > limit:
             raise InputError(f"'{name}': {describe_found(value)}; expected a text of at most {limit} characters")
         return value
 
     def boolean(self, name: str, default: bool | None = None) -> bool:
-        """true or false."""
+        """Return a field that is true or false."""
         value = self.get(name, default)
         if not isinstance(value, bool):
             raise InputError(f"'{name}': {describe_found(value)}; expected true or false")
         return value
 
     def array(self, name: str, length: int | None = None, default: list[Any] | None = None) -> list[Any]:
-        """A list, of exactly ``length`` entries if that is given."""
+        """Return a field that is a list; it has exactly ``length`` entries if that is given."""
         value = self.get(name, default)
         if not isinstance(value, list):
             raise InputError(f"'{name}': {describe_found(value)}; expected a list")
@@ -86,29 +86,29 @@ class JsonFields:
         return value
 
     def integers(self, name: str, low: int, high: int, default: list[Any] | None = None) -> list[int]:
-        """A list of whole numbers from ``low`` to ``high``."""
+        """Return a field that is a list of whole numbers from ``low`` to ``high``."""
         entries = enumerate(self.array(name, default=default))
         return [bounded_integer(entry, low, high, f"entry {at} of '{name}'") for at, entry in entries]
 
     def rows(
         self, name: str, bounds: list[tuple[int, int]], names: str, length: int | None = None, each: str = "entry"
     ) -> list[list[int]]:
-        """A list of `bounded_row`, which messages call ``each`` and its index; without ``length`` it may be missing."""
+        """Return a list of `bounded_row`, called ``each`` and its index in messages; optional without ``length``."""
         entries = enumerate(self.array(name, length, [] if length is None else None))
         return [bounded_row(entry, bounds, f"{each} {at} of '{name}'", names) for at, entry in entries]
 
 
 def bounded_integer(value: object, low: int, high: int, what: str) -> int:
-    """A whole number from ``low`` to ``high``, no boolean; InputError, in which it is called ``what``, for all else."""
+    """Return ``value``, a whole number from ``low`` to ``high``; else raise InputError, which calls it ``what``."""
     if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
         return value
     raise InputError(f"{what}: {describe_found(value)}; expected a whole number from {low} to {high}")
 
 
 def bounded_row(value: object, bounds: list[tuple[int, int]], what: str, names: str) -> list[int]:
-    """A list of whole numbers, each within its ``bounds``; InputError for all else.
+    """Return ``value`` if it is a list of whole numbers, each within its ``bounds``; else raise InputError.
 
-    The error calls the list ``what`` and the numbers by ``names``, 'piece, rotation', say.
+    The message calls the list ``what`` and its numbers ``names``, such as 'piece, rotation'.
     """
     if not isinstance(value, list) or len(value) != len(bounds):
         raise InputError(f"{what}: {describe_found(value)}; expected [{names}]")

@@ -7,11 +7,11 @@ from functools import cached_property
 import numpy as np
 
 Sides = tuple[bool, ...]  # up, right, down, left
-_HOLE, _OUTSIDE = -1, -2  # what lies beyond a side, if no cell
+_HOLE, _OUTSIDE = -1, -2  # in `Layout.beyond`, in place of a cell
 
 
 def cell_label(cell: int, width: int) -> str:
-    """The name of a cell in messages: 'row 2, column 5 (cell 37, from 0)'; all three count from 0."""
+    """Return the name of a cell in messages: 'row 2, column 5 (cell 37, from 0)'; all three count from 0."""
     row, column = divmod(cell, width)
     return f"row {row}, column {column} (cell {cell}, from 0)"
 
@@ -24,11 +24,11 @@ class Layout:
 
     @property
     def cells(self) -> int:
-        """Number of cells, holes too; without `copies` it is the number of pieces and blanks."""
+        """Number of cells, holes included; also that of pieces and blanks, unless a puzzle has `copies`."""
         return self.width * self.height
 
     def cell_label(self, cell: int) -> str:
-        """``cell`` as messages name it: 'row 2, column 5 (cell 37, from 0)'; all three count from 0."""
+        """Return the name of ``cell`` in messages: 'row 2, column 5 (cell 37, from 0)'; all three count from 0."""
         return cell_label(cell, self.width)
 
     @cached_property
@@ -37,28 +37,28 @@ class Layout:
         return sum(len(self.neighbours(cell)) for cell in range(self.cells)) // 2
 
     def rim_sides(self, cell: int) -> Sides:
-        """For each side (up, right, down, left) of ``cell`` whether no cell of the board lies beyond it.
+        """Return for each side (up, right, down, left) of ``cell`` whether no cell of the board lies beyond it.
 
-        Beyond is then the outside of the board or a hole. Of a hole no side has a cell beyond it.
+        Beyond such a side is the outside of the board or a hole. All four sides of a hole count as such.
         """
         return tuple(other < 0 for other in self.beyond[cell])
 
     def grey_sides(self, cell: int) -> Sides:
-        """For each side (up, right, down, left) of ``cell`` whether it must be grey; the others must not.
+        """Return for each side (up, right, down, left) of ``cell`` whether it must be grey; other sides must not be.
 
-        These are the `rim_sides`; without frame only those towards a hole, and all sides of a hole.
+        With a frame these are the `rim_sides`; without, only the sides towards a hole and all sides of a hole.
         """
         return tuple(other == _HOLE or (other == _OUTSIDE and self.framed) for other in self.beyond[cell])
 
     def neighbours(self, cell: int) -> list[tuple[int, int]]:
-        """(side, cell beyond that side) for each side of ``cell`` that is not one of the `rim_sides`."""
+        """Return (side, cell beyond it) for each side of ``cell`` that is not one of the `rim_sides`."""
         return [(side, other) for side, other in enumerate(self.beyond[cell]) if other >= 0]
 
     @cached_property
     def beyond(self) -> list[list[int]]:
-        """The cell beyond each side (up, right, down, left) of each cell; negative: a hole, or the outside.
+        """The cell beyond each side (up, right, down, left) of each cell; -1: a hole, -2: the outside.
 
-        Beyond each side of a hole lies a hole.
+        All sides of a hole have -1.
         """
         board = np.arange(self.cells)
         board[list(self.holes)] = _HOLE

@@ -1,4 +1,4 @@
-"""The pieces and colours of a puzzle counted: whether colours can pair up, and a description as text."""
+"""Counts of the pieces and colours of a puzzle: whether all colours can pair up, and a description as text."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from lns.instances.text import count_of
 
 @dataclass(frozen=True)
 class Pairing:
-    """What the numbers of half-edges say about every board of a puzzle."""
+    """Limits of every board of a puzzle that follow from the numbers of half-edges of its colours."""
 
-    odd_colours: tuple[int, ...]  # some of their half-edges along the rim, or inside, are left over
-    best_possible: int  # no board has a higher score; boards may not reach it for other reasons
+    odd_colours: tuple[int, ...]  # colours of which a half-edge is left without a match on every board
+    best_possible: int  # upper bound on the score; other reasons may keep boards below it
     max_score: int  # number of inner edges
     why: str = "an odd number of half-edges"
 
     def __str__(self) -> str:
-        """A sentence about the colours that cannot pair up; empty if all can."""
+        """Return a sentence about the colours that cannot pair up; an empty string if all can."""
         if not self.odd_colours:
             return ""
         named = ", ".join(map(str, self.odd_colours[:8])) + (", ..." if len(self.odd_colours) > 8 else "")
@@ -30,9 +30,9 @@ class Pairing:
 
 
 def half_edges(puzzle: Puzzle) -> tuple[Counter[int], Counter[int]]:
-    """Half-edges of each colour: those that can only lie along the rim, next to a grey side of their piece; all others.
+    """Count the half-edges of each colour: those along the rim (beside a grey side of their piece), and all others.
 
-    Grey is left out; the colours are in order.
+    Returns two counters in order of the colours; grey is left out.
     """
     quads = puzzle.pieces[: puzzle.piece_count]
     beside_grey = (np.roll(quads, 1, axis=1) == GREY) | (np.roll(quads, -1, axis=1) == GREY)
@@ -41,11 +41,11 @@ def half_edges(puzzle: Puzzle) -> tuple[Counter[int], Counter[int]]:
 
 
 def pairing(puzzle: Puzzle) -> Pairing:
-    """Count half-edges of each colour, apart those that can only lie along the rim where the two kinds never meet.
+    """Find the colours that cannot pair up, and the bound on the score that follows.
 
-    Of a colour that matches itself one half-edge is left over if their number is odd, of two mates as many as one has
-    more than the other; a mismatch takes two. Without a frame the sides on the outer edge match nothing, so that
-    nothing follows, nor where pieces may be left over.
+    A colour that matches itself leaves one half-edge over if their number is odd; two mates leave over the difference
+    of their numbers. Two of these make a mismatch. Half-edges along the rim are counted apart if they meet no others.
+    Nothing follows without a frame, where sides on the outer edge match nothing, or if pieces may be left over.
     """
     if not puzzle.framed or puzzle.copies:
         return Pairing((), puzzle.max_score, puzzle.max_score)
@@ -64,17 +64,17 @@ def pairing(puzzle: Puzzle) -> Pairing:
 
 
 def piece_kinds(puzzle: Puzzle) -> dict[str, int]:
-    """Number of corners, edges and inner pieces: with two or more grey sides, with one, with none."""
+    """Return the numbers of corners (two or more grey sides), edges (one) and inner pieces (none), by name."""
     grey = (puzzle.pieces[: puzzle.piece_count] == GREY).sum(axis=1)
     return {"corners": int((grey > 1).sum()), "edges": int((grey == 1).sum()), "inner": int((grey == 0).sum())}
 
 
 def describe(puzzle: Puzzle) -> str:
-    """A few lines on a puzzle's pieces, colours and clues, which end in a newline each."""
+    """Return a few lines about a puzzle's pieces, colours and clues, each with a newline at its end."""
     quads = puzzle.pieces[: puzzle.piece_count].tolist()
     corners, edges, inner = piece_kinds(puzzle).values()
     different = len({canonical(quad) if puzzle.turns else tuple(quad) for quad in quads})
-    symmetric = sum(quad[:2] == quad[2:] for quad in quads)  # after half a turn
+    symmetric = sum(quad[:2] == quad[2:] for quad in quads)  # equal after half a turn
     along_rim, inside = half_edges(puzzle)
     colours, both = along_rim.keys() | inside.keys(), along_rim.keys() & inside.keys()
     lines = [
@@ -95,7 +95,7 @@ def describe(puzzle: Puzzle) -> str:
 
 
 def _counts(half_edges: dict[int, int]) -> str:
-    """'5 colours, 24 half-edges each', or '24 to 26' if the counts differ."""
+    """Return '5 colours, 24 half-edges each', or '24 to 26 half-edges each' if the counts differ."""
     if not half_edges:
         return "no colours"
     low, high = min(half_edges.values()), max(half_edges.values())

@@ -21,34 +21,34 @@ from lns.instances.puzzle import GREY, Clue, IntArray, Puzzle, canonical, digest
 
 Quad = Sequence[int]
 Pair = tuple[int, int]
-MOST_TRIES = 200  # refinements that `translation` may need before it gives up
-MARK, FILLER, FIRST_NODE = 0, 1, 2  # colours of the pieces of a graph
+MOST_TRIES = 200  # most refinements that `translation` makes before it gives up
+MARK, FILLER, FIRST_NODE = 0, 1, 2  # colours on the pieces that encode a graph
 
 
 @dataclass(frozen=True)
 class PieceList:
-    """Pieces as a file lists them, with what the rules of their puzzle say of pieces and colours, as in `Puzzle`."""
+    """Pieces as a file lists them, with the rules of their `Puzzle` that concern pieces and colours."""
 
     quads: Sequence[Quad]  # colours up, right, down, left of each piece
     copies: Sequence[int] = ()
-    mates: Sequence[Pair] = ()  # a renaming of colours names the mate of a colour the mate of its name
-    rim: int = GREY  # a renaming makes it that of the other puzzle
+    mates: Sequence[Pair] = ()  # a renaming of colours maps mates to mates
+    rim: int = GREY  # a renaming maps it to the rim of the other puzzle
     turns: bool = True  # whether a turned piece is the same piece
 
     @classmethod
     def of(cls, puzzle: Puzzle, *, mirrored: bool = False) -> PieceList:
-        """The pieces of a puzzle, or their mirror images, left and right exchanged."""
+        """List the pieces of a puzzle, or their mirror images with left and right exchanged."""
         quads = puzzle.pieces[: puzzle.piece_count, [0, 3, 2, 1] if mirrored else slice(None)]
         return cls(quads.tolist(), puzzle.copies, puzzle.mates, puzzle.rim, puzzle.turns)
 
 
 def colour_ranks(pieces: PieceList, *, keep_grey: bool = True, apart: Sequence[int] = ()) -> dict[int, int]:
-    """A number for each colour that depends only on where it is on the pieces (colour refinement).
+    """Number the colours by where they lie on the pieces (colour refinement).
 
-    Colours are told apart by the colours beside them and by their mates, again and again until nothing changes; those
-    that this does not tell apart share a number. The colour of the rim and the mates of all these have a number too.
-    With ``keep_grey`` grey is told apart from the beginning, and its number is 0; so are the rim and the colours
-    ``apart``, each from all others.
+    Colours are told apart by the colours beside them and by their mates, in rounds until nothing changes; colours that
+    are not told apart share a number. The rim and the mates of colours on the pieces have numbers too. With
+    ``keep_grey`` grey is told apart from the start and has number 0. The rim and each of the colours ``apart`` are
+    told apart from the start as well.
     """
     rim = [pieces.rim] * bool(pieces.rim)
     listed = {colour for quad in (*pieces.quads, rim) for colour in quad}
@@ -72,7 +72,7 @@ def colour_ranks(pieces: PieceList, *, keep_grey: bool = True, apart: Sequence[i
 
 
 def ranked(pieces: PieceList, ranks: Mapping[int, int]) -> list[tuple[int, int, int, int]]:
-    """The pieces with their colours replaced by `colour_ranks`, each in its smallest rotation if it may be turned."""
+    """Return the pieces with colours replaced by `colour_ranks`, each in its smallest rotation if it may be turned."""
     named = ([ranks[colour] for colour in quad] for quad in pieces.quads)
     return [canonical(quad) if pieces.turns else rotate(quad, 0) for quad in named]
 
@@ -80,11 +80,11 @@ def ranked(pieces: PieceList, ranks: Mapping[int, int]) -> list[tuple[int, int, 
 def find_renaming(
     first: PieceList, second: PieceList, *, keep_grey: bool = True, check: Callable[[], object] = lambda: None
 ) -> dict[int, int] | None:
-    """A renaming of colours that makes one set of pieces another, an isomorphism (Jolivet 2008, 5.1); None without one.
+    """Return a renaming of colours that turns the first set into the second, or None (isomorphism; Jolivet 2008, 5.1).
 
-    Where `colour_ranks` does not tell all colours apart, one of those that are left is matched with each that it could
-    be, in turn. The search is exact; its time is exponential in the worst case. ``check`` is called before each
-    refinement, and what it raises ends the search.
+    If `colour_ranks` gives some colours the same number, one of these is matched in turn with each colour of that
+    number in the second set. The search is exact; its time is exponential in the worst case. ``check`` is called
+    before each refinement; an error that it raises ends the search.
     """
     pending: list[tuple[Pair, ...]] = [()]
     while pending:
@@ -110,14 +110,14 @@ def find_renaming(
 
 @lru_cache(maxsize=64)
 def set_sha256(puzzle: Puzzle) -> str:
-    """A key of the set of pieces and the board they are for, as 64 hexadecimal digits.
+    """Return a key of a puzzle's set of pieces and board, as 64 hexadecimal digits.
 
     Neither the order of the pieces, the numbers of the colours, the rotations in which the pieces are listed (where
     pieces may be turned), nor the clues change it. The mirror image of a set is another set.
 
-    Different keys prove that two puzzles have different sets. Equal keys prove that they have the same one if
-    `colour_ranks` tells all colours apart, as those of Eternity II and of nearly all puzzles; otherwise that no colour
-    refinement tells the sets apart. `translation` decides.
+    Different keys prove that two puzzles have different sets. Equal keys prove that they have the same set if
+    `colour_ranks` tells all colours apart, as for Eternity II and nearly all puzzles; otherwise they prove only that
+    colour refinement does not tell the sets apart, and `translation` decides.
     """
     pieces = PieceList.of(puzzle)
     fields = {"width": puzzle.width, "height": puzzle.height} | puzzle.unusual_fields()
@@ -127,11 +127,11 @@ def set_sha256(puzzle: Puzzle) -> str:
 
 @lru_cache(maxsize=64)
 def numbering(puzzle: Puzzle) -> tuple[Pair, ...] | None:
-    """The number of each piece in its set, and how the puzzle has it turned.
+    """Return the number of each piece in its set, and its rotation relative to the piece of the set.
 
-    Pieces of a set are numbered from 0 in the order of their ranked forms; identical pieces in the order of the file.
-    The turns are the clockwise quarter turns that make the piece of the set the piece of the puzzle. None if some
-    colours are not told apart, so that the set has no order of its own.
+    Pieces of a set are numbered from 0 in the order of their `ranked` forms; identical pieces in the order of the file.
+    The rotation is a number of clockwise quarter turns. None if `colour_ranks` does not tell all colours apart, as the
+    set then has no order.
     """
     pieces = PieceList.of(puzzle)
     ranks = colour_ranks(pieces)
@@ -140,9 +140,9 @@ def numbering(puzzle: Puzzle) -> tuple[Pair, ...] | None:
 
 @lru_cache(maxsize=64)
 def translation(source: Puzzle, target: Puzzle) -> IntArray | None:
-    """The oriented piece of one puzzle that each oriented piece of another is, int32 (pieces * 4,), whatever its clues.
+    """Return the oriented piece of ``target`` for each oriented piece of ``source``, int32 (pieces * 4,).
 
-    None if they have different sets or boards, or if `MOST_TRIES` refinements do not tell.
+    None if the puzzles have different sets or boards, or if `MOST_TRIES` refinements do not decide. Clues do not count.
     """
     if set_sha256(source) != set_sha256(target):
         return None
@@ -166,9 +166,9 @@ def translation(source: Puzzle, target: Puzzle) -> IntArray | None:
 
 
 def translate(board: Board, source: Puzzle, target: Puzzle) -> Board:
-    """A board of one puzzle, partial or full, as a board of another with the same set of pieces.
+    """Return a board of one puzzle, partial or full, as a board of another with the same set of pieces.
 
-    The verifier counts the same score and mismatches on it with the pieces of ``target``. Raises InputError if the
+    The new board has the same score and mismatches with the pieces of ``target``. Raises InputError if the
     puzzles have different sets of pieces.
     """
     table = translation(source, target)
@@ -183,7 +183,7 @@ def translate(board: Board, source: Puzzle, target: Puzzle) -> Board:
 
 
 def translated_clues(source: Puzzle, target: Puzzle, clues: Sequence[Clue]) -> tuple[Clue, ...]:
-    """Clues of one puzzle as clues of another. Raises InputError as `translate` does."""
+    """Return clues of one puzzle as clues of another. Raises InputError as `translate` does."""
     lying = {clue.cell: (clue.piece, clue.rotation) for clue in clues}
     board = Board.from_pairs(map(lying.get, range(source.cells)), source.width, source.height)
     pairs = enumerate(translate(board, source, target).pairs())
@@ -191,7 +191,7 @@ def translated_clues(source: Puzzle, target: Puzzle, clues: Sequence[Clue]) -> t
 
 
 def _form(pieces: PieceList, ranks: dict[int, int]) -> dict[str, Any]:
-    """What two sets have in common if refinement does not tell them apart: colours of each rank, and ranked pieces."""
+    """Return all that colour refinement tells of a set: its ranks and ranked pieces, with mates, rim and copies."""
     named = ranked(pieces, ranks)
     form: dict[str, Any] = {"pieces": (sorted(ranks.values()), sorted(named))}
     if mates := sorted(sorted((ranks[one], ranks[other])) for one, other in pieces.mates if one in ranks):
@@ -241,7 +241,7 @@ def normalise_clue_pieces(puzzle: Puzzle, board: Board, freed: Iterable[int] = (
 
 
 def _identical(puzzle: Puzzle, piece: int) -> set[int]:
-    """The pieces that look like ``piece``, itself included: after a turn too, unless the puzzle forbids turns."""
+    """Return the pieces identical to ``piece``, itself included; up to rotation unless the puzzle forbids turns."""
     looks = puzzle.turned[4 * piece : 4 * piece + (4 if puzzle.turns else 1)]
     return set(np.flatnonzero((puzzle.pieces[:, None] == looks).all(axis=2).any(axis=1)).tolist())
 
@@ -258,12 +258,12 @@ def _exchange(puzzle: Puzzle, placements: IntArray, first: int, second: int) -> 
 
 
 def pieces_of_graph(adjacency: Mapping[str, Iterable[str]]) -> list[tuple[int, int, int, int]]:
-    """The inverse reduction (figure 7): an undirected graph as pieces; its nodes are the colours from 2, in order.
+    """Encode an undirected graph as pieces (the inverse reduction, figure 7); its nodes are colours from 2, in order.
 
-    A piece is (MARK, node, neighbour, FILLER), and a node without neighbours has FILLER in their place. With two
-    neighbours on a piece, as in the paper, the answer depends on their order and on which are paired, so each piece
-    here names one. Two graphs are isomorphic just when `find_renaming` finds a renaming of their pieces with
-    ``keep_grey``, which keeps MARK. ``adjacency`` has the neighbours of each node.
+    A piece is (MARK, node, neighbour, FILLER); a node without neighbours has FILLER in place of a neighbour. The paper
+    has two neighbours on a piece, but then the result depends on their order and on how they are paired. Two graphs
+    are isomorphic if and only if `find_renaming` finds a renaming of their pieces with ``keep_grey``, which keeps MARK.
+    ``adjacency`` has the neighbours of each node.
     """
     number = {node: index for index, node in enumerate(adjacency, FIRST_NODE)}
     pieces = []
@@ -274,9 +274,9 @@ def pieces_of_graph(adjacency: Mapping[str, Iterable[str]]) -> list[tuple[int, i
 
 
 def graph_of_pieces(pieces: Iterable[Quad]) -> dict[int, list[int]]:
-    """Decode pieces of `pieces_of_graph`: the neighbours of each node, by colour. The pieces may be rotated.
+    """Decode the pieces of `pieces_of_graph`, which may be rotated; return the neighbours of each node, by colour.
 
-    Raises InputError if a piece is not of that form, or a node has a neighbour that does not name it.
+    Raises InputError if a piece has another form, or if a node has a neighbour that does not name it in turn.
     """
     neighbours: dict[int, list[int]] = {}
     for piece in pieces:

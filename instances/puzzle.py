@@ -2,7 +2,7 @@
 
 Representation everywhere in the project: colours are in the order up, right, down, left; a rotation is a number of
 clockwise quarter turns; an oriented piece is ``piece * 4 + rotation``; a cell is ``row * width + column``; all numbers
-count from 0. Colour 0 is grey: the frame of the board, and what the neighbours of a hole show to it.
+count from 0. Colour 0 is grey: the colour of the frame, and of all sides towards a hole.
 
 A hole is a cell that is no part of the board. Inside the program it has a *blank* piece, grey on all sides, which never
 moves; blanks are numbered after the other pieces. So every array by cell has ``width * height`` entries, and every
@@ -65,16 +65,16 @@ class Clue:
 
 
 def rotate(quad: Sequence[int], rotation: int) -> tuple[int, int, int, int]:
-    """The colours up, right, down, left of a piece after clockwise quarter turns; negative numbers turn back."""
+    """Return the colours up, right, down, left of a piece after clockwise quarter turns; negative ones turn it back."""
     first = -rotation % 4
     up, right, down, left = (*map(int, quad), *map(int, quad))[first : first + 4]
     return up, right, down, left
 
 
 def canonical(quad: Sequence[int]) -> tuple[int, int, int, int]:
-    """The smallest of the four rotations of a piece.
+    """Return the smallest of the four rotations of a piece.
 
-    Two pieces, or two patterns of grey sides, have the same canonical form just when one is a rotation of the other.
+    Two pieces, or two patterns of grey sides, have one canonical form if and only if one is a rotation of the other.
     """
     up, right, down, left = map(int, quad)
     return min((up, right, down, left), (right, down, left, up), (down, left, up, right), (left, up, right, down))
@@ -90,8 +90,8 @@ class Puzzle(Layout, RichDisplay):
     Parameters
     ----------
     pieces : array_like of int, shape (width * height - holes, 4)
-        Colours up, right, down, left of each piece; 0 is grey. Stored as a read-only int32 array of width * height
-        rows: the last ones are the blanks of the holes, which may be given too.
+        Colours up, right, down, left of each piece; 0 is grey. Stored as a read-only int32 array whose last rows are
+        the blanks of the holes; the blanks may be given too.
     width, height : int
         Number of columns and rows.
     clues : tuple of Clue, optional
@@ -108,14 +108,14 @@ class Puzzle(Layout, RichDisplay):
         Pairs of colours that match each other and not themselves, as the halves of a picture do in Scramble Squares.
         A colour of no pair matches itself. Stored in order, the smaller colour of a pair first.
     rim : int, optional
-        The colour of all sides along the outer edge of a board without frame, which pieces may have inside too, as in
-        MacMahon's squares; 0 if those sides may have any colour.
+        The colour of all sides along the outer edge of a board without frame; it may lie inside too, as in MacMahon's
+        squares. 0 if those sides may have any colour.
     copies : tuple of int, optional
-        How often each piece may lie on a board without holes, 0 for any number, as of Wang tiles; pieces may be left
-        over, and are all different. () is each once. If the numbers add up to the cells, so that none is left over, the
-        copies become pieces of their own: `pieces` lists each as often, clues name them in turn, and `copies` is ().
+        How often each piece may lie on the board, 0 for any number, as for Wang tiles; () for once each. If pieces may
+        be left over, they must all differ, and the board has no holes. If the numbers add up to the cells, each copy
+        becomes a piece of its own: `pieces` lists all copies, clues name them in turn, and `copies` is ().
     names : tuple of str, optional
-        How the text that the puzzle was read from writes each colour, from 0; () if as numbers. They do not count.
+        The name of each colour, from 0, in the text that the puzzle was read from; () for numbers. Not compared.
 
     Raises
     ------
@@ -139,7 +139,7 @@ class Puzzle(Layout, RichDisplay):
     names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        fields = vars(self)  # which are frozen for all others
+        fields = vars(self)  # a dict through which the frozen attributes can be set
         check_shape(self.width, self.height)
         fields["holes"] = tuple(sorted(map(int, self.holes)))
         self._check_holes()
@@ -172,7 +172,7 @@ class Puzzle(Layout, RichDisplay):
 
     @cached_property
     def limits(self) -> IntArray:
-        """How often each piece may lie on a board at most, blanks too: read-only int32; any number is `cells`."""
+        """Most times that each piece, blanks included, may lie on a board: read-only int32; `cells` if unlimited."""
         most = [min(copies or self.cells, self.cells) for copies in self.copies] or [1] * self.cells
         return read_only(np.array(most, dtype=np.int32))
 
@@ -183,7 +183,7 @@ class Puzzle(Layout, RichDisplay):
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """What the puzzle has unlike Eternity II: holes, no frame, no turns, mates, rim, copies; most have none."""
+        """The rules unlike Eternity II: any of holes, no frame, no turns, mates, rim, copies; mostly there are none."""
         return tuple({"framed": "no frame", "turns": "no turns"}.get(name, name) for name in self.unusual_fields())
 
     @property
@@ -200,12 +200,12 @@ class Puzzle(Layout, RichDisplay):
 
     @cached_property
     def colours(self) -> int:
-        """Largest colour number in use, as a side, a mate of one or the rim; 0 if every side is grey."""
+        """Largest colour number in use, on a side, as the mate of such a colour, or as rim; 0 if every side is grey."""
         return max(int(self.oriented.max()), self.rim)
 
     @cached_property
     def mate(self) -> IntArray:
-        """The colour that each colour matches: read-only int32, from 0 to the largest of a side, a mate or the rim."""
+        """The colour that each colour matches: read-only int32, by colour, up to the largest side, mate or rim."""
         mate = np.arange(max(int(self.pieces.max()), *(pair[1] for pair in self.mates), self.rim) + 1, dtype=np.int32)
         for one, other in self.mates:
             mate[[one, other]] = other, one
@@ -218,10 +218,10 @@ class Puzzle(Layout, RichDisplay):
 
     @cached_property
     def oriented(self) -> IntArray:
-        """What each oriented piece shows its neighbours, shape as `turned`; two sides match if they show the same.
+        """Colours that each oriented piece shows, shape as `turned`: facing sides match if they show the same colour.
 
-        The right and the lower side show the mates of their colours, the left and the upper side their colours. So no
-        search needs to know of mates, as long as it compares only facing sides.
+        The right and the lower side show the mates of their colours, the left and the upper side their own. So a
+        search that compares only facing sides need not know of mates.
         """
         if not self.mates:
             return self.turned
@@ -231,27 +231,27 @@ class Puzzle(Layout, RichDisplay):
 
     @cached_property
     def usable(self) -> BoolArray:
-        """Which oriented pieces may be placed somewhere, shape (pieces * 4,): all, or only the unturned ones."""
+        """Whether each oriented piece may be placed, bool (pieces * 4,); without `turns` only the unturned ones may."""
         return read_only(np.tile([True, self.turns, self.turns, self.turns], len(self.pieces)))
 
     @cached_property
     def fixed(self) -> tuple[Clue, ...]:
-        """Every piece that never moves, in order of cells: those of the clues and the blank of each hole."""
+        """Every piece that never moves, as a clue: the clues and the blank of each hole, in order of cells."""
         blanks = (Clue(cell, self.piece_count + number, 0) for number, cell in enumerate(self.holes))
         return tuple(sorted((*self.clues, *blanks)))
 
     def required_sides(self, cell: int) -> tuple[int | None, ...]:
-        """The colour that each side (up, right, down, left) of ``cell`` must have on the rim or towards a hole.
+        """Return the colour that each side (up, right, down, left) of ``cell`` must have on the rim or towards a hole.
 
-        None for a side towards another cell, and on the outer edge of a board without frame and `rim`.
+        None for a side towards another cell, and for one on the outer edge if the board has no frame and no `rim`.
         """
         sides = zip(self.rim_sides(cell), self.grey_sides(cell), strict=True)
         return tuple(GREY if grey else self.rim or None if outer else None for outer, grey in sides)
 
     def fits(self, cell: int) -> BoolArray:
-        """Which oriented pieces fit ``cell`` by its `required_sides`, grey sides elsewhere and the rule on turns.
+        """Return which oriented pieces ``cell`` allows: `required_sides` met, no other side grey, no forbidden turn.
 
-        Read-only, shape (pieces * 4,).
+        A read-only bool array of shape (pieces * 4,).
         """
         grey, required = self.grey_sides(cell), self.required_sides(cell)
         if (grey, required) not in self._fits:
@@ -262,7 +262,7 @@ class Puzzle(Layout, RichDisplay):
 
     @cached_property
     def _fits(self) -> dict[tuple[Sides, tuple[int | None, ...]], BoolArray]:
-        return {}  # of cells alike, as `fits` is asked
+        return {}  # results of `fits`, shared by all cells with the same sides
 
     # -- identity ------------------------------------------------------------------------------------------------
 
@@ -279,7 +279,7 @@ class Puzzle(Layout, RichDisplay):
         return digest(form)
 
     def unusual_fields(self) -> dict[str, Any]:
-        """The fields of the rules (holes, framed, turns, mates, rim, copies) that are unusual: for hash and files."""
+        """Return those of holes, framed, turns, mates, rim, copies that differ from Eternity II, for hash and files."""
         fields: dict[str, Any] = {name: getattr(self, name) for name in _RULES}
         fields |= {name: [*fields[name]] for name in ("holes", "copies")} | {"mates": [*map(list, self.mates)]}
         return {name: value for name, value in fields.items() if bool(value) == (name not in ("framed", "turns"))}
@@ -291,13 +291,13 @@ class Puzzle(Layout, RichDisplay):
         return hash(self.sha256)
 
     def with_clues(self, clues: Iterable[Clue]) -> Puzzle:
-        """The same puzzle with ``clues`` in place of its own. Raises InputError for clues that cannot be."""
+        """Return the same puzzle with other clues. Raises InputError if they contradict each other or the board."""
         return replace(self, clues=tuple(clues))
 
     def renumbered(self) -> Puzzle:
-        """The same puzzle with its colours numbered from 1 without gaps, in the same order.
+        """Return the same puzzle with its colours numbered from 1 without gaps, in the same order.
 
-        Solvers use it so that their tables by colour have no empty rows. Boards of one are boards of the other.
+        Solvers use it so that their tables by colour have no empty rows. Both puzzles have the same boards.
         """
         used = np.append(self.pieces, [GREY, self.rim])
         used = np.unique(np.append(used, self.mate[used]))
@@ -341,7 +341,7 @@ class Puzzle(Layout, RichDisplay):
             raise InputError(f"a board with a frame has a rim of colour {self.rim}; expected 0, or no frame")
 
     def _with_copies(self, pieces: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The pieces; if no copy is left over, with each copy as a piece of its own. Raises InputError."""
+        """Return the pieces, each copy as its own piece if no copy is left over. Raises InputError for bad copies."""
         copies = tuple(int(number) for number in self.copies)
         if len(copies) != len(pieces):
             raise InputError(f"{len(copies)} numbers of copies for {len(pieces)} pieces; expected one for each")
@@ -375,7 +375,7 @@ class Puzzle(Layout, RichDisplay):
     def _check_rim(self) -> None:
         """Raise InputError unless there are as many pieces of each pattern of grey sides as cells that need one.
 
-        Patterns are counted up to rotation if pieces may be turned. Pieces with copies may be more.
+        Patterns are counted up to rotation if pieces may be turned. Pieces with copies may outnumber the cells.
         """
         grey = self.pieces[: self.piece_count] == GREY
         if not self.framed and not self.holes and grey.any():
@@ -419,7 +419,7 @@ class Puzzle(Layout, RichDisplay):
                     )
 
     def _check_clue(self, clue: Clue) -> None:
-        """Raise InputError for a clue that is wrong by itself."""
+        """Raise InputError for a clue that is wrong whatever the other clues are."""
         if not 0 <= clue.cell < self.cells:
             raise InputError(f"a clue names cell {clue.cell}; expected 0 to {self.cells - 1}")
         if clue.cell in self.holes:
@@ -452,18 +452,18 @@ def refuse_copies(puzzle: Puzzle, what: str) -> None:
 
 
 def read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
-    """The array itself, which nobody may change any more."""
+    """Make an array read-only, and return it."""
     array.flags.writeable = False
     return array
 
 
 def digest(form: dict[str, Any]) -> str:
-    """The SHA-256 of a JSON object, as 64 hexadecimal digits."""
+    """Return the SHA-256 of a JSON object, as 64 hexadecimal digits."""
     return hashlib.sha256(json.dumps(form, separators=(",", ":"), sort_keys=True).encode()).hexdigest()
 
 
 def _bad_piece(pieces: npt.NDArray[Any], wrong: npt.NDArray[np.bool_], expected: str) -> InputError:
-    """The error for the first piece with a wrong side."""
+    """Return the error about the first piece with a wrong side."""
     bad = int(np.argwhere(wrong)[0][0])
     return InputError(f"piece {bad + 1} has the colours {' '.join(map(str, pieces[bad].tolist()))}; {expected}")
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 class RichDisplay:
     """Base class of values that draw themselves in Jupyter and IPython.
 
-    The code that draws imports them; it is loaded at the first picture, since a search needs none.
+    The drawing code, which imports these classes, is imported at the first picture, as a search needs none.
     """
 
     def _repr_html_(self) -> str:
@@ -19,22 +19,22 @@ class RichDisplay:
 class Records:
     """Base class of results that are tables.
 
-    The code that draws is loaded at the first table in a notebook, since a search needs none.
+    The drawing code is imported at the first table in a notebook, since a search needs no tables.
     """
 
-    columns: ClassVar[str] = ""  # attributes of a result that is one row
+    columns: ClassVar[str] = ""  # names of the attributes that are the row of a one-row result
 
     def records(self) -> list[dict[str, Any]]:
-        """A dict for each row, by column; None is what is not known."""
+        """Return a dict for each row, from column to value; None is an unknown value."""
         return [{name: getattr(self, name) for name in self.columns.split()}]
 
     def to_frame(self) -> Any:
-        """The records as a DataFrame of pandas, which is no dependency of this package.
+        """Return the records as a pandas DataFrame; this package does not depend on pandas.
 
         Returns
         -------
         pandas.DataFrame or list of dict
-            The `records` themselves if pandas is not installed.
+            The list of `records` if pandas is not installed.
         """
         records = self.records()
         try:
@@ -45,7 +45,7 @@ class Records:
         return DataFrame({name: Series(of, dtype=object if None in of else None) for name, of in values.items()})
 
     def _repr_html_(self) -> str:
-        """In notebooks: the board, if there is one, and the table."""
+        """Return HTML for notebooks: a picture of the board, if the result has one, and the table."""
         table = import_module("lns.instances.draw.page").table
         records, board = self.records(), getattr(self, "board", None)
         drawn = "" if board is None else board._repr_html_()

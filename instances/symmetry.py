@@ -16,7 +16,7 @@ _REFLECTED_SIDES = (0, 3, 2, 1)  # a reflection exchanges the right and left col
 
 
 class View(NamedTuple):
-    """A symmetry of the board: the view of it after a rotation and, if ``mirrored``, a reflection."""
+    """A symmetry of the board: a rotation, followed by a reflection if ``mirrored``."""
 
     turns: int = 0  # clockwise quarter turns, applied first
     mirrored: bool = False  # whether left and right are then exchanged
@@ -26,21 +26,21 @@ IDENTITY_VIEW = View()
 
 
 def rotate_puzzle(puzzle: Puzzle, turns: int) -> Puzzle:
-    """The puzzle as `puzzle_in_view` has it after clockwise quarter turns of the board."""
+    """Return the puzzle after clockwise quarter turns of its board, see `puzzle_in_view`."""
     return puzzle_in_view(puzzle, View(turns))
 
 
 def rotate_board(board: Board, turns: int) -> Board:
-    """The board as `board_in_view` has it after clockwise quarter turns; negative numbers undo as many."""
+    """Return the board after clockwise quarter turns, see `board_in_view`; a negative number turns it back."""
     return board_in_view(board, View(turns))
 
 
 @lru_cache(maxsize=16)
 def puzzle_in_view(puzzle: Puzzle, view: View) -> Puzzle:
-    """The puzzle as seen from a view: clues and holes move with the board.
+    """Return the puzzle as seen from a view: clues and holes move with the board.
 
     An odd number of turns exchanges width and height. A mirrored piece keeps its number; its rotations count the other
-    way round. Raises InputError if pieces may not be turned, for any view but the identity.
+    way round. Raises InputError for any view but the identity if pieces may not be turned.
     """
     turns, mirrored = view
     if turns % 4 == 0 and not mirrored:
@@ -64,7 +64,7 @@ def puzzle_in_view(puzzle: Puzzle, view: View) -> Puzzle:
 def board_in_view(board: Board, view: View) -> Board:
     """Transform a board, partial or full, of a puzzle to a board of ``puzzle_in_view(puzzle, view)``.
 
-    Its holes may have each other's blanks, see `Board.with_blanks`.
+    The blanks may lie on other holes than those that `Board.with_blanks` gives them.
     """
     grid, sense = np.rot90(board.placements.reshape(board.height, board.width), -view.turns), 1
     if view.mirrored:
@@ -74,13 +74,13 @@ def board_in_view(board: Board, view: View) -> Board:
 
 
 def board_from_view(board: Board, view: View) -> Board:
-    """The board of ``puzzle``, partial or full, that looks like ``board`` of ``puzzle_in_view(puzzle, view)``."""
+    """Undo `board_in_view`: transform a board of ``puzzle_in_view(puzzle, view)`` to a board of the puzzle."""
     return board_in_view(board, view if view.mirrored else View(-view.turns))  # a reflection is its own inverse
 
 
 @lru_cache(maxsize=16)
 def cells_from_view(puzzle: Puzzle, view: View) -> IntArray:
-    """The cell of ``puzzle`` that each cell of ``puzzle_in_view(puzzle, view)`` is; int32 (cells,), read-only."""
+    """Return the cell of ``puzzle`` behind each cell of ``puzzle_in_view(puzzle, view)``: read-only int32 (cells,)."""
     seen = puzzle_in_view(puzzle, view)
     numbered = Board(4 * np.arange(puzzle.cells, dtype=np.int32), seen.width, seen.height)
     return read_only(np.argsort(board_from_view(numbered, view).placements >> 2).astype(np.int32))

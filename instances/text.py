@@ -12,27 +12,27 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")  # ASCII digits only, and few enough 
 
 
 def quoted(text: str, limit: int = 40) -> str:
-    """``text`` in quotes for a message: control characters escaped, cut after ``limit`` characters."""
+    """Return ``text`` in quotes for a message, cut after ``limit`` characters, with control characters escaped."""
     return f"'{printable(text, limit)}'"
 
 
 def printable(text: str, limit: int = 300, keep: str = "") -> str:
-    """``text`` with control characters escaped but those to ``keep``, cut after ``limit`` characters."""
+    """Return ``text``, cut after ``limit`` characters, with control characters escaped except those in ``keep``."""
     cut = text if len(text) <= limit else text[:limit] + "…"
     return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in cut)
 
 
 def escape_controls(text: str) -> str:
-    """``text`` of any length for a terminal, a page or a log: line ends and tabs stay.
+    """Return ``text`` of any length for a terminal, a page or a log; newlines and tabs stay.
 
-    Control characters, escape sequences, bidirectional marks and lone surrogates, as of a file name that is no UTF-8,
-    are written as Python writes them in a string.
+    Other control characters, escape sequences, bidirectional marks and lone surrogates (from a file name that is not
+    UTF-8) are written as in Python strings.
     """
     return text if text.isprintable() else printable(text, len(text), keep="\n\t")
 
 
 def cut_middle(text: str, width: int) -> str:
-    """``text``, its middle replaced by an ellipsis where it is longer than ``width``."""
+    """Return ``text``, cut to ``width`` characters by an ellipsis in its middle if it is longer."""
     if len(text) <= width:
         return text
     end = (width - 1) // 2
@@ -40,7 +40,7 @@ def cut_middle(text: str, width: int) -> str:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """The sentence about an unknown name: with the nearest of those ``known``, or with all of them."""
+    """Return the message about an unknown name, with the nearest of the ``known`` names or, without one, with all."""
     names = [*known]
     near = get_close_matches(name, names, n=1)
     hint = f"did you mean '{near[0]}'?" if near else f"expected one of {', '.join(names)}"
@@ -48,21 +48,21 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
 
 
 def count_of(number: int, noun: str, plural: str = "") -> str:
-    """A number with its noun, such as "1 board" or "2,000 boards"; ``plural`` where that is not the noun with an s."""
+    """Return a number with its noun, such as "1 board" or "2,000 boards"; ``plural`` if it is not the noun plus "s"."""
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def format_seconds(seconds: float) -> str:
-    """Seconds with three significant digits, such as "0.0123 s" or "12.3 s"."""
+    """Return seconds to three digits, from 100 on whole, such as "0.0123 s" or "1,234 s"; "under 1 ms" below 0.0005."""
     if seconds < 0.0005:
         return "under 1 ms"
     return f"{seconds:,.0f} s" if seconds >= 99.95 else f"{seconds:#.3g} s"
 
 
 def parse_integer(token: str, low: int, high: int, what: str, line: int | None = None) -> int:
-    """A whole number from ``low`` to ``high`` as text: an optional sign and 1 to 18 ASCII digits.
+    """Parse a whole number from ``low`` to ``high``: an optional sign and 1 to 18 ASCII digits.
 
-    Raises InputError, which calls it ``what`` and names the ``line`` of the source, for all else.
+    Raises InputError for other text; the message calls the number ``what`` and names the ``line`` of the source.
     """
     if _INTEGER.fullmatch(token) and low <= int(token) <= high:
         return int(token)

@@ -18,7 +18,7 @@ _SIDES = ("upper", "right", "lower", "left")
 
 @dataclass(frozen=True)
 class Verification:
-    """What `verify` found.
+    """The result of `verify`.
 
     Attributes
     ----------
@@ -33,12 +33,12 @@ class Verification:
     mismatches : tuple of (int, int)
         Pairs of neighbouring cells that both hold a piece and whose facing colours do not match.
     problems : tuple of str
-        One sentence for each broken rule: those of ``violations``, then each clue whose cell is empty.
+        One sentence for each broken rule: the ``violations``, then one for each clue whose cell is empty.
     violations : tuple of str
         One sentence for each rule that the placed pieces break.
     rim_faults : int
-        Number of sides on the rim, or towards a hole, that have not the colour they must have there. They are no inner
-        edges, so the score does not count them.
+        Number of sides on the rim or towards a hole that do not have the colour required there. These sides are no
+        inner edges, so the score does not count them.
     faulty : tuple of int
         The cells that the violations name, in ascending order.
     """
@@ -56,7 +56,7 @@ class Verification:
 
     @property
     def seams(self) -> int:
-        """Number of matched inner edges, which is the score; some count ``conflicts`` instead."""
+        """Number of matched inner edges, the same as ``score``; some programs count ``conflicts`` instead."""
         return self.score
 
     @property
@@ -82,8 +82,8 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
     The rules are: each piece at most once, or as often as it has copies, grey sides exactly where the puzzle has them
     (on the rim and towards holes; without frame only towards holes), the colour of the rim along the outer edge if it
     has one, no piece turned if the puzzle forbids it, nothing on a hole but its blank, every clue respected. A mismatch
-    of two inner sides breaks no rule; it costs one point. Sides match if their colours are mates, and equal colours if
-    they have no mates.
+    of two inner sides breaks no rule; it costs one point. Two sides match if their colours are mates, or if they are
+    equal and have no mates.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
         If the board has another shape than the puzzle.
     """
     board.check_shape(puzzle)
-    violations: dict[str, list[int]] = {}  # with the cells that each names
+    violations: dict[str, list[int]] = {}  # sentence -> the cells that it names
     turned, required, joints = _tables(puzzle)
     quads: list[_Quad | None] = []
     cells_of: dict[int, list[int]] = {}
@@ -174,7 +174,7 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
 
 @lru_cache(maxsize=8)
 def _tables(puzzle: Puzzle) -> tuple[list[_Quad], list[tuple[int | None, ...]], list[tuple[int, int, int]]]:
-    """The colours of every oriented piece, the required sides of every cell, and every inner edge: cell, side, cell."""
+    """Return the colours of each oriented piece, required sides of each cell, and inner edges (cell, side, cell)."""
     turned = [rotate(quad, rotation) for quad in puzzle.pieces.tolist() for rotation in range(4)]
     cells = range(puzzle.cells)
     joints = [(c, side, other) for c in cells for side, other in puzzle.neighbours(c) if side in (RIGHT, DOWN)]

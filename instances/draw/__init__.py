@@ -1,10 +1,10 @@
 """Pictures of puzzles and boards: the content of a picture, the same for every output format, as a `Scene`.
 
 Boards
-    `svg` and `terminal`: each has a function ``render(puzzle, board)`` that returns the picture as text; `svg.tikz` and
-    the pictures of a notebook are beside them. `palette` holds the colours.
+    `svg` and `terminal`: each has a function ``render(puzzle, board)`` that returns the picture as text; `svg` also
+    makes LaTeX documents and the pictures of notebooks. `palette` holds the colours.
 Reports
-    `page`: the frame, tables and charts of an HTML report, and a map of values over the positions of a window.
+    `page`: the frame, tables and charts of an HTML report, and maps of values over the positions of windows.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Side = tuple[int, int]  # a cell, and one of its sides
 
 
 class Scene:
-    """A board, or for None all pieces of a puzzle in file order, ready to be drawn. Cells are in row-major order.
+    """The content of a picture of a board or, for None, of all pieces of a puzzle in file order; cells row by row.
 
     Raises BoardError if the board has another shape than the puzzle.
 
     Attributes
     ----------
     sheet : bool
-        Whether the pieces of a puzzle are drawn, apart from each other, and no board.
+        True if the pieces of a puzzle are drawn, with gaps between them, instead of a board.
     width, height : int
         Number of columns and rows.
     pieces : list of int or None
@@ -38,12 +38,12 @@ class Scene:
     quads : list of tuple or None
         Colours up, right, down, left of each cell; None for an empty cell.
     wrong : set of (int, int)
-        Every joint of two cells that do not match, at the cell above or to the left, and every side on the rim or
-        towards a hole that has not the colour it must have there.
+        (cell, side) of every joint whose sides do not match, seen from its upper or left cell, and of every side on the
+        rim or towards a hole without the colour required there.
     clues, holes : set of int
-        Cells of clues, and cells that are not drawn; the quads of these are None.
+        Cells with a clue, and cells that are not drawn. The quads of holes are None.
     first_mate : dict of int to int
-        The first mate of each second one of a pair.
+        The second colour of each pair of mates -> the first.
     caption : str
         One line that describes the picture, safe to print.
     """
@@ -80,20 +80,20 @@ class Scene:
 
     @property
     def rim(self) -> int:
-        """The colour that the outer edge of a board must have; GREY with a frame, or if it may have any."""
+        """The colour that the outer edge of a board must have; GREY with a frame, or if any colour is allowed."""
         return GREY if self.sheet else self.puzzle.rim
 
     @property
     def ground(self) -> Rgb:
-        """What is seen around the board."""
+        """The colour of the area around the board."""
         return GREY_RGB if self.puzzle.framed else rgb(self.puzzle.rim) if self.puzzle.rim else NO_FRAME
 
     def hue(self, colour: int) -> Rgb:
-        """The colour in which a side is drawn, the same for the two mates of a pair."""
+        """Return the colour in which a side is drawn, the same for the two mates of a pair."""
         return rgb(self.first_mate.get(colour, colour))
 
     def flat(self, colour: int) -> Rgb:
-        """The same where no motif tells the second mate of a pair from the first."""
+        """Return the `hue`, changed for the second mate of a pair: for pictures without motifs."""
         return inked(self.hue(colour)) if colour in self.first_mate else self.hue(colour)
 
     @cached_property

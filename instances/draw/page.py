@@ -1,4 +1,4 @@
-"""The frame of every report, one self-contained HTML file without scripts or external resources; maps of values.
+"""The frame, tables and charts of reports, which are HTML files without scripts or external resources, and maps.
 
 A map shows values over a grid of positions, as text or SVG: for example which windows are proven optimal.
 """
@@ -51,11 +51,11 @@ pre { font-size: 12.5px; border: 1px solid var(--rule); padding: .7rem }
 def page(
     title: str, head: str, sections: Iterable[tuple[str, str]], footer: str, *, refresh_s: float | None = None
 ) -> str:
-    """A report as a whole HTML document.
+    """Return a report as a whole HTML document.
 
-    ``head`` is HTML above the sections, each of which has a title as plain text and a content as HTML; a section
-    without content is left out. ``footer`` is plain text: which program made the page, and when. ``refresh_s`` is the
-    number of seconds after which a browser loads the page again; by default it stays as it is.
+    ``head`` is HTML above the sections. A section is a title as plain text and its content as HTML; a section without
+    content is left out. ``footer`` is plain text: which program made the page, and when. ``refresh_s`` is the number of
+    seconds after which a browser loads the page again; by default it does not.
     """
     body = "\n".join(f"<section><h2>{escape(name)}</h2>\n{content}</section>" for name, content in sections if content)
     refresh = "" if refresh_s is None else f'<meta http-equiv="refresh" content="{max(1, round(refresh_s))}">\n'
@@ -66,13 +66,13 @@ def page(
         f"{refresh}<title>{escape(title)}</title>\n<style>{_STYLE}{CHART_STYLE}</style>\n</head>\n<body>\n{head}\n{body}\n"
         f'<p class="soft">{escape(footer)}</p>\n</body>\n</html>\n'
     )
-    return document.encode("utf-8", "backslashreplace").decode()  # lone surrogates of damaged files cannot be written
+    return document.encode("utf-8", "backslashreplace").decode()  # lone surrogates from damaged files cannot be encoded
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, words: bool = False) -> str:
-    """An HTML table of plain texts; empty if there are no rows. The title row is left out if all heads are empty.
+    """Return an HTML table of plain texts, "" without rows; without a title row if all heads are empty.
 
-    Only the first column is aligned to the left, the others, which hold numbers, to the right; all are with ``words``.
+    The first column is aligned to the left, the others, which hold numbers, to the right; with ``words`` all are left.
     """
     if not rows:
         return ""
@@ -83,9 +83,9 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, words: bool = 
 
 
 def chart(title: str, wide: int, high: int, parts: Iterable[str]) -> str:
-    """An ``<svg>`` element for `page` of the parts of a chart, with its title as plain text.
+    """Return the ``<svg>`` element of a chart on a `page`; the title is plain text, the parts are SVG elements.
 
-    ``wide`` and ``high`` are in units of the drawing; the page scales it and knows the classes grid, axis and line.
+    ``wide`` and ``high`` are its size in units of the drawing. The page scales and styles it (see CHART_STYLE).
     """
     return (
         f'<svg class="chart" viewBox="0 0 {wide} {high}" role="img" xmlns="http://www.w3.org/2000/svg">'
@@ -94,13 +94,13 @@ def chart(title: str, wide: int, high: int, parts: Iterable[str]) -> str:
 
 
 def standalone(drawn: str) -> str:
-    """A chart for a notebook, with the style that it has on a `page`."""
+    """Return a chart for a notebook, styled as on a `page`."""
     colours = "--soft: #5d6b7a; --rule: #d9e0e7; --mark: #1769aa"
     return f'<div style="{colours}"><style>{CHART_STYLE}</style>{drawn}</div>'
 
 
 def terminal_map(grid: Sequence[Sequence[str]], legend: Legend) -> str:
-    """A map as text: a letter for each position, rows and columns numbered from 0, then the legend with counts.
+    """Return a map as text: a letter for each position, rows and columns numbered from 0, then the legend with counts.
 
     ``grid`` has a value for each position, by row and column; "" for a position without a value.
     """
@@ -112,7 +112,7 @@ def terminal_map(grid: Sequence[Sequence[str]], legend: Legend) -> str:
 
 
 def svg_map(grid: Sequence[Sequence[str]], legend: Legend, title: str) -> str:
-    """A map as a whole SVG document under a title, plain text; grid and legend are those of `terminal_map`."""
+    """Return a map as a whole SVG document with a plain-text title; grid and legend are as in `terminal_map`."""
     rows, columns = len(grid), max((len(row) for row in grid), default=0)
     below = _MARGIN + rows * _CELL
     width, height = max(_MARGIN + columns * _CELL + 12, 420), below + 12 + _LINE * (len(legend) + 1)
@@ -141,6 +141,6 @@ def svg_map(grid: Sequence[Sequence[str]], legend: Legend, title: str) -> str:
 
 
 def _counts(grid: Sequence[Sequence[str]], legend: Legend) -> list[str]:
-    """One line for each value of the legend: letter, meaning, number of positions."""
+    """Return a line for each value of the legend: letter, meaning, number of positions."""
     values = [value for row in grid for value in row]
     return [f"  {letter}  {text}: {values.count(value)}" for value, (letter, _, text) in legend.items()]

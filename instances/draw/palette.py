@@ -1,8 +1,8 @@
-"""The colours in which a puzzle's colours are drawn: 40 that stay apart for colour-blind readers too.
+"""The 40 colours in which a puzzle's colours are drawn, chosen for colour-blind readers too.
 
 Forty hues cannot all be told apart without red or green, so the palette has groups of eight. Inside a group every two
-colours stay well apart under simulated protanopia and deuteranopia. Pictures that can draw shapes give each colour a
-motif besides, half of which lies on either piece of a joint; text pictures use letters.
+colours stay well apart under simulated protanopia and deuteranopia. Pictures that can draw shapes also give each
+colour a motif, half of which lies on either side of a joint; text pictures use letters.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from itertools import product
 
 Rgb = tuple[int, int, int]
 
-GREY: Rgb = (140, 140, 140)  # the rim
+GREY: Rgb = (140, 140, 140)  # grey sides
 BACKGROUND: Rgb = (28, 28, 28)
 EMPTY: Rgb = (58, 58, 58)
 MISMATCH: Rgb = (255, 0, 0)
 CLUE: Rgb = (255, 255, 255)
 NO_FRAME: Rgb = (255, 255, 255)  # around a board without frame
 
-# One group of eight a line. Chosen by a search that maximised the smallest CIEDE2000 distance inside each group over
-# normal, protanope and deuteranope vision (tests/instances/test_draw.py has distances in OKLab). All lie on the 6x6x6
-# cube of 256-colour terminals, which therefore show exactly these colours.
+# Each line is a group of eight, chosen by a search that maximised the smallest CIEDE2000 distance inside each
+# group over normal, protanope and deuteranope vision (tests/instances/test_draw.py has distances in OKLab). All lie on
+# the 6x6x6 cube of 256-colour terminals, which therefore show exactly these colours.
 _HEX = """
 ffff00 5f00af 005f00 af87ff d7875f ffd7ff 008787 d7ffd7
 00d7af 87005f af0000 5faf00 afff87 875faf 87afd7 af5f5f
@@ -33,7 +33,7 @@ PALETTE: tuple[Rgb, ...] = tuple((int(text[:2], 16), int(text[2:4], 16), int(tex
 
 
 def rgb(colour: int) -> Rgb:
-    """Red, green and blue (0 to 255) of a puzzle's colour: grey for 0, then the palette, repeated after 40 colours."""
+    """Return red, green and blue (0 to 255) of a puzzle's colour: grey for 0, then the 40 of the palette in turn."""
     return GREY if colour == 0 else PALETTE[(colour - 1) % len(PALETTE)]
 
 
@@ -63,37 +63,37 @@ MOTIFS = (
     "m-6.2 0a3 3 0 0 0 4.4 2.4a2.5 2.5 0 1 0 3.6 0a3 3 0 0 0 4.4 -2.4z",  # flower
     "m-1.7 0a1.7 1.7 0 0 0 3.4 0zm-4.1 0a5.8 5.8 0 0 0 11.6 0l-1.8 0a4 4 0 0 1 -8 0z",  # target
 )
-"""Colour motifs: the half of each on one piece, as SVG path data from the middle of the upper side of a cell of 24.
+"""The half motif of each colour, as SVG path data from the middle of the upper side of a cell of side 24.
 
-Each is its own mirror image, so that the half beyond the joint, which is turned by half a turn, completes it.
+Each half is its own mirror image, so the half on the other piece of a joint, turned by half a turn, completes it.
 """
 
 
 def motif(colour: int) -> tuple[str, bool]:
-    """The half motif of a puzzle's colour, and whether only its outline is drawn: from the 25th to the 48th colour."""
+    """Return the half motif of a colour, and whether only its outline is drawn (colours 25 to 48, 73 to 96, ...)."""
     repeats, index = divmod(colour - 1, len(MOTIFS))
     return MOTIFS[index], repeats % 2 == 1
 
 
 SOCKET = "m-9.5 0l0 1.5l6 6.5l7 0l6 -6.5l0 -1.5z"
-"""The plate of the second mate of a pair, as `MOTIFS`: its motif is a hole in it, into which that of the first fits."""
+"""The plate on sides of a second mate, in the form of `MOTIFS`; the pair's motif is drawn on it like a hole."""
 
 
 def ink(ground: Rgb) -> str:
-    """Black or white, whichever stands out more on a ground."""
+    """Return black or white, whichever stands out more on a ground."""
     red, green, blue = ground
     return "#000" if 0.299 * red + 0.587 * green + 0.114 * blue > 120 else "#fff"
 
 
 def inked(ground: Rgb) -> Rgb:
-    """A ground half covered by its `ink`: the second mate of a pair where no motifs are drawn."""
+    """Mix a ground with its `ink` in equal parts, for the second mate of a pair where no motifs are drawn."""
     cover = 0 if ink(ground) == "#000" else 255
     red, green, blue = ((part + cover) // 2 for part in ground)
     return red, green, blue
 
 
 def hex_code(value: Rgb) -> str:
-    """Six hexadecimal digits, upper case."""
+    """Return a colour as six upper-case hexadecimal digits."""
     return "{:02X}{:02X}{:02X}".format(*value)
 
 
@@ -102,6 +102,6 @@ _FIXED = [*product((0, 95, 135, 175, 215, 255), repeat=3), *((level,) * 3 for le
 
 @cache
 def xterm(value: Rgb) -> int:
-    """Number of the nearest of the 240 fixed colours (16 to 255) of a 256-colour terminal."""
+    """Return the number of the nearest of the 240 fixed colours (16 to 255) of a 256-colour terminal."""
     distances = [sum((a - b) ** 2 for a, b in zip(fixed, value, strict=True)) for fixed in _FIXED]
     return 16 + distances.index(min(distances))

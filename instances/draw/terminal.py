@@ -18,15 +18,15 @@ from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
 Colour = Literal["truecolor", "256", "none"]
 _LARGEST, _SMALLEST = 8, 2  # side of a cell in pixels; 1 where only mismatches can be shown
-_DOT: Rgb = (110, 110, 110)  # a piece where there is no room for its colours
+_DOT: Rgb = (110, 110, 110)  # for a piece where there is no room for its colours
 _ALPHABET = string.ascii_lowercase + string.ascii_uppercase
 
 
 def capability(stream: IO[str], environ: Mapping[str, str] | None = None) -> Colour:
-    """Which colours a stream can show.
+    """Return which colours a stream can show: 'truecolor', '256' or 'none'.
 
-    'none' if the stream is no terminal or its encoding has no half blocks, if the environment has NO_COLOR, or for
-    TERM=dumb.
+    'none' if the stream is no terminal, if its encoding has no half blocks, if the environment has a NO_COLOR that is
+    not empty, or if TERM is 'dumb' or not set.
     """
     environ = os.environ if environ is None else environ
     if environ.get("NO_COLOR") or environ.get("TERM", "dumb") == "dumb" or not stream.isatty() or not encodes(stream):
@@ -35,13 +35,13 @@ def capability(stream: IO[str], environ: Mapping[str, str] | None = None) -> Col
 
 
 def richest(environ: Mapping[str, str] | None = None) -> Colour:
-    """'truecolor' if COLORTERM says that the terminal has it, else '256'."""
+    """Return 'truecolor' if COLORTERM says that the terminal shows it, else '256'."""
     environ = os.environ if environ is None else environ
     return "truecolor" if environ.get("COLORTERM", "").lower() in ("truecolor", "24bit") else "256"
 
 
 def encodes(stream: IO[str]) -> bool:
-    """Whether the encoding of a stream has half blocks."""
+    """Return whether the encoding of a stream has half blocks."""
     try:
         "▀".encode(getattr(stream, "encoding", None) or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -50,41 +50,41 @@ def encodes(stream: IO[str]) -> bool:
 
 
 class _Form(NamedTuple):
-    """A picture as lines of text, and where its first column and row lie and how far the next: rows in half lines."""
+    """A picture as lines of text, and where the rows and columns of cells lie in it."""
 
     lines: list[str]
-    wide: int
-    across: tuple[int, int]
-    down: tuple[int, int]
+    wide: int  # width in columns of text
+    across: tuple[int, int]  # text column of the first column of cells, and distance to the next
+    down: tuple[int, int]  # the same for rows of cells, in half lines
 
 
 def render(
     puzzle: Puzzle, board: Board | None, *, colour: Colour = "none", width: int | None = None, height: int | None = None
 ) -> str:
-    """A board, or for None all pieces in file order, apart from each other, as lines of text.
+    """Return a board, or for None all pieces in file order with gaps between them, as lines of text.
 
     In colour, each cell shows its four colours as triangles; red bars are mismatches, white outlines are clues, dark
-    cells are empty. Where that does not fit, each cell is a dot, and mismatches lie between the dots. Without colour,
+    cells are empty. If that does not fit, each cell is a dot, and mismatches lie between the dots. Without colour,
     each joint is a letter, as in viewer URLs (0 = a, 1 = b, ...): ``b`` where both sides agree, ``b!c`` where they do
     not match, ``b-c`` where mates do; ``+`` is a piece, ``#`` a clue, ``.`` an empty cell. If neither fits, each cell
     is one character: its number of mismatches, or ``+``, ``#`` or ``.``. Rows and columns of a board are numbered from
     0 where that fits, narrow columns by the last digit.
 
     ``colour`` says which escape sequences to use, see `capability`; ``width`` how many columns the lines must fit, 80
-    by default; ``height`` how many lines a board must fit, if it can, unlimited by default and for the pieces of a
+    by default; ``height`` how many lines a board should fit, unlimited by default and for the pieces of a
     puzzle. Raises BoardError if the board has another shape than the puzzle.
     """
     return "".join(f"{line}\n" for line in _drawn(Scene(puzzle, board), colour, width, height)[0])
 
 
 def legend(puzzle: Puzzle, board: Board | None, **shape: Any) -> str:
-    """What the signs of `render` mean, in one line; the arguments are those of `render`."""
+    """Return a line that explains the signs of `render`, whose arguments it takes."""
     shape = {"colour": "none", "width": None, "height": None} | shape
     return _drawn(Scene(puzzle, board), **shape)[1]
 
 
 def _drawn(picture: Scene, colour: Colour, width: int | None, height: int | None) -> tuple[list[str], str]:
-    """The lines of a picture in the largest form that fits, and their legend."""
+    """Return the lines of a picture in the largest form that fits, and their legend."""
     columns = 80 if width is None else max(1, width)
     rows = 10**9 if height is None or picture.sheet else max(1, height)
     gutter = 0 if picture.sheet else len(str(picture.height - 1)) + 1
@@ -110,7 +110,7 @@ def _drawn(picture: Scene, colour: Colour, width: int | None, height: int | None
 
 
 def _ruled(picture: Scene, form: _Form, gutter: int, columns: int, rows: int) -> list[str]:
-    """The lines with the numbers of rows and columns beside and above them; without if they do not fit."""
+    """Return the lines with row numbers on the left and column numbers above, or without if these do not fit."""
     (left, pitch), (top, down) = form.across, form.down
     above = ""
     for column in range(picture.width):
@@ -127,9 +127,9 @@ def _ruled(picture: Scene, form: _Form, gutter: int, columns: int, rows: int) ->
 
 
 def _pixels(picture: Scene, side: int, colour: Colour) -> _Form:
-    """Cells of ``side`` x ``side`` pixels, one pixel apart. A character shows two pixels, one above the other."""
+    """Draw cells of ``side`` x ``side`` pixels, one pixel apart. A character shows two pixels, one above the other."""
     step, edge = side + 1, int(bool(picture.rim))
-    canvas = np.full((picture.height * step + 1, picture.width * step + 1, 3), BACKGROUND)  # a pixel around it too
+    canvas = np.full((picture.height * step + 1, picture.width * step + 1, 3), BACKGROUND)  # a margin of 1 pixel
     if edge:
         canvas[[0, -1]] = canvas[:, [0, -1]] = picture.ground
     corners = [(row * step + 1, column * step + 1) for row in range(picture.height) for column in range(picture.width)]
@@ -159,9 +159,9 @@ def _pixels(picture: Scene, side: int, colour: Colour) -> _Form:
 
 
 def _triangles(side: int) -> IntArray:
-    """The side of a cell whose triangle each of its pixels is in, 4 in the centre.
+    """Return, for each pixel of a cell, the side whose triangle it lies in; 4 for the centre.
 
-    Each half diagonal belongs to one triangle.
+    Each half of a diagonal belongs to one triangle.
     """
     along, across = 2 * np.indices((side, side)) + 1 - side  # from the centre, in half pixels
     inside = [
@@ -174,7 +174,7 @@ def _triangles(side: int) -> IntArray:
 
 
 def _half_blocks(upper: list[Rgb], lower: list[Rgb] | None, colour: Colour) -> str:
-    """A line of text for two rows of pixels; ``lower`` is None below the last row."""
+    """Return a line of text for two rows of pixels; ``lower`` is None below the last row."""
     parts = []
     for (above, below), blocks in groupby(zip_longest(upper, lower or ())):
         ground = "49" if below is None else escape_code(48, below, colour)
@@ -183,7 +183,7 @@ def _half_blocks(upper: list[Rgb], lower: list[Rgb] | None, colour: Colour) -> s
 
 
 def escape_code(ground: int, value: Rgb, colour: Colour) -> str:
-    """Parameters of the escape sequence for a foreground (38) or background (48) colour."""
+    """Return the parameters of the escape sequence for a foreground (38) or background (48) colour."""
     red, green, blue = value
     return f"{ground};5;{xterm((red, green, blue))}" if colour == "256" else f"{ground};2;{red};{green};{blue}"
 
@@ -192,9 +192,9 @@ def escape_code(ground: int, value: Rgb, colour: Colour) -> str:
 
 
 def letter(colour: int, names: Sequence[str] = ()) -> str:
-    """The letters of a colour: a = 0 (grey), b = 1, ... as in viewer URLs; after z come A to Z, then aa, ab, ...
+    """Return the letters of a colour: a = 0 (grey), b = 1, ... as in viewer URLs; after z come A to Z, then aa, ab, ...
 
-    ``names`` are those that the text of a puzzle has for its first colours.
+    ``names`` are names of the first colours, from the text of a puzzle; they are used instead of letters.
     """
     if colour < len(names) and names[colour]:
         return names[colour]
@@ -207,7 +207,7 @@ def letter(colour: int, names: Sequence[str] = ()) -> str:
 
 
 def _letters(picture: Scene) -> _Form:
-    """Two lines for each row of cells: the cells with the joints beside them, then the joints below them."""
+    """Draw two lines for each row of cells: the cells with the joints beside them, then the joints below them."""
     width, height = picture.width, picture.height
     wide = max((len(letter(colour, picture.puzzle.names)) for colour in picture.by_colour), default=1)
     lines = []
@@ -230,7 +230,7 @@ def _letters(picture: Scene) -> _Form:
 
 
 def _blocks(picture: Scene) -> _Form:
-    """The pieces of a puzzle, three lines each, apart from each other."""
+    """Draw the pieces of a puzzle, three lines each, with gaps between them."""
     quads = [[letter(colour, picture.puzzle.names) for colour in quad] for quad in picture.quads if quad is not None]
     wide = max(len(name) for quad in quads for name in quad)
     lines: list[str] = []
@@ -243,7 +243,7 @@ def _blocks(picture: Scene) -> _Form:
 
 
 def _joint(picture: Scene, cell: int | None, beyond: int | None, side: int, wide: int) -> str:
-    """The text between two neighbouring cells, ``2 * wide + 1`` columns; None: beyond the rim, or a hole."""
+    """Return the text between two neighbours, ``2 * wide + 1`` columns; None stands for a hole or the outside."""
     quads = [None if at is None else picture.quads[at] for at in (cell, beyond)]
     first, second = (None if quad is None else quad[at] for quad, at in zip(quads, (side, side ^ 2), strict=True))
     here, there = ("" if colour is None else letter(colour, picture.puzzle.names) for colour in (first, second))
@@ -257,7 +257,7 @@ def _joint(picture: Scene, cell: int | None, beyond: int | None, side: int, wide
 
 
 def _sign(picture: Scene, cell: int | None) -> str:
-    """``.`` for an empty cell, a blank for a hole, ``#`` for a clue, ``+`` for another piece."""
+    """Return ``.`` for an empty cell, a blank for a hole, ``#`` for a clue, ``+`` for another piece."""
     if cell is None or cell in picture.holes:
         return " "
     if picture.quads[cell] is None:
@@ -269,9 +269,9 @@ def _sign(picture: Scene, cell: int | None) -> str:
 
 
 def _signs(picture: Scene, colour: Colour) -> _Form:
-    """The number of wrong sides of each piece; without any, ``+``, or ``#`` on a clue; ``.`` for an empty cell.
+    """Draw each piece as its number of wrong sides; without any as ``+``, a clue as ``#``; an empty cell as ``.``.
 
-    In colour, digits are on red and empty cells dim.
+    In colour, digits have a red ground, and empty cells are dim.
     """
     wrong = Counter(at for cell, side in picture.wrong for at in (cell, picture.puzzle.beyond[cell][side]))
     shown = range(len(picture.quads))

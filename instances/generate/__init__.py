@@ -4,8 +4,8 @@ Kinds of puzzles
     `like_e2` (the rules of Eternity II), `uniform` (every edge coloured independently), `balanced_torus` (near-equal
     colour counts on a torus), `unique` (a single solution by construction), `three_partition` (an encoded 3-partition
     problem; `triples_of` decodes its solutions). `other_rules`: no frame, no turns, a rim of one colour,
-    boards with holes. `wang`: tiles of which any number may be used. `Planted.with_mates` gives some colours of any of
-    them mates.
+    boards with holes. `wang`: tiles of which any number may be used. `Planted.with_mates` gives mates to
+    some colours of a puzzle.
 Families
     `of_kind` makes a puzzle of any of the `KINDS`; `family` reads a text such as 'like-e2:12x20:5+17' as a function
     from seeds to puzzles.
@@ -14,8 +14,8 @@ Results and defaults
     and `default_like_e2` choose numbers of colours.
 
 The puzzles of Jolivet 2008 are those with a single solution (5.2), and 3-partition problems encoded as puzzles (section
-3, after Demaine). There each number a becomes a bar of a pieces in a row, joined by a colour of its own. A frame one
-piece thick leaves room for m rows of length S. A row of the solution holds three bars, a triple of sum S.
+3, after Demaine). There each number ``a`` becomes a bar of ``a`` pieces in a row, joined by a colour of its own. A
+frame one piece thick leaves room for m rows of length S. A row of the solution holds three bars, a triple of sum S.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ KINDS = ("uniform", "balanced-torus", "like-e2", *_OTHER_RULES, "wang")
 CONSTRUCTIONS = ("m+n-2", "max")
 ENDS, FLANKS, NORTH, EAST, SOUTH, WEST = 1, 2, 3, 4, 5, 6
 FIRST_BAR = 7
-_EXCHANGES = 50_000  # attempts of `like_e2` before a new colouring is drawn
+_EXCHANGES = 50_000  # most exchanges in a colouring, before `like_e2` draws a new one
 _COLOURINGS = 4
 Triple = tuple[int, int, int]
 _BY_SIDE = ("balanced-torus", "triangle", "diamond")
@@ -60,7 +60,7 @@ _SPEC = re.compile(r"([a-z0-9-]+):(\d{1,6})(?:x(\d{1,6}))?(?::(\d{1,6})(?:\+(\d{
 
 
 def _begun(width: int, height: int, colours: int | None, seed: int, **rules: Any) -> tuple[int, core.PortableRandom]:
-    """The number of colours, by default `default_colours`, and the random numbers of a seed; or an InputError."""
+    """Return the number of colours (default: `default_colours`) and the random generator. Raises InputError."""
     check_shape(width, height)
     colours = default_colours(width, height, **rules) if colours is None else colours
     if not 1 <= colours <= MAX_COLOUR:
@@ -75,8 +75,8 @@ def uniform(
 
     This is Benoist & Bourreau 2008, section 6. ``colours`` is the number of colours to draw from, `default_colours` by
     default; colours that were not drawn are left out, unless ``all_colours`` gives every colour a random inner edge
-    before the others are drawn. Raises InputError if the shape, number of colours or seed is out of range, or there are
-    fewer inner edges than that.
+    before the others are drawn. Raises InputError if the shape, number of colours or seed is out of range, or if there
+    are too few inner edges for ``all_colours``.
     """
     colours, random = _begun(width, height, colours, seed)
     right, down = ([1 + random.below(colours) for _ in range(width * height)] for _ in range(2))
@@ -95,7 +95,7 @@ def balanced_torus(n: int, colours: int | None = None, seed: int = 0) -> Planted
     """Generate a puzzle from a torus of ``n`` rows and columns with balanced colours (Bailleux 2025, results).
 
     Each of the m colours gets floor(2n²/m) of the 2n² joints of an n x n torus, or one more. Then the joints across the
-    rim become grey. They took part in the balance, so the counts inside are only nearly equal. Parameters and errors
+    rim become grey. They were counted too, so the counts inside are only nearly equal. Parameters and errors
     are as for `uniform`.
     """
     colours, random = _begun(n, n, colours, seed)
@@ -106,11 +106,11 @@ def balanced_torus(n: int, colours: int | None = None, seed: int = 0) -> Planted
 def other_rules(kind: str, width: int, height: int, colours: int | None = None, seed: int = 0) -> Planted:
     """Generate a puzzle by other rules, whose edges have independent, uniformly random colours.
 
-    ``kind`` is 'unframed': the sides along the edge of the board have colours too; 'tetravex': so too, and pieces may
-    not be turned; 'macmahon': they have colour 1, which lies inside too, and 6 x 4 with 3 colours, its default, are the
-    24 squares of MacMahon; or 'triangle' or 'diamond', framed boards with holes of Cuvillier & Szymkowiak 2010, section
-    3.2, whose width and height are both their side: rows of 1, 3, 5, ... cells, ``side**2`` together; and rows of 1, 3,
-    ..., 2 * side - 1, ..., 3, 1 cells, ``side**2 + (side - 1)**2`` together.
+    In the kind 'unframed' the sides along the edge of the board have colours too; in 'tetravex' also, and pieces may
+    not be turned. In 'macmahon' the sides along the edge have colour 1, which lies inside too; 6 x 4 with 3 colours,
+    the default, are MacMahon's 24 squares. 'triangle' and 'diamond' are framed boards with holes (Cuvillier &
+    Szymkowiak 2010, section 3.2), whose side is given as width and height. Their rows have 1, 3, 5, ... cells,
+    ``side**2`` in all, or 1, 3, ..., 2 * side - 1, ..., 3, 1 cells, ``side**2 + (side - 1)**2`` in all.
 
     ``colours`` is the number of colours to draw from; by default the one for which the expected number of solutions is
     nearest to 1. Raises InputError if the shape, number of colours or seed is out of range.
@@ -136,7 +136,7 @@ def other_rules(kind: str, width: int, height: int, colours: int | None = None, 
 
 
 def _holes_of(kind: str, width: int, height: int) -> tuple[int, ...]:
-    """The holes of the rectangle around a triangle, whose tip is above, or of the square around a diamond."""
+    """Return the holes of the rectangle around a triangle with its tip above, or of the square around a diamond."""
     side = (width + 1) // 2
     return tuple(
         cell
@@ -149,8 +149,8 @@ def _holes_of(kind: str, width: int, height: int) -> tuple[int, ...]:
 def wang(width: int, height: int, colours: int | None = None, seed: int = 0) -> Planted:
     """Generate a set of Wang tiles, of which any number may be used, on a board without frame, none of them turned.
 
-    The cells of the planted solution are filled in random order, each with a random tile of those that fit; where none
-    does, with a new tile, whose sides towards empty cells have random colours, of three by default. So the set is
+    The cells of the planted solution are filled in random order, each with a random tile of those that fit. If none
+    fits, a new tile is made, whose sides towards empty cells have random colours, of three by default. So the set stays
     small. Raises InputError if the shape, number of colours or seed is out of range.
     """
     colours, random = _begun(width, height, 3 if colours is None else colours, seed)
@@ -163,7 +163,7 @@ def wang(width: int, height: int, colours: int | None = None, seed: int = 0) -> 
         fitting = [at for at, tile in enumerate(tiles) if all(tile[side] == shown[side] for side in shown)]
         if not fitting:
             fitting, tile = [len(tiles)], [0] * 4
-            # a tile whose opposite sides are equal fills the board alone
+            # avoid a tile with equal opposite sides, as copies of it could fill the board alone
             while not any(tile) or (colours > 1 and len(shown) < 4 and tile[:2] == tile[2:]):
                 tile = [shown[side] if side in shown else 1 + random.below(colours) for side in range(4)]
             tiles.append(tile)
@@ -193,7 +193,7 @@ def like_e2(
     colouring violates the last rule in a few places; these are repaired by exchanging the colours of two joints of a
     class, which preserves the other rules.
 
-    So many ``clues`` of the solution lie on the cells of `clue_cells`; the pieces do not depend on it. Raises
+    ``clues`` pieces of the solution become clues, on the cells of `clue_cells`; the pieces stay the same. Raises
     InputError if the shape, colours, clues or seed are out of range, or no such puzzle is found.
     """
     check_shape(width, height)
@@ -225,7 +225,7 @@ def like_e2(
 
 
 class _Grid:
-    """A colouring of the joints, and how far its pieces are from being all different.
+    """A colouring of the joints, and the number of its pieces that break the rules.
 
     Joints are numbered as by `joints_by_class`; those across the rim are grey. ``clashes`` counts the pieces that equal
     an earlier piece up to rotation, plus the rotationally symmetric pieces, which half a turn leaves unchanged.
@@ -234,7 +234,7 @@ class _Grid:
     def __init__(self, width: int, height: int, colours: tuple[int, int], random: core.PortableRandom) -> None:
         self.width, self.cells = width, range(width * height)
         self.colour = [GREY] * (2 * len(self.cells))
-        self.class_of: dict[int, list[int]] = {}  # by joint, those that it may exchange colours with
+        self.class_of: dict[int, list[int]] = {}  # joint -> joints of its class, with which it may exchange colours
         first = 1
         for joints, count in zip(core.joints_by_class(width, height), colours, strict=True):
             for joint, colour in zip(joints, core.even_colours(first, count, len(joints), random), strict=True):
@@ -244,9 +244,9 @@ class _Grid:
         self._count(self.cells, 1)
 
     def piece(self, cell: int) -> tuple[int, int, int, int]:
-        """The piece on ``cell`` in canonical rotation."""
+        """Return the piece on ``cell`` in canonical rotation."""
         up = self.colour[2 * (cell - self.width) + 1] if cell >= self.width else GREY
-        left = self.colour[2 * (cell - 1)] if cell > 0 else GREY  # at the start of a row grey, as at the end
+        left = self.colour[2 * (cell - 1)] if cell > 0 else GREY  # the first cell of a row has grey here
         return canonical((up, self.colour[2 * cell], self.colour[2 * cell + 1], left))
 
     def repair(self, random: core.PortableRandom) -> bool:
@@ -298,8 +298,8 @@ def of_kind(
 ) -> Planted:
     """Generate a puzzle of one of the `KINDS`.
 
-    Of a triangle or diamond, width and height are both the side. A like-e2 puzzle has ``rim_colours`` and
-    ``inner_colours``, every other one ``colours``; the numbers default to those of the generator. Raises InputError if
+    Width and height of a triangle or diamond are both its side. A like-e2 puzzle takes ``rim_colours`` and
+    ``inner_colours``, every other kind ``colours``; the numbers default to those of the generator. Raises InputError if
     the kind is unknown, an option does not belong to it, or the generator refuses one.
     """
     if kind not in KINDS:
@@ -321,11 +321,11 @@ def of_kind(
 
 
 def family(spec: str) -> Callable[[int], Planted]:
-    """The generator of all puzzles of a kind and size, whose argument is the seed, for a text KIND:SIZE[:COLOURS].
+    """Return the function from seeds to puzzles that a text KIND:SIZE[:COLOURS] describes.
 
     SIZE is N or WxH; COLOURS is a number, or RIM+INNER for like-e2. Examples: ``like-e2:12x12``,
     ``like-e2:12x20:5+17``, ``uniform:8x8:7``, ``balanced-torus:8:9``, ``tetravex:5x5``, ``diamond:4``. Raises
-    InputError for another text; `of_kind` refuses what does not fit the kind.
+    InputError for other text; the function raises it if size or colours do not fit the kind.
     """
     match = _SPEC.fullmatch(spec.strip())
     if match is None:
@@ -354,7 +354,7 @@ def unique(width: int, height: int, construction: str, seed: int = 0, attempt: i
     colours, and the joints at the cells of a diagonal the last colour. The paper does not say which diagonal: attempts
     0 and 1 take one each, later attempts recolour further joints.
 
-    The seed is that of the order and rotations of the pieces. Raises InputError if the construction is unknown or the
+    The seed draws the order and the rotations of the pieces. Raises InputError if the construction is unknown or the
     board has a single row or column.
     """
     check_shape(width, height)
@@ -387,7 +387,7 @@ def unique(width: int, height: int, construction: str, seed: int = 0, attempt: i
 
 
 def three_partition(numbers: Sequence[int], seed: int = 0) -> Puzzle:
-    """Encode a 3-partition problem as a puzzle that has a perfect board just when the problem has a solution.
+    """Encode a 3-partition problem as a puzzle that has a perfect board if and only if the problem has a solution.
 
     The ends of the bars and the left and right sides of the frame have the colour ENDS; the flanks of the bars and the
     top and bottom of the frame have the colour FLANKS. The frame's pieces are joined by the colours NORTH, EAST, SOUTH
@@ -420,9 +420,9 @@ def three_partition(numbers: Sequence[int], seed: int = 0) -> Puzzle:
 
 
 def numbers_of(puzzle: Puzzle) -> list[int]:
-    """The numbers that a puzzle of `three_partition` encodes, in increasing order.
+    """Return the numbers that a puzzle of `three_partition` encodes, in increasing order.
 
-    A bar of a pieces has a - 1 inner joints of its own colour; a bar of one piece has ENDS on both ends.
+    A bar of ``a`` pieces has ``a - 1`` inner joints of its own colour; a bar of one piece has ENDS on both ends.
     """
     colours = Counter(int(colour) for colour in puzzle.pieces.ravel() if colour >= FIRST_BAR)
     single = sum(canonical(quad) == canonical((FLANKS, ENDS, FLANKS, ENDS)) for quad in puzzle.pieces.tolist())
@@ -430,7 +430,7 @@ def numbers_of(puzzle: Puzzle) -> list[int]:
 
 
 def triples_of(puzzle: Puzzle, board: Board, numbers: Sequence[int]) -> list[Triple]:
-    """Decode a perfect board, in any rotation, of a puzzle that encodes ``numbers``: a triple for each row of bars.
+    """Return the triples on a perfect board, in any rotation, of a puzzle that encodes ``numbers``.
 
     Raises InputError if the board shows no triples of these numbers.
     """

@@ -1,6 +1,6 @@
-"""What the generators share: random numbers, a board coloured and cut into pieces, clues from the solution, defaults.
+"""Shared parts of the generators: random numbers, boards cut into pieces, clues from the solution, defaults.
 
-Default numbers of colours are those of which a random puzzle has about one solution. Few colours leave many solutions,
+With the default numbers of colours a random puzzle has about one solution. Few colours leave many solutions,
 many colours leave forced moves. The hardest puzzles lie between, where the expected number of solutions of a random
 puzzle with these colour counts crosses 1 (Jolivet 2008, section 4.2; Ansótegui et al. 2008, "How hard is a commercial
 puzzle: the Eternity II challenge").
@@ -38,7 +38,7 @@ class PortableRandom:
         self._random = random.Random(seed)  # an int: the seeding by strings and bytes has changed between versions
 
     def below(self, bound: int) -> int:
-        """A uniform whole number from 0 to ``bound - 1``."""
+        """Return a uniform whole number from 0 to ``bound - 1``."""
         return int(self._random.random() * bound)
 
     def shuffle(self, items: MutableSequence[Any]) -> None:
@@ -63,9 +63,9 @@ class Planted(NamedTuple):
     solution: Board
 
     def with_mates(self, pairs: int, seed: int = 0) -> Planted:
-        """The same puzzle with mates for so many of its colours, but for that of a rim; a ``seed`` draws them.
+        """Return the puzzle with mates for ``pairs`` of its colours, drawn by ``seed``; a rim colour gets none.
 
-        A joint of such a colour has it on one side and its mate on the other. Raises InputError if there are too few.
+        A joint of such a colour then shows it and its mate. Raises InputError for fewer colours or pieces with copies.
         """
         puzzle, placements = self.puzzle, self.solution.placements.tolist()
         colours = [colour for colour in range(1, puzzle.colours + 1) if colour != puzzle.rim]
@@ -90,17 +90,17 @@ class Planted(NamedTuple):
         return self._replace(puzzle=mated)
 
     def with_clues(self, cells: Sequence[int]) -> Planted:
-        """The same puzzle with the pieces of the solution on ``cells`` as clues, besides the present ones."""
+        """Return the puzzle with the pieces of the solution on ``cells`` as clues, besides the present clues."""
         clue_cells = {clue.cell for clue in self.puzzle.clues} | set(cells)
         clues = (Clue(cell, *divmod(int(self.solution.placements[cell]), 4)) for cell in clue_cells)
         return self._replace(puzzle=self.puzzle.with_clues(clues))
 
 
 def clue_cells(width: int, height: int, count: int, seed: int = 0, *, holes: Sequence[int] = ()) -> list[int]:
-    """Choose ``count`` distinct cells for clues as Eternity II has them, but for the ``holes``.
+    """Choose ``count`` distinct cells for clues, outside the ``holes``, as Eternity II has them.
 
-    The first lies in the middle, the next four two cells inwards from the corners, nearer on small boards, and all
-    further ones on random cells of a ``seed``. On 16x16 the first five are those of Eternity II: 135, 34, 45, 210 and
+    The first lies in the middle, the next four two cells inwards from the corners (less on small boards), and all
+    further ones at random, drawn by ``seed``. On 16x16 the first five are those of Eternity II: 135, 34, 45, 210 and
     221. Raises InputError if the shape is out of range or the board has fewer cells.
     """
     check_shape(width, height)
@@ -116,14 +116,14 @@ def clue_cells(width: int, height: int, count: int, seed: int = 0, *, holes: Seq
 
 
 def corner_cells(width: int, height: int) -> list[int]:
-    """The cells in the corners of a board in order: four, fewer on a board that is one cell wide or high."""
+    """Return the cells in the corners of a board in order: four, fewer on a board that is one cell wide or high."""
     return sorted({0, width - 1, width * (height - 1), width * height - 1})
 
 
 def even_colours(first: int, colours: int, count: int, random: PortableRandom) -> list[int]:
-    """``count`` of so many colours from ``first`` on in random order; their numbers differ by at most one."""
+    """Return ``count`` of ``colours`` colours from ``first`` on, in random order; counts differ by at most one."""
     order = list(range(first, first + colours))
-    random.shuffle(order)  # the first colours occur once more
+    random.shuffle(order)  # the first colours of this order occur once more
     drawn = [order[i % len(order)] for i in range(count)]
     random.shuffle(drawn)
     return drawn
@@ -132,7 +132,7 @@ def even_colours(first: int, colours: int, count: int, random: PortableRandom) -
 def plant(
     right: Sequence[int], down: Sequence[int], width: int, height: int, random: PortableRandom, name: str
 ) -> Planted:
-    """`plant_board` with a frame; ``right`` and ``down`` are the colours of the joints right of and below each cell."""
+    """Plant a framed board; ``right`` and ``down`` are the colours of the joints right of and below each cell."""
     return plant_board(Layout(width, height), lambda cell, at: (right if at == RIGHT else down)[cell], random, name)
 
 
@@ -162,7 +162,7 @@ def plant_board(
                 quads[cell, side] = (beyond[side] < 0 and rim) or colour(cell, side)
     cell_of = [cell for cell in range(board.cells) if cell not in board.holes]
     random.shuffle(cell_of)
-    rotations = [random.below(4) if turns else 0 for _ in cell_of]  # of the pieces in the planted solution
+    rotations = [random.below(4) if turns else 0 for _ in cell_of]  # of each piece in the solution
     pieces = [np.roll(quads[cell], -rotation) for cell, rotation in zip(cell_of, rotations, strict=True)]
     placements = np.full(board.cells, EMPTY)
     placements[cell_of] = 4 * np.arange(len(cell_of)) + rotations
@@ -175,7 +175,7 @@ def plant_board(
 
 
 def joints_by_class(width: int, height: int) -> tuple[list[int], list[int]]:
-    """(joints along the rim, which join two neighbours on one side of the board; all other joints), as numbers.
+    """Return the joints along the rim, each between two cells on one side of the board, and all other joints.
 
     Joint ``2 * cell`` lies to the right of a cell, ``2 * cell + 1`` below it.
     """
@@ -188,9 +188,9 @@ def joints_by_class(width: int, height: int) -> tuple[list[int], list[int]]:
 def default_colours(
     width: int, height: int, *, holes: tuple[int, ...] = (), framed: bool = True, turns: bool = True, rim: int = GREY
 ) -> int:
-    """The default number of colours of a puzzle of one class of joints, whose rules are as in `Puzzle`.
+    """Return the default number of colours of a puzzle with one class of joints; the rules are those of `Puzzle`.
 
-    It is the one for which the expected number of solutions of a random puzzle is nearest to 1: on a framed board 4 for
+    With it the expected number of solutions of a random puzzle is nearest to 1. On a framed board it is 4 for
     6x6, 8 for 10x10, 15 for 16x16.
     """
     board = Layout(width, height, holes, framed=framed)
@@ -202,7 +202,7 @@ def default_colours(
 def default_like_e2(
     width: int, height: int, rim_colours: int | None = None, inner_colours: int | None = None
 ) -> tuple[int, int]:
-    """The default numbers of colours along the rim and inside of a puzzle like Eternity II; a given one stays.
+    """Return the numbers of colours along the rim and inside of a puzzle like Eternity II; a given number is kept.
 
     The number along the rim is 2 + (mean side) / 5, rounded, which fits Eternity II (16x16: 5) and the META 2010
     puzzles (10x10: 4, 12x12: 4, 14x14: 5). The number inside is the one for which the expected number of solutions is
@@ -218,7 +218,7 @@ def default_like_e2(
         rim = rim_colours
         enough = [i for i in range(1, inner_joints + 1) if not missing_kinds(width, height, rim, i)]
         candidates = enough or range(1, inner_joints + 1)
-        # the number of arrangements, times the probability that a random pairing joins only equal colours
+        # logarithm of the arrangements times the probability that a random pairing joins only equal colours
         log_boards = _log_arrangements(Layout(width, height)) + _log_pairing_probability(rim_joints, rim)
         expected = {inner: log_boards + _log_pairing_probability(inner_joints, inner) for inner in candidates}
         inner_colours = min(expected, key=lambda inner: abs(expected[inner]), default=0)
@@ -226,7 +226,7 @@ def default_like_e2(
 
 
 def missing_kinds(width: int, height: int, rim: int, inner: int) -> list[tuple[str, int, int]]:
-    """(name, pieces needed, pieces that exist) of each class of which too few exist.
+    """Return (name, pieces needed, pieces that exist) of each class of pieces of which too few exist.
 
     Only pieces that differ up to rotation and are not rotationally symmetric are counted.
     """
@@ -236,7 +236,7 @@ def missing_kinds(width: int, height: int, rim: int, inner: int) -> list[tuple[s
         ("inner", (width - 2) * (height - 2), (inner**4 - inner**2) // 4),
     ]
     if min(width, height) == 1:
-        # the middle pieces are a walk over the colours that joins no pair twice and does not return to its start
+        # the middle pieces are a walk between colours that uses no pair of colours twice and is not closed
         walk = rim * (rim - 1) // 2 - (1 if rim % 2 else (rim - 2) // 2)
         length = max(width, height)
         classes = [("end", 2, rim), ("middle", length - 2, walk)] if length > 1 else [("grey", 1, 0)]
@@ -244,7 +244,7 @@ def missing_kinds(width: int, height: int, rim: int, inner: int) -> list[tuple[s
 
 
 def _log_arrangements(board: Layout, *, turns: bool = True) -> float:
-    """Logarithm of the number of boards with grey exactly where it must be; all turns of a board are counted."""
+    """Return the logarithm of the number of boards with grey only where it must be; the turns of a board count too."""
     grey = [board.grey_sides(cell) for cell in range(board.cells) if cell not in board.holes]
     kinds = Counter(canonical(sides) if turns else sides for sides in grey)
     log_boards = sum(lgamma(count + 1) for count in kinds.values())
@@ -254,9 +254,9 @@ def _log_arrangements(board: Layout, *, turns: bool = True) -> float:
 
 
 def _log_pairing_probability(joints: int, colours: int) -> float:
-    """Logarithm of the probability that a random pairing of 2 * joints half-edges joins only equal colours.
+    """Return the logarithm of the probability that pairing 2 * joints half-edges at random joins only equal colours.
 
-    The counts of two colours differ by at most one joint.
+    Each colour has as many joints as any other, or one more or less.
     """
     if joints == 0:
         return 0.0

@@ -1,8 +1,8 @@
-"""Which operator comes next: the one learner of the loop.
+"""The choice of the next operator: the only part of the loop that learns.
 
-The value of an operator is the number of new boards that it finds for what the construction pays for one. So a record
-made at one score is used at the next one too, where a board has another price; old records are forgotten. A board that
-was known when it was found counts nothing, and one that the construction finds later counts nothing any more.
+The value of an operator is the number of new boards that it finds for the price of a board: the mean cost of a board by
+construction. So records made at one score still hold at the next, where the price is higher; old records fade. A board
+that was known already does not count, and one that the construction finds later no longer counts.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ import numpy.typing as npt
 from lns.engine import Saved
 from lns.loop.pool import Operator
 
-MEMORY = 8.0  # prices after which a record counts half
-PRIOR_PRICES = 0.5  # an operator is worth what all are worth, until it has paid so many prices
-PRIOR_ALL, PRIOR_ALL_PRICES = 0.1, 0.5  # boards, and for what price: all operators together, before the first call
-MAX_PRIOR = 0.5  # no operator is worth as much as the construction for what others have gained
-DOUBT = {False: 1.0, True: 0.5}  # standard deviations, for operators that leave proofs or do not
-SHARES = {"regrow": 0.5}  # of the search, for operators that need more than the floor to gain anything
-MIN_COST = 100_000.0  # node equivalents that a call of an operator is taken to cost before the first one
+MEMORY = 8.0  # a record counts half after its operator has spent this many prices of a board
+PRIOR_PRICES = 0.5  # weight of the mean value of all operators in the value of each, in prices paid
+PRIOR_ALL, PRIOR_ALL_PRICES = 0.1, 0.5  # boards and prices with which that mean begins, before any call
+MAX_PRIOR = 0.5  # largest mean that is used; the value of the construction is 1
+DOUBT = {False: 1.0, True: 0.5}  # standard deviations subtracted from a gain, by `Operator.proves`
+SHARES = {"regrow": 0.5}  # larger floors, for operators that gain nothing in the usual share of the search
+MIN_COST = 100_000.0  # node equivalents: assumed cost of a call before the first one
 
 
 class Chooser(Saved):
-    """The records of all operators, each float64 (operators,), and the choice among them.
+    """The records of all operators, each an array (operators,), and the choice among them.
 
-    ``gained``, ``paid``: new boards, and their cost in prices; old ones are forgotten. ``cost``, ``calls``, ``new``,
-    ``later``: node equivalents, calls, new boards, and how many of these the construction found later, in all. ``on``:
-    False for an operator that failed. Each may cost the share ``floor`` of the search though it gains nothing.
+    ``gained``, ``paid``: new boards, and their cost in prices; old ones fade. ``cost``, ``calls``, ``new``, ``later``:
+    totals of node equivalents, calls, new boards, and new boards that the construction found later. ``on``: False for
+    an operator that failed. An operator may cost the share ``floor`` of the search even if it gains nothing.
     """
 
     SAVED = ("gained", "paid", "cost", "calls", "new", "later", "on")
@@ -42,7 +42,7 @@ class Chooser(Saved):
         self.on = np.ones(count, dtype=bool)
 
     def values(self, main: int | None) -> npt.NDArray[np.float64]:
-        """Value of each operator; 1 for ``main``. Some of the standard deviation is taken off: a gain may be luck."""
+        """Return the value of each operator, 1 for ``main``. Gains may be luck: standard deviations are taken off."""
         others = np.arange(len(self.gained)) != (-1 if main is None else main)
         rate = (self.gained[others].sum() + PRIOR_ALL) / (self.paid[others].sum() + PRIOR_ALL_PRICES)
         rate = rate if main is None else min(rate, MAX_PRIOR)
@@ -50,11 +50,11 @@ class Chooser(Saved):
         return np.where(others, gained / (self.paid + PRIOR_PRICES), 1.0)
 
     def order(self, rng: np.random.Generator, main: int | None) -> list[int]:
-        """The operators in the order in which they are asked for something to do.
+        """Return the operators in the order in which they are asked for something to do.
 
-        First those that will have cost less than their floor after one call more; then a random order in which the
-        first one has the share of the time that its value has of all. ``main``: the construction, whose value is 1;
-        those that are worth less are left out. None: the time is shared by value.
+        First come operators that stay below their floor after one more call. The others follow in
+        a random order, so that the time of an operator is in proportion to its value. ``main``: the construction, whose
+        value is 1; operators of less value are left out. If it is None, all share the time.
         """
         total, values = self.cost.sum(), self.values(main)
         is_main = np.arange(len(values)) == main
@@ -65,7 +65,7 @@ class Chooser(Saved):
         return [*due[np.argsort(self.cost[due], kind="stable")].tolist(), *rest[np.argsort(keys)].tolist()]
 
     def record(self, number: int, cost: float, price: float, gained: int) -> None:
-        """Record a call of an operator that cost so many node equivalents when a board had a price; 0: unknown."""
+        """Record a call: its cost in node equivalents, the price of a board then (0: unknown), the boards gained."""
         if price:
             paid = cost / price
             keep = 0.5 ** (paid / MEMORY)
@@ -76,11 +76,11 @@ class Chooser(Saved):
         self.new[number] += gained
 
     def found_later(self, number: int) -> None:
-        """The construction has found a board that this operator had found."""
+        """Take a gain from an operator, as the construction has found the same board."""
         self.gained[number] = max(0.0, self.gained[number] - 1)
         self.later[number] += 1
 
     def counts(self, names: Sequence[str]) -> list[dict[str, int]]:
-        """New boards, those that the construction found later, and failures, of each operator that has some."""
+        """Return new boards, boards that the construction found later, and failures, by operator and without zeros."""
         columns = self.new, self.later, ~self.on
         return [{name: int(value) for name, value in zip(names, column, strict=True) if value} for column in columns]

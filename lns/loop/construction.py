@@ -29,8 +29,8 @@ from lns.rng import random_state
 
 log = logging.getLogger("lns")
 
-MAX_PLACED = 2**25  # most pieces in all prefixes of a layer of a beam, as all of them are in a checkpoint
-FILL_COST = 100_000.0  # node equivalents of a greedy fill, about
+MAX_PLACED = 2**25  # most pieces in a layer of a beam (width x cells), since checkpoints hold the layer
+FILL_COST = 100_000.0  # approximate node equivalents of a greedy fill
 
 
 class Construction(Operator):
@@ -39,9 +39,8 @@ class Construction(Operator):
     ``orientation`` is how the island sees the puzzle, with its part of the prefixes; ``seed`` and ``island`` give the
     random stream. With ``params.engine.search_floor`` boards of that score are returned too.
 
-    With ``open_card``, a graphics card goes on with the tree of a restart that has reached exact tails, when this
-    search leaves it for the next one. A card that fails, or that is not there, is left out from then on; a resumed
-    search gives it another tree.
+    With ``open_card``, a graphics card takes over the tree of a restart that has reached exact tails when the next
+    restart begins. The search goes on without a card that fails or is missing. A resumed search gives it another tree.
     """
 
     name, makes_boards = "construct", True
@@ -60,13 +59,13 @@ class Construction(Operator):
         self.card: CardSearch | None = None
         self._open_card, self._card_failed = open_card, False
         self.random = random_state(seed, island)
-        # a card fills all cells from the left
+        # without a card the last rows may be filled from the left or from the right
         self.bandit = QuotaBandit(
             orientation.puzzle, params.construct, self.random, orientation.views, both_ends=open_card is None
         )
-        self.constructor: Constructor | None = None  # the restart that goes on
-        self.done = np.zeros(3, dtype=np.int64)  # nodes, prefixes and tail nodes of those that have ended
-        self.floor = params.engine.search_floor  # boards of this score are returned, whatever is wanted
+        self.constructor: Constructor | None = None  # the current restart
+        self.done = np.zeros(3, dtype=np.int64)  # nodes, prefixes and tail nodes of the restarts that have ended
+        self.floor = params.engine.search_floor  # boards from this score on are returned, whatever score is wanted
 
     @property
     def statistics(self) -> Statistics:
@@ -81,11 +80,11 @@ class Construction(Operator):
 
     @property
     def no_prefix_found(self) -> bool:
-        """Whether all quotas and no quota were tried, and no exact tail was reached."""
+        """True if every quota, and the search without one, was tried and no exact tail was reached."""
         return self.constructor is not None and self.bandit.no_prefix_found
 
     def price(self, wanted: int) -> float:
-        """Node equivalents that a board of ``wanted`` costs on average; while none is expected, all that were spent."""
+        """Return the expected node equivalents for a board of ``wanted``; all that were spent if none is expected."""
         spent = float(self.statistics.node_equivalents)
         mismatches = max(0, self.orientation.puzzle.max_score - wanted)
         expected = sum(self.bandit.boards(mismatches, self.constructor)) if self.constructor else 0.0
@@ -111,7 +110,7 @@ class Construction(Operator):
         return Repaired(found, float(self.statistics.node_equivalents - before))
 
     def _constructor(self, schedule: BreakSchedule) -> Constructor:
-        """A restart under a schedule."""
+        """Make the constructor of a restart with a schedule."""
         puzzle, params, before = self.orientation.puzzle, self.params.construct, self.bandit.nodes_before
         return Constructor(puzzle, params, schedule, self.random, self.partition, before)
 
@@ -120,7 +119,7 @@ class Construction(Operator):
         return Found(self.orientation.from_engine(board), origin, self.orientation.cells[view[schedule.order]])
 
     def _give_to_card(self, constructor: Constructor) -> None:
-        """Let the card go on with the restart that ends, if it has led anywhere and the card is free."""
+        """Give the card the tree of the restart that ends, if it reached exact tails and the card is free."""
         if self._open_card is None or constructor.no_prefix_found or constructor.exhausted:
             return
         with self._without_card_on_failure():
@@ -130,7 +129,7 @@ class Construction(Operator):
                 self.card.take(constructor)
 
     def _of_card(self, mismatches: int) -> list[Found]:
-        """What the card has found since the last call, with at most so many mismatches; it then goes on."""
+        """Return the card's new boards with at most ``mismatches`` mismatches, and let the card go on."""
         found: list[Found] = []
         if self._open_card is not None and self.card is not None and (schedule := self.card.schedule) is not None:
             with self._without_card_on_failure():
@@ -141,22 +140,22 @@ class Construction(Operator):
     def _without_card_on_failure(self) -> Iterator[None]:
         try:
             yield
-        except Exception as error:  # of whatever kind numba and the driver raise
+        except Exception as error:  # numba and the driver raise errors of many kinds
             told = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
             log.warning("the search goes on without the graphics card: %s", told)
             self._open_card, self._card_failed = None, True
 
     def state(self) -> State:
-        """What the bandit and the constructor have made is one array of bytes, empty before the first step."""
+        """Return the state, with bandit and constructor as one array of bytes, empty before the first step."""
         made = b""
         if self.constructor is not None:
             made = pack(joined({"bandit": self.bandit.state(), "constructor": self.constructor.state()}))
         return super().state() | {"partition": np.array(self.partition), "made": np.frombuffer(made, dtype=np.uint8)}
 
     def restore(self, state: State) -> None:
-        """Continue from ``state``, with its part of the prefixes, as the other islands have theirs.
+        """Continue from ``state``, on the part of the prefixes that is saved there.
 
-        If the run now has a multiple of the saved number of parts, it is this island's new, smaller part of that one.
+        If the run now has a multiple of the saved number of parts, a new part is kept if it lies within the saved one.
         """
         super().restore(state)
         part, parts = state["partition"].tolist()
@@ -172,11 +171,11 @@ class Construction(Operator):
 
 
 class Beam(Operator):
-    """Frees the whole board, and fills it by one randomised beam after the other and exact tails.
+    """An operator that frees the whole board and fills it by randomised beams, one after the other, and exact tails.
 
     A beam ends before the cut if no prefix has a child, mostly because the border pieces of a colour are used up. Its
-    deepest prefix is then completed by assignment; the next beam favours inner colours only, the one after it none.
-    ``whole``: a repair runs a whole beam, not some of its layers or tails.
+    deepest prefix is then completed by assignment; the next beam favours only inner colours, the beam after it none.
+    ``whole``: a repair runs a whole beam, instead of some of its layers or tails.
     """
 
     name, makes_boards = "beam", True
@@ -193,12 +192,12 @@ class Beam(Operator):
         self.orientation, self.puzzle, self.params, self.whole = orientation, puzzle, params, whole
         self.random = random_state(seed, island)
         self.prefixes = self.nodes = 0
-        self.best_score = -1  # of its own boards
+        self.best_score = -1  # best score of the operator's own boards
         self.failed_beams = 0  # beams in a row that ended before the cut
         self._tails = Tails(puzzle, cell_order(puzzle, params.construct), beam_tail_cut(puzzle, params.beam))
         self._beam: BeamSearch | None = None  # the beam that is growing
         self.seed = self.random.copy()  # random state from which the tables of the beam were shuffled
-        self._paths: Paths = np.zeros((0, self._tails.cut), dtype=np.int16)  # at the cut, not completed yet
+        self._paths: Paths = np.zeros((0, self._tails.cut), dtype=np.int16)  # at the cut, their tails still to search
 
     @property
     def statistics(self) -> Statistics:
@@ -234,7 +233,7 @@ class Beam(Operator):
         return self._beam
 
     def _finish(self) -> list[Found]:
-        """Search the exact tails of the next prefixes at the cut, until one makes a better board than its best."""
+        """Search the exact tails of the next prefixes at the cut, for one step or until a board is good enough."""
         most, step = self.puzzle.max_score, self.params.engine.step_nodes
         wanted = min(self.best_score + 1, self.params.engine.search_floor or most + 1)
         done = self._tails.search(self._paths, most - wanted, step, self.params.construct.tail_nodes)
@@ -248,7 +247,7 @@ class Beam(Operator):
         return Found(self.orientation.from_engine(board), origin)
 
     def state(self) -> State:
-        """With the prefixes at the cut, and those of the current layer, one after the other, and their values."""
+        """Return the state, with the prefixes at the cut, and the prefixes of the current layer and their values."""
         values, layer = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int16)
         if self._beam is not None:
             values, layer = self._beam.values.copy(), self._beam.paths(self._beam.prefix_count).ravel()
@@ -264,7 +263,7 @@ class Beam(Operator):
 
 
 class Fill(Operator):
-    """Frees the whole board, and fills it by assignments, or greedily where the construction cannot: in a moment."""
+    """An operator that makes the first board in a moment: by assignments or, where no construction works, greedily."""
 
     name, makes_boards = "fill", True
     SAVED = ("calls",)
@@ -273,7 +272,7 @@ class Fill(Operator):
         self.puzzle, self.orientation, self.calls = puzzle, orientation, 0
 
     def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
-        return None if self.calls or pool.members else WHOLE_BOARD  # it makes the first board only
+        return None if self.calls or pool.members else WHOLE_BOARD  # no board yet
 
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
         self.calls += 1

@@ -1,8 +1,8 @@
-"""The pool of boards, and what an operator of the loop is: it frees cells of a board and repairs what it has freed.
+"""The pool of boards, and the base class of operators, which free cells of a board and fill them again.
 
-A *member* of the pool is a full board near the best. It is improved in a line: a board with a better score, or one as
-good that an operator moved to, takes its place. Members of a *family* share the prefix that the construction filled
-first.
+A *member* of the pool is a full board near the best. A better board that is made from it, or another board to which an
+operator moves, takes its place; the boards in one place are a *line*. Members of a *family* share the prefix that the
+construction filled first.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from lns.instances.board import Board
 from lns.instances.puzzle import IntArray, Puzzle
 from lns.node_equivalents import REGION_NODE
 
-REMEMBERED = 1 << 14  # boards and families that are recognised when they are found again, and questions
-ELSEWHERE = -1  # instead of the number of an operator, for a board that was given
-LEAST_NODES, BUDGET_SHARE = 10_000, 0.005  # budget of a region early in a run
-FAMILY_SHARE = 0.6  # of the cells of the construction order, from the first on
+REMEMBERED = 1 << 14  # most boards that are remembered; as many families, and as many questions about regions
+ELSEWHERE = -1  # in place of an operator's number, for a board from outside this loop
+LEAST_NODES, BUDGET_SHARE = 10_000, 0.005  # least nodes for a region, and its share of all work so far early in a run
+FAMILY_SHARE = 0.6  # of the construction order: boards that agree on this first part are a family
 
 
 @dataclass(eq=False)
 class Member:
-    """A full board whose regions are freed."""
+    """A full board in the pool."""
 
     board: Board
     score: int
-    order: IntArray | None = None  # cells in the order in which the construction filled them, if it did
+    order: IntArray | None = None  # cells in the order in which the construction filled them; None: it did not
     best: int = -1  # best score of its line
     idle: int = 0  # node equivalents that its line has cost since it last gained an edge
-    family: int = 0  # a number for the prefix that the construction filled first; of the whole board without an order
-    done: dict[str, int] = field(default_factory=dict)  # regions of each operator that were searched or passed over
+    family: int = 0  # hash of the prefix that the construction filled first; of the board without order
+    done: dict[str, int] = field(default_factory=dict)  # number of regions searched or passed over, by operator
 
     def __post_init__(self) -> None:
         self.best = max(self.best, self.score)
@@ -45,16 +45,16 @@ class Member:
             self.family = digest(self.board.placements[prefix])
 
     def become(self, found: FoundBoard) -> None:
-        """Let another board take the place of this one; its regions are searched from the first one on."""
+        """Replace the board by another one, whose regions are searched from the first one on."""
         self.board, self.score, self.done = found.board, found.score, {}
 
 
 class Freed(NamedTuple):
-    """A board and the cells of it that are freed."""
+    """A board and those of its cells that are freed."""
 
-    member: Member | None  # None: all cells of no board, the whole board is made anew
+    member: Member | None  # None: a whole new board is to be made
     cells: tuple[int, ...] = ()
-    nodes: int = 0  # most placements in fixed orders of the repair, if its work is counted in these
+    nodes: int = 0  # most placements in fixed orders for the repair; 0: not given
 
 
 WHOLE_BOARD = Freed(None)
@@ -66,13 +66,13 @@ class Found(NamedTuple):
     board: Board
     origin: str  # name under which statistics and reports show it
     order: IntArray | None = None  # cells in the order in which the construction filled them
-    score: int | None = None  # that it is said to have, if it is
+    score: int | None = None  # score that the operator reports; None: not reported
 
 
 class Repaired(NamedTuple):
-    """What a repair did."""
+    """Result of a repair."""
 
-    boards: list[Found]  # in the order of discovery
+    boards: list[Found]  # boards found, in the order of discovery
     cost: float  # node equivalents
     moved: Found | None = None  # a board that takes the place of the freed one, though it is not better
 
@@ -81,35 +81,35 @@ class Operator(Saved):
     """An operator of `lns.loop.search_loop.SearchLoop`, which verifies its boards."""
 
     name: str  # in the table, in statistics and in messages
-    makes_boards = False  # whether it makes whole boards, and so can make the first one
-    proves = False  # whether its repair is exact: what it does not find is proven not to exist
+    makes_boards = False  # whether the operator makes whole boards, and so can make the first one
+    proves = False  # whether its repair is exact: a complete search proves that there is no better refill
 
     def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
-        """Choose a board and the cells to free, if not all; None if there is nothing to do for a score ``wanted``."""
+        """Choose a board and the cells to free, by default all; None if nothing can be done for a score ``wanted``."""
         return WHOLE_BOARD
 
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
-        """Search for a board that is better than the freed one, or of the score ``wanted`` if that is a whole board."""
+        """Search for a board better than the freed one or, if all cells are free, for one of the score ``wanted``."""
         raise NotImplementedError
 
     @property
     def statistics(self) -> Statistics:
-        """What was done so far."""
+        """Statistics of the work done so far."""
         return Statistics()
 
 
 Neighbourhood = Callable[[Puzzle, Member], Iterator[tuple[int, ...]]]
-"""The regions of a board that are worth freeing, the most promising first."""
+"""A function that lists the regions of a board that are worth freeing, the most promising first."""
 
 
 def digest(placements: IntArray, key: int = 0) -> int:
-    """A number of 62 bits for placements; ``key`` tells apart questions about the same ones."""
+    """Return a 62-bit hash of placements; another ``key`` gives another hash."""
     found = blake2b(placements.tobytes(), digest_size=8, key=key.to_bytes(8, "little"))
     return int.from_bytes(found.digest(), "little") >> 2
 
 
 def _remember(memory: dict[int, int], key: int, value: int) -> None:
-    """Put ``key`` at the end of a memory; the oldest one is forgotten if there are too many."""
+    """Put ``key`` at the end of a memory; if that is full, forget its oldest key."""
     memory.pop(key, None)
     if len(memory) >= REMEMBERED:
         del memory[next(iter(memory))]
@@ -117,23 +117,23 @@ def _remember(memory: dict[int, int], key: int, value: int) -> None:
 
 
 class Pool:
-    """At most ``size`` members, the best first; of equal ones the latest first.
+    """At most ``size`` members, the best first; of equal scores the latest first.
 
-    One that has cost ``patience`` node equivalents without a gain comes last.
+    `ranked` puts a member last that has cost ``patience`` node equivalents without a gain.
     """
 
     def __init__(self, puzzle: Puzzle, size: int, patience: int) -> None:
         self.puzzle, self.size, self.patience = puzzle, size, patience
         self.members: list[Member] = []
         self.spent = 0.0  # node equivalents of all operators
-        self.anchor: Board | None = None  # a board of which at least half of the cells stay in every board of the pool
-        self.boards_by_score = np.zeros(puzzle.max_score + 1, dtype=np.int64)  # new boards that were offered
+        self.anchor: Board | None = None  # a board with which every board of the pool shares at least half of the cells
+        self.boards_by_score = np.zeros(puzzle.max_score + 1, dtype=np.int64)  # numbers of new boards that were offered
         self._known: dict[int, int] = {}  # digest of a board -> number of the operator that found it
-        self._best_scores: dict[int, int] = {}  # by family
-        self._searched: dict[int, int] = {}  # digests of questions
+        self._best_scores: dict[int, int] = {}  # best score by family
+        self._searched: dict[int, int] = {}  # digests of the questions of `is_new_question`
 
     def admits(self, board: Board) -> bool:
-        """Whether a board is near enough to the anchor."""
+        """Return whether a board shares at least half of its cells with the anchor, if there is one."""
         return self.anchor is None or 2 * board.distance(self.anchor) <= self.puzzle.cells
 
     def offer(
@@ -142,8 +142,8 @@ class Pool:
         """Add a board that an operator found; it takes the place of ``parent``, the member that it was made from.
 
         If there is no room, the worst of the other members leaves. ``operator``: its number, or ELSEWHERE. Returns
-        (None for a new board, else the operator that found it first; whether it is new, and the first one of its family
-        with this score, since boards come in groups that differ in a few pieces).
+        the operator that found the board first, None for a new board, and whether the board is a gain: new, and better
+        than all of its family before, since boards come in groups that differ in a few pieces.
         """
         key = digest(found.board.placements)
         first = self._known.get(key)
@@ -165,13 +165,13 @@ class Pool:
         return None, is_gain
 
     def move(self, member: Member, found: FoundBoard, slack: int) -> None:
-        """Let another board take the place of a member's, unless it is worse than that, and by more than ``slack``
-        than the best of the line: record-to-record travel (Dueck 1993)."""
+        """Replace the board of a member by another, unless that is worse and also more than ``slack`` below the best of
+        the line: record-to-record travel (Dueck 1993)."""
         if found.score >= member.score or found.score >= member.best - slack:
             member.become(found)
 
     def give_to(self, board: Board, operator: int) -> None:
-        """Count a known board as one that another operator found."""
+        """Record that ``operator`` has found a known board."""
         self._known[digest(board.placements)] = operator
 
     def keep(self, low: int, high: int) -> None:
@@ -179,12 +179,12 @@ class Pool:
         self.members = [member for member in self.members if low <= member.score <= high]
 
     def ranked(self) -> list[Member]:
-        """The members, those first that have gained an edge within their patience, then the better ones."""
+        """Return the members, first those that have gained an edge within their patience; of these the better first."""
         return sorted(self.members, key=lambda member: (member.idle // self.patience, -member.score))
 
     @property
     def is_tired(self) -> bool:
-        """Whether every member has cost its patience without a gain."""
+        """True if every member has cost its patience without a gain."""
         return all(member.idle >= self.patience for member in self.members)
 
     def rest(self, rng: np.random.Generator) -> None:
@@ -194,15 +194,15 @@ class Pool:
             self.members[int(rng.choice(len(ranks), p=ranks / ranks.sum()))].idle = 0
 
     def budget(self, most: int) -> int:
-        """Placements that the repair of a region may take: ``most``, but only a small share of what was spent."""
+        """Return the placements that the repair of a region may take: ``most``, or less early in a run."""
         return min(most, max(LEAST_NODES, int(BUDGET_SHARE * self.spent / REGION_NODE)))
 
     def price(self, score: int) -> float:
-        """Node equivalents that a board of ``score`` has cost on average; all that were spent if there was none."""
+        """Return the mean node equivalents for a board of ``score`` or more; all that were spent if there was none."""
         return self.spent / max(1, int(self.boards_by_score[score:].sum()))
 
     def is_new_question(self, member: Member, cells: tuple[int, ...], wanted: int) -> bool:
-        """Whether no refill of these cells, with these pieces around them, was asked for this score; remembers it."""
+        """Return whether this search (cells, pieces around them, wanted score) is new, and remember it."""
         around = member.board.placements.copy()
         around[list(cells)] = -1
         key = digest(around, wanted)
@@ -212,7 +212,7 @@ class Pool:
         return True
 
     def state(self, operators: tuple[str, ...]) -> State:
-        """Everything above as flat arrays, one row a member; ``operators`` name the columns of what is done."""
+        """Return the pool as flat arrays, one row per member; ``operators`` name the columns of ``done``."""
         done = [[member.done.get(name, 0) for name in operators] for member in self.members]
         known = {"known": self._known, "families": self._best_scores, "searched": self._searched}
         return {
@@ -237,7 +237,7 @@ class Pool:
 
 
 def members_to_rows(members: list[Member], cells: int) -> npt.NDArray[np.int64]:
-    """Board, order (-1: none), score, best score, idle node equivalents and family; int64 (members, 2 cells + 4)."""
+    """Return board, order (-1: none), score, best score, idle work and family, int64 (members, 2 cells + 4)."""
     rows = [
         [*m.board.placements, *([-1] * cells if m.order is None else m.order), m.score, m.best, m.idle, m.family]
         for m in members
@@ -246,7 +246,7 @@ def members_to_rows(members: list[Member], cells: int) -> npt.NDArray[np.int64]:
 
 
 def members_of_rows(puzzle: Puzzle, rows: npt.NDArray[np.generic]) -> list[Member]:
-    """Members from the rows of `members_to_rows`."""
+    """Return the members from the rows of `members_to_rows`."""
     members = []
     for row in rows.astype(np.int64):
         board, order = np.split(row[:-4].astype(np.int32), 2)

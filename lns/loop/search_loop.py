@@ -1,4 +1,4 @@
-"""The search of one island: free some cells of a board, from ten to all, repair it, and learn what that is worth.
+"""The search of one island: free some or all cells of a board, fill them again, and learn what that is worth.
 
 The construction is the operator that frees the whole board. Its boards near the wanted score are the pool, from which
 the other operators take theirs.
@@ -25,18 +25,18 @@ from lns.rng import RandomState, generator
 
 log = logging.getLogger("lns")
 
-SHARE_WITHOUT_PREFIX = 0.75  # of the search, for a construction that has reached no exact tail with any quota
+SHARE_WITHOUT_PREFIX = 0.75  # largest share of the search for a construction that reached no exact tail
 
 
 class SearchLoop(Saved):
     """The search of one island: operators, a pool of boards, and a chooser.
 
     Budgets are nodes, not seconds: the same seed and the same number of steps give the same boards, and a loop restored
-    from a state continues exactly as the one that it was taken from. Every board that it returns is verified.
+    from a state continues exactly like the loop that saved it. Every board that it returns is verified.
 
-    The first one of ``operators`` that makes whole boards makes the first board. ``keeps_half``: at least half of the
-    cells of the start board stay as they are. ``best_score`` is -1 before the first board; ``origin`` is the part that
-    made the best one, "elsewhere" for an injected one, and "" after `restore`.
+    The first of the ``operators`` that make whole boards makes the first board. ``keeps_half``: at least half of the
+    cells of the start board stay as they are. ``best_score`` is -1 before the first board; ``origin`` names the part
+    that made the best board, "elsewhere" for an injected board, and "" after `restore`.
     """
 
     SAVED = ("best_score", "boards", "starts_from_board", "random")
@@ -64,15 +64,15 @@ class SearchLoop(Saved):
         self.starts_from_board = False  # whether regions of a start board are still to be re-solved
 
     def pop_boards(self) -> list[FoundBoard]:
-        """The boards found since the last call, in the order of discovery; injected boards are not among them."""
+        """Return the boards found since the last call, in the order of discovery, without injected boards."""
         found_boards, self._found_boards = self._found_boards, []
         return found_boards
 
     def inject_incumbent(self, board: Board, score: int) -> None:
         """Take over a full legal board of a verified score that was found elsewhere, if it is better.
 
-        The first island re-solves the regions of a start board at once; beside a construction, none does so with the
-        board of another island.
+        A start board enters the pool of the first island (with ``keeps_half`` of every island), and its regions are
+        re-solved at once. Any other board enters the pool only in a loop without a construction.
         """
         if score <= self.best_score:
             return
@@ -85,10 +85,10 @@ class SearchLoop(Saved):
             self.starts_from_board = is_start and self.construction is not None
 
     def step(self, *, wanted: int = 0) -> None:
-        """Search a little: tens of milliseconds, or one beam, counted in nodes or moves.
+        """Let one operator work for tens of milliseconds, or for one beam; the work is counted in nodes or moves.
 
-        ``wanted``: the score that is looked for, as if a board of one edge less were known. 0: one edge more than the
-        best.
+        ``wanted``: the score to look for, as if the best known board had one edge less; 0 for one edge more than the
+        best score.
         """
         rng, wanted = generator(self.random), wanted or self.best_score + 1
         if self.construction is not None:
@@ -107,9 +107,9 @@ class SearchLoop(Saved):
         self.starts_from_board = False
 
     def _order(self, rng: np.random.Generator) -> list[int]:
-        """The operators in the order in which they are asked for something to do."""
+        """Return the operators in the order in which they are asked for something to do."""
         makers = [number for number, operator in enumerate(self.operators) if operator.makes_boards]
-        # the certificate keeps to its own share of the search
+        # the certificate limits itself to its own share of the search
         proofs = [number for number, name in enumerate(self.names) if name == "certificate" and self.chooser.on[number]]
         construction, main = self.construction, None
         if self.best is None:
@@ -119,7 +119,7 @@ class SearchLoop(Saved):
         if construction is not None:
             cost, main = self.chooser.cost, self.names.index(construction.name)
             if construction.constructor is None:
-                return [main]  # nothing is known yet of what a board costs
+                return [main]  # the price of a board is not known yet
             if construction.no_prefix_found and cost[main] > SHARE_WITHOUT_PREFIX * cost.sum():
                 main = None
         elif self.pool.is_tired:
@@ -129,7 +129,7 @@ class SearchLoop(Saved):
         return proofs + self.chooser.order(rng, main)
 
     def _take(self, number: int, freed: Freed, repaired: Repaired, wanted: int) -> None:
-        """Offer what was found to the pool, report good boards, and let the chooser learn."""
+        """Offer the boards found to the pool, report good ones, and let the chooser learn."""
         operator, parent, gained = self.operators[number], freed.member, 0
         goal = wanted if parent is None else parent.score + 1
         price = self.pool.price(goal) if self.construction is None else self.construction.price(goal)
@@ -158,7 +158,7 @@ class SearchLoop(Saved):
         self.chooser.record(number, repaired.cost, price, gained)
 
     def _switch_off(self, number: int, error: Exception) -> None:
-        """Go on without an operator that failed, if others are left that change boards or make them."""
+        """Switch off an operator that failed. Raises its error if it makes boards, or no board or operator is left."""
         self.chooser.on[number] = False
         if self.best is None or self.operators[number].makes_boards or not self.chooser.on.any():
             raise error
@@ -168,7 +168,7 @@ class SearchLoop(Saved):
 
     @property
     def statistics(self) -> Statistics:
-        """What was done so far."""
+        """Statistics of the work done so far."""
         done = sum((operator.statistics for operator in self.operators), Statistics())
         new, later, failures = self.chooser.counts(self.names)
         return replace(done, boards=self.boards, new_boards=new, found_later=later, failures=done.failures | failures)

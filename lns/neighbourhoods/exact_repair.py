@@ -1,7 +1,7 @@
 """The exact repair: frees regions of the boards in the pool and re-solves them, in fixed orders or by ColorPairs.
 
-Both searches are exact; which one is cheaper depends on size and shape. Each operator uses the order that has cost less
-for each region that it decided, and now and then the other one.
+Both searches are exact; which one is cheaper depends on size and shape. Each operator uses the search that has cost
+less per decided region, and for every eighth region the other one.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from lns.neighbourhoods.regions import Cells, windows
 from lns.params import NeighbourhoodsParams
 
 ORDERS = ("static", "dynamic")
-"""Orders of `lns.exact.region.options.RegionOptions`; the second is ColorPairs."""
-TRY_OTHER = 8  # each eighth region is searched in the other order
-SIDEWAYS = 0.5  # share of the regions without a gain whose refill as good is looked for
-PRIOR_DECIDED = 0.5  # so that an order that has decided no region has a cost too
-ALL_DONE = 2**31  # count of the regions of a member when none is left
+"""Cell orders of `lns.exact.region.options.RegionOptions`: fixed orders, and the dynamic order of ColorPairs."""
+TRY_OTHER = 8  # every eighth region is searched in the order that has cost more
+SIDEWAYS = 0.5  # share of the regions without a gain that are searched again for an equally good refill
+PRIOR_DECIDED = 0.5  # added to the decided regions, so that an order without any has a cost per region too
+ALL_DONE = 2**31  # in place of the number of regions done, when all are done
 
-CERTIFIED = 8  # boards of the best score, one a family
-GROWTH, MAX_TRIES = 4, 6  # times more nodes for a window that was left open, each time, and so often
-PROVEN = -1  # instead of the number of tries
+CERTIFIED = 8  # most boards that are certified, one per family
+GROWTH, MAX_TRIES = 4, 6  # factor of the nodes for each repeated search of a window, and most searches
+PROVEN = -1  # in place of the number of searches
 
 
 class RegionOperator(Operator):
-    """Frees the regions of one neighbourhood, one after the other, and re-solves them exactly for one edge more.
+    """An operator that frees the regions of one neighbourhood in turn and re-solves them exactly for one more edge.
 
-    ``nodes``: most placements in fixed orders of one region, fewer early in a run; ColorPairs gets as many as cost the
-    same. ``moves``: a refill as good as the board may take its place, so that the next regions see another board.
+    ``nodes``: most placements in fixed orders for one region, fewer early in a run; ColorPairs gets as many placements
+    as cost the same. ``moves``: an equally good refill may replace the board, so that later regions have a new board.
     """
 
     proves = True
@@ -46,8 +46,8 @@ class RegionOperator(Operator):
 
     def __init__(self, name: str, puzzle: Puzzle, neighbourhood: Neighbourhood, nodes: int, *, moves: bool) -> None:
         self.name, self.puzzle, self.neighbourhood, self.nodes, self.moves = name, puzzle, neighbourhood, nodes, moves
-        self.cost, self.tries, self.decided = np.zeros((3, len(ORDERS)))  # of regions, in each of `ORDERS`
-        self._regions: tuple[Board | None, Iterator[Cells]] = None, iter(())  # of the board freed last
+        self.cost, self.tries, self.decided = np.zeros((3, len(ORDERS)))  # sums over regions, by order
+        self._regions: tuple[Board | None, Iterator[Cells]] = None, iter(())  # not searched yet, of the last board
 
     def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
         for member in pool.ranked() if wanted <= self.puzzle.max_score else ():
@@ -59,7 +59,7 @@ class RegionOperator(Operator):
         return None
 
     def _regions_of(self, member: Member) -> Iterator[Cells]:
-        """The regions of a member that are not done."""
+        """Return the regions of a member that are not done."""
         done = member.done.get(self.name, 0)
         if done == ALL_DONE:
             return iter(())
@@ -84,7 +84,7 @@ class RegionOperator(Operator):
             return Repaired([Found(board, origin, member.order)], cost)
         if not self.moves or rng.random() >= SIDEWAYS:
             return Repaired([], cost)
-        placed = member.board.placements.copy()  # the first refill that the search finds with the same score
+        placed = member.board.placements.copy()  # emptied, to find any refill of the same score
         placed[list(freed.cells)] = EMPTY
         result = self._resolve(Board(placed, self.puzzle.width, self.puzzle.height), freed, member.score, "static")
         more = node_equivalents.region(result.nodes)
@@ -97,7 +97,7 @@ class RegionOperator(Operator):
         return resolve(self.puzzle, board, freed.cells, target=target, nodes=nodes, options=RegionOptions(order=order))
 
     def _next_order(self) -> str:
-        """The order in which the next region is searched."""
+        """Return the order in which the next region is searched."""
         if not self.tries.all():
             return ORDERS[int(np.argmin(self.tries))]
         cheaper = int(np.argmin(self.cost / (self.decided + PRIOR_DECIDED)))
@@ -111,10 +111,10 @@ class RegionOperator(Operator):
 
 
 class Certificate(Operator):
-    """Frees windows of some shapes around the damage of the best boards, until each is proven to be optimal.
+    """An operator that frees windows with mismatches of the best boards, to prove that no window has a better refill.
 
-    It costs at most a share of what was searched since the best score was reached, so a best board that lasts is
-    certified. A window that is left open is searched again with more nodes when all others are done.
+    It costs at most a share of the search since the best score was reached, so a best board that lasts is certified. A
+    window that is left open is searched again with more nodes when all others are done, `MAX_TRIES` times in all.
     """
 
     name, proves = "certificate", True
@@ -129,7 +129,7 @@ class Certificate(Operator):
 
     def _begin(self) -> None:
         self._members: list[Member] = []
-        self._windows: list[tuple[Member, str, Cells]] = []  # with the names of their shapes
+        self._windows: list[tuple[Member, str, Cells]] = []  # board, name of the shape, cells
         self._tries: list[int] = []  # how often each window was searched, or PROVEN
 
     @property

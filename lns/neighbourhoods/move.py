@@ -1,7 +1,7 @@
-"""Operators that are functions from a board to a move: those of users, and the built-in ones.
+"""Operators that are functions from a board to a move: those of users, and built-in ones.
 
 The small ones are an assignment, exchanges that keep the score, and a short tabu walk. They lead from one board to
-others as good, on which the re-solves have new regions to work on. `Suffix` is large, and so is `Regrow`, no function.
+equally good boards, which have new regions for the re-solves. `Suffix` and `Regrow`, a class, search half of a board.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ from lns.params import BeamParams, ConstructParams, Params
 from lns.rng import random_state
 from lns.tabu.search import MAX_CELLS, TabuSearch
 
-OVERRUN = 100  # times its nodes that an operator of a user may take
-CALL_SECONDS = 60.0  # after which a call of a user's operator is ended
-TICKS = 10  # a call is ended after so many waits; time in which the process is stopped counts as one
-ASSIGNED = 128  # cells at once, at most
+OVERRUN = 100  # a user's operator may take at most this many times its nodes
+CALL_SECONDS = 60.0  # a call of a user's operator is ended after this time
+TICKS = 10  # the limit of a call is split into waits, as a stop of the process costs at most one wait
+ASSIGNED = 128  # most cells of one assignment
 EXCHANGES = 8
-KICKED = 4  # random exchanges before a walk, at most
+KICKED = 4  # most random exchanges before a walk
 WALK = 2  # tabu moves between two looks at the board
-LOOKS = 400  # at most
-# what takes as long as one placement of a re-solve (`process_time`, 16x16)
-MOVES_OF_A_NODE = round(node_equivalents.REGION_NODE / node_equivalents.TABU_MOVE)  # tabu moves evaluated
-SQUARES_OF_A_NODE = 1.15  # cells x cells, for the tables of a walk
+LOOKS = 400  # most looks of a walk
+# Work that takes as long as one placement of a re-solve (`process_time`, 16x16):
+MOVES_OF_A_NODE = round(node_equivalents.REGION_NODE / node_equivalents.TABU_MOVE)  # evaluated tabu moves
+SQUARES_OF_A_NODE = 1.15  # table entries (cells x cells) set up for a walk
 NODES_OF_AN_EXCHANGE = 14_000
-KEPT = (0.4, 0.6)  # share of the board that stays before a suffix
-NARROWEST, WIDEST = 16, 16_384  # prefixes of its beam
+KEPT = (0.4, 0.6)  # least and largest share of the board that `Suffix` keeps
+NARROWEST, WIDEST = 16, 16_384  # least and largest beam of `Suffix`, in prefixes
 CHILD_NODES = node_equivalents.BEAM_CHILD / node_equivalents.REGION_NODE
 LEAST_CELLS = 9  # smaller boards are left to the other operators
-POPULATION = 200  # prefixes that measure how many pieces fit: trees behind half a board are small, and many
-TREE_COST = 4_000_000.0  # node equivalents of all that is set up for one of these trees, about
+POPULATION = 200  # size of a population of `Regrow`: small, as its search trees are small and many
+TREE_COST = 4_000_000.0  # approximate node equivalents of setting up one such tree
 
 
 class Move(NamedTuple):
@@ -72,7 +72,7 @@ state: the same arguments give the same move.
 
 
 class MoveOperator(Operator):
-    """An operator that is a function of a board, which it changes, within ``nodes`` placements of a region re-solve."""
+    """An operator made of a function that changes a board within ``nodes`` placements of a region re-solve."""
 
     SAVED = ("nodes_spent",)
 
@@ -101,7 +101,7 @@ class MoveOperator(Operator):
 
 
 def guarded(function: OperatorFunction, nodes: int) -> OperatorFunction:
-    """The function of a user, with an InputError if a call returns no move, reports too many nodes, or does not end.
+    """Wrap a user's function: raise InputError if a call returns no move, reports too many nodes, or does not end.
 
     The function may have an attribute ``call_seconds``, after which a call is ended, in place of `CALL_SECONDS`. The
     loop verifies the boards of all operators.
@@ -125,14 +125,14 @@ def guarded(function: OperatorFunction, nodes: int) -> OperatorFunction:
 
 
 class _CallOver(BaseException):
-    """Raised in a call that does not end; an ``except Exception`` in the operator does not stop it."""
+    """Raised in a call that does not end; an ``except Exception`` in the operator does not catch it."""
 
 
 @contextmanager
 def _ended_after(seconds: float) -> Iterator[None]:
-    """Raise `_CallOver` in what runs under this context for too long, in any thread.
+    """Raise `_CallOver` in the body of this context after ``seconds``, in any thread.
 
-    Without effect while compiled code, or a call that waits, does not return to Python.
+    The error is raised only when compiled code or a waiting call has returned to Python.
     """
     thread, lock, over = threading.get_ident(), threading.Lock(), threading.Event()
 
@@ -148,17 +148,17 @@ def _ended_after(seconds: float) -> Iterator[None]:
     finally:
         with lock:
             over.set()
-        _raise_in(thread, None)  # what was raised meanwhile is too late
+        _raise_in(thread, None)  # take back an error that would be raised too late
 
 
 def _raise_in(thread: int, error: type[BaseException] | None) -> None:
-    """Raise an error in a thread at its next bytecode; None takes back one that was not raised yet."""
+    """Raise an error in a thread at its next bytecode; None takes back an error that was not raised yet."""
     raised = ctypes.py_object() if error is None else ctypes.py_object(error)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
 
 
 def mismatched_pairs(puzzle: Puzzle, board: Board) -> IntArray:
-    """Neighbouring cells of a full board whose edge does not match, int32 (mismatches, 2): horizontal pairs first."""
+    """Return pairs of cells of a full board with a mismatch between them, int32 (mismatches, 2), horizontal first."""
     colours = puzzle.oriented[board.placements].reshape(puzzle.height, puzzle.width, 4)
     cells = np.arange(puzzle.cells).reshape(puzzle.height, puzzle.width)
     across = colours[:, :-1, 1] != colours[:, 1:, 3]
@@ -169,9 +169,9 @@ def mismatched_pairs(puzzle: Puzzle, board: Board) -> IntArray:
 
 
 def assign(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
-    """Free many cells of which no two touch, some of them at the damage, and lay their pieces as well as can be.
+    """Free many cells of which no two touch, first cells with a mismatch, and put the pieces back as well as possible.
 
-    The best permutation is found (Schaus & Deville 2008, section 4); chance decides among equals.
+    The permutation is optimal (Schaus & Deville 2008, section 4); ties are broken at random.
     """
     most = int(min(ASSIGNED, nodes**0.5))
     damaged = rng.permutation(np.unique(mismatched_pairs(puzzle, board))).tolist()
@@ -187,7 +187,7 @@ def assign(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -
 
 
 def exchange(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
-    """Some exchanges of two pieces that fit each other's places as well as their own, the first one at the damage."""
+    """Make some exchanges of two pieces without a loss of matches; the first exchange is at a mismatch."""
     placed, pinned, made = board.placements.copy(), np.zeros(puzzle.cells, dtype=bool), 0
     pinned[[clue.cell for clue in puzzle.fixed]] = True
     for turn in range(max(1, min(EXCHANGES, nodes // NODES_OF_AN_EXCHANGE))):
@@ -204,10 +204,10 @@ def _move_to(puzzle: Puzzle, placed: IntArray, nodes: int) -> Move:
 
 
 def _exchange(puzzle: Puzzle, placed: IntArray, cell: int, pinned: BoolArray, rng: np.random.Generator) -> None:
-    """Exchange the piece on ``cell`` with one elsewhere such that no match is lost, if there is one."""
+    """Exchange the piece on ``cell`` with a piece elsewhere such that no match is lost, if there is such a piece."""
     cells, pieces = np.arange(puzzle.cells, dtype=np.int32), placed >> 2
     here, rotation_here = placement_matches(puzzle, placed, cells[cell : cell + 1], pieces)  # every piece on this cell
-    there, rotation_there = placement_matches(puzzle, placed, cells, pieces[cell : cell + 1])  # this piece everywhere
+    there, rotation_there = placement_matches(puzzle, placed, cells, pieces[cell : cell + 1])  # this piece elsewhere
     across, down = (np.pad(matching, 1).astype(np.int32) for matching in matching_edges(puzzle, placed))
     now = (across[1:-1, :-1] + across[1:-1, 1:] + down[:-1, 1:-1] + down[1:, 1:-1]).ravel()
     keeps = (here[0] + there[:, 0] >= now[cell] + now) & ~pinned
@@ -219,7 +219,7 @@ def _exchange(puzzle: Puzzle, placed: IntArray, cell: int, pinned: BoolArray, rn
 
 
 def perturb(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
-    """A few random exchanges, then tabu moves until the score is back; the best board on the way, maybe a worse one."""
+    """Exchange random pairs, then walk by tabu to the same score; return the best other board, maybe a worse one."""
     score = matched_edges(puzzle, board.placements)
     if puzzle.cells > MAX_CELLS or len(puzzle.fixed) == puzzle.cells:
         return Move(board, score, 0)
@@ -242,7 +242,7 @@ def perturb(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) 
 
 @lru_cache(maxsize=4)
 def _tabu_search(puzzle: Puzzle) -> TabuSearch:
-    """The tables of all walks on a puzzle; a walk that begins clears what the one before has left."""
+    """Return the tables of all walks on a puzzle; each walk first clears what an earlier one has left."""
     return TabuSearch(puzzle, np.zeros(4, dtype=np.uint64))
 
 
@@ -250,15 +250,15 @@ def _tabu_search(puzzle: Puzzle) -> TabuSearch:
 class Suffix:
     """The very large neighbourhood: about the first half of the construction order stays, a beam searches the rest.
 
-    The board is turned first so that as much of its damage as possible lies in the half that is searched again. Every
-    other time it is mirrored too: then the last rows, below the same upper rows, are filled from the right to the left.
+    The board is turned first so that as much of its damage as possible lies in the half that is searched again. Half of
+    the time it is mirrored too: then the last rows, below the same upper rows, are filled from right to left.
     """
 
     construct: ConstructParams
     beam: BeamParams
 
     def __call__(self, puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
-        """A beam from a prefix of the board, as wide as ``nodes`` allow; its tails are searched for one not worse."""
+        """Grow a beam from a prefix of the board, as wide as ``nodes`` allow; search its tails for a board no worse."""
         score = matched_edges(puzzle, board.placements)
         if puzzle.cells < LEAST_CELLS:
             return Move(board, score, 0)
@@ -273,18 +273,18 @@ class Suffix:
         return Move(after, matched_edges(puzzle, after.placements), made + spent)
 
     def _grow(self, tails: Tails, kept: IntArray, nodes: int, rng: np.random.Generator) -> tuple[Paths, int]:
-        """Prefixes up to the ``tails`` that begin with ``kept``, (n, cells), and the nodes that they took."""
+        """Return prefixes up to the cut that begin with ``kept``, (n, cells), and the nodes that they cost."""
         layer = CHILD_NODES * self.beam.fan_out * max(1, tails.cut - len(kept))
         params = replace(self.beam, width=min(max(int(nodes / layer), NARROWEST), WIDEST))
         random = rng.integers(2**64, size=4, dtype=np.uint64)
         tables = _tables(tails.puzzle, self.construct, tails.cut)
         beam = BeamSearch(tails.puzzle, tails.order, tails.cut, tables, params, random)
-        beam.resume(kept.astype(np.int16)[None, :], np.zeros(1, dtype=np.int64))  # worth the same for all
-        children = beam.run(nodes)  # in children: the width keeps the budget, this only ends the narrowest
+        beam.resume(kept.astype(np.int16)[None, :], np.zeros(1, dtype=np.int64))  # its value has no effect
+        children = beam.run(nodes)  # in children: it only ends beams of the least width
         return beam.paths(beam.prefix_count if beam.depth == tails.cut else 0), int(CHILD_NODES * children)
 
     def _finish(self, tails: Tails, paths: Paths, score: int, nodes: int) -> tuple[Board | None, int]:
-        """The best full board of at least ``score`` that the paths lead to within ``nodes`` of a re-solve, if any."""
+        """Return the best full board of at least ``score`` that completes a path, or None, and the nodes spent."""
         found, spent, mismatches = None, 0.0, tails.puzzle.max_score - score
         while len(paths) and spent < nodes and mismatches >= 0:
             node_limit = int((nodes - spent) * node_equivalents.REGION_NODE / node_equivalents.TAIL_NODE) + 1
@@ -296,7 +296,7 @@ class Suffix:
         return found, int(spent)
 
     def _view(self, puzzle: Puzzle, board: Board, share: float, *, mirrored: bool) -> View:
-        """The view from which a prefix of this share has the fewest mismatches in it."""
+        """Return the view in which a prefix of this share of the board has the fewest mismatches."""
 
         def mismatches(view: View) -> int:
             seen_puzzle, seen_board = puzzle_in_view(puzzle, view), board_in_view(board, view)
@@ -314,7 +314,7 @@ def _tables(puzzle: Puzzle, construct: ConstructParams, cut: int) -> CandidateTa
 
 
 class Regrow(Operator):
-    """Frees half of the start board of a pool, or of its best one, and constructs it anew for one edge more."""
+    """An operator that frees half of the start board or of the pool's best, and constructs it anew for an edge more."""
 
     name = "regrow"
     SAVED = ("cost",)
@@ -325,7 +325,7 @@ class Regrow(Operator):
         self._keep(np.zeros(0, dtype=np.int32))
 
     def _keep(self, kept: IntArray) -> None:
-        """Begin a construction with these placements as clues, int32 (cells,), -1 for a free cell; or with none."""
+        """Begin a construction with these placements, int32 (cells,), -1 for a free cell, as clues; none if empty."""
         clues = {Clue(cell, *divmod(oriented, 4)) for cell, oriented in enumerate(kept.tolist()) if oriented >= 0}
         orientation = Orientation.of_island(self.puzzle.with_clues(clues | set(self.puzzle.clues)))
         self.kept, self.construction = kept, Construction(orientation, self.params, seed=0, island=0)
@@ -344,7 +344,7 @@ class Regrow(Operator):
         return None if kept is None else WHOLE_BOARD
 
     def _clean_half(self, board: Board) -> IntArray | None:
-        """The placements of a half without a mismatch, also with the clues; None if there is none."""
+        """Return the placements on the clues and on a half without mismatches among them, or None if none exists."""
         pairs, clued = mismatched_pairs(self.puzzle, board), [clue.cell for clue in self.puzzle.clues]
         cells = np.arange(self.puzzle.cells).reshape(self.puzzle.height, self.puzzle.width)
         for turns in range(4):

@@ -1,8 +1,8 @@
-"""The table of operators, and those of users: registered in this process, or entry points of installed packages.
+"""The table of built-in operators, and the operators of users: registered in this process, or from installed packages.
 
-An operator of a user is a function ``(puzzle, board, rng, nodes) -> Move`` (see `lns.neighbourhoods.move`). One of this
-process is registered with `register_operator`. Worker processes start without it; they find the operators of installed
-packages, which are entry points::
+An operator of a user is a function ``(puzzle, board, rng, nodes) -> Move`` (see `lns.neighbourhoods.move`). It is
+registered in this process with `register_operator`. Worker processes do not know what is registered here; they find the
+operators of installed packages, which are entry points::
 
     [project.entry-points."lns.operators"]
     my-operator = "my_package.module:function"
@@ -38,7 +38,7 @@ from lns.tabu.search import MAX_CELLS, Tabu
 ENTRY_POINTS = "lns.operators"
 MAX_OPERATOR_NAME = 40
 RESERVED = ("start", "elsewhere", "others", GREEDY)
-"""Origins of boards that no operator made; the names of the table are taken too, and those of `_VARIANTS`."""
+"""Origins of boards that no operator made. An operator of a user can take neither these names nor `_VARIANTS`."""
 _VARIANTS = re.compile(r"last-.*|.*-colorpairs")
 _NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_.-]{{0,{MAX_OPERATOR_NAME - 1}}}")
 REGISTERED: dict[str, OperatorFunction] = {}
@@ -46,10 +46,10 @@ REGISTERED: dict[str, OperatorFunction] = {}
 
 
 class Island(NamedTuple):
-    """What the operators of an island are made from."""
+    """The data from which the operators of an island are made."""
 
-    puzzle: Puzzle  # of the boards in the pool
-    orientation: Orientation | None  # how the construction sees it; None: it cannot fill this puzzle
+    puzzle: Puzzle  # puzzle of the boards in the pool
+    orientation: Orientation | None  # how the construction sees the puzzle; None: it cannot fill this puzzle
     params: Params
     seed: int
     number: int
@@ -57,11 +57,11 @@ class Island(NamedTuple):
 
     @property
     def constructs(self) -> bool:
-        """Whether the construction is among the operators, and changes boards beside others."""
+        """True if the construction is among the operators, beside operators that change boards."""
         return self.engine in ("auto", "gpu") and self.orientation is not None
 
     def stream(self, number: int) -> int:
-        """Number of a random stream that no other operator of the island has."""
+        """Return the number of a random stream that no other operator of the island has."""
         return self.number + number * STREAM * self.constructs
 
     @property
@@ -74,7 +74,7 @@ Make = Callable[[Island], Operator]
 
 
 def _region(name: str, method: str, **sizes: int) -> Make:
-    """Makes an operator that re-solves the regions of one method of `Regions`."""
+    """Return a function that makes the operator that re-solves the regions of one method of `Regions`."""
 
     def make(island: Island) -> Operator:
         params = island.params.neighbourhoods
@@ -98,7 +98,7 @@ MAKERS: dict[str, Make] = {
     "certificate": lambda i: Certificate(i.puzzle, i.params.neighbourhoods),
     "regrow": lambda i: moves.Regrow(i.puzzle, i.params),
 }
-"""How each operator is made that frees whole boards or proves, by name."""
+"""The makers of the operators that make whole boards or proofs, by name."""
 TABLE: dict[str, tuple[Make, str]] = {
     "block": (_region("block", "blocks", least=1, most=20), "blocks"),
     "block-32": (_region("block-32", "blocks", least=21, most=32), "blocks"),
@@ -114,16 +114,16 @@ TABLE: dict[str, tuple[Make, str]] = {
     "exchange": (_function("exchange", moves.exchange), ""),
     "perturb": (_function("perturb", moves.perturb), ""),
 }
-"""How each operator is made that changes a board, and the parameter of `NeighbourhoodsParams` that switches it on."""
+"""The makers of the operators that change a board, by name, and the `NeighbourhoodsParams` that switch them on."""
 
 
 def operators_of(engine: str, puzzle: Puzzle, params: Params, names: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Names of the operators of an engine, in the order of the loop.
+    """Return the names of the operators of an engine, in the order of the loop.
 
-    "auto" and "gpu": all; "lns": all but the construction; "polish": those that change a board; else the operator of
-    this name, and one that makes a first board. By rules that the construction cannot take (`lns.construct.REFUSED`) a
-    greedy fill and tabu search take the place of construction and beams. ``names``: the operators of "lns" that change
-    boards; by default all that are known in this process.
+    "auto", "gpu": all but regrow; "lns": a beam, the certificate, and operators that change a board; "polish": a fill,
+    the certificate, regrow, and these; else the operator of this name after one that makes a first board. By rules that
+    the construction cannot take (`lns.construct.REFUSED`), a greedy fill and tabu search replace construction and
+    beams. ``names``: the operators of "lns" that change a board; by default all known in this process.
     """
     sizes = params.neighbourhoods
     refused = refused_rules(puzzle)
@@ -147,7 +147,7 @@ def operators_of(engine: str, puzzle: Puzzle, params: Params, names: Sequence[st
 
 
 def make_operators(names: Iterable[str], island: Island) -> list[Operator]:
-    """The operators of an island; InputError if one is not known in this process."""
+    """Make the operators of an island. Raises InputError if a name is not known in this process."""
     return [_maker(name)(island) for name in names]
 
 
@@ -172,7 +172,7 @@ def register_operator(name: str, function: OperatorFunction) -> None:
         ``(puzzle, board, rng, nodes) -> Move``. ``board`` is a full legal board of ``puzzle``, which is the
         user's puzzle with its colours renumbered; ``rng`` is a `numpy.random.Generator`, the only source
         of randomness; ``nodes`` is the budget in placements of a region re-solve. The move holds a full legal board,
-        its score, and the nodes spent. It is verified at each call.
+        its score, and the nodes spent. The move is verified at each call.
 
     Raises
     ------
@@ -182,22 +182,22 @@ def register_operator(name: str, function: OperatorFunction) -> None:
     Notes
     -----
     Worker processes do not know what was registered here: they use the entry points of installed packages. A search
-    with one worker therefore runs in this process if it uses a registered operator; one with several refuses it.
+    with one worker therefore runs in this process if it uses a registered operator; a search with several refuses it.
     """
     _check_name(name, "register_operator", REGISTERED.keys() | _plugins().keys())
     REGISTERED[name] = function
 
 
 def operator_names() -> tuple[str, ...]:
-    """Names of all operators known in this process: the built-in ones in their order, then the others by name.
+    """Return the names of all operators known in this process: the built-in ones in their order, then others by name.
 
-    InputError if an entry point has a malformed or taken name.
+    Raises InputError if an entry point has a malformed or taken name.
     """
     return OPERATORS + tuple(sorted(REGISTERED.keys() | _plugins().keys()))
 
 
 def _function_of(name: str) -> OperatorFunction:
-    """The function of an operator of a user or of an installed package."""
+    """Return the function of an operator that is registered or belongs to an installed package."""
     if name in REGISTERED:
         return REGISTERED[name]
     point = _plugins().get(name)
@@ -217,7 +217,7 @@ def _function_of(name: str) -> OperatorFunction:
 
 
 def _plugins() -> dict[str, EntryPoint]:
-    """The operators of installed packages; none is loaded."""
+    """Return the entry points of the operators of installed packages, without loading any."""
     plugins: dict[str, EntryPoint] = {}
     for point in entry_points(group=ENTRY_POINTS):
         package = "an installed package" if point.dist is None else point.dist.name

@@ -1,7 +1,7 @@
-"""Regions of a board that are worth freeing: all those of one kind, the most promising first.
+"""Regions of a board that are worth freeing, listed by kind, the most promising first.
 
-Good boards are damaged in a few rows only; a perfect refill rarely exists, but one mismatch less sometimes does. It is
-found more often where the region has more of the damage, so such regions come first.
+Good boards have their mismatches in a few rows. A region rarely has a perfect refill, but sometimes a refill with one
+mismatch less, and more often if it holds many of the mismatches; so such regions come first.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ Cells = tuple[int, ...]
 Counts = npt.NDArray[np.int64]
 
 COMB = (5, 9)  # rows x columns: short neighbouring columns, like those that the comb order fills one by one
-DONATED_TO = ((3, 3), (3, 4), (4, 3), (4, 4))  # blocks with donors
-DONORS = (4, 8, 12)  # cells elsewhere
-NEAREST = range(2, 7)  # mismatches of a cluster
-SHORTEST_SIDE, LONGEST_SIDE = 3, 12  # of a block
-HALO = 1  # cells around a cluster
+DONATED_TO = ((3, 3), (3, 4), (4, 3), (4, 4))  # shapes of the blocks that get donors
+DONORS = (4, 8, 12)  # numbers of cells elsewhere that are freed with a block
+NEAREST = range(2, 7)  # numbers of mismatches in a cluster
+SHORTEST_SIDE, LONGEST_SIDE = 3, 12  # of a block, in cells
+HALO = 1  # cells added on each side of a box around two mismatches
 
 
 class Regions:
-    """The neighbourhoods of a run, by the sizes of its parameters: each method lists regions of one kind."""
+    """The neighbourhoods of a run, within the sizes of its parameters; each method lists regions of one kind."""
 
     def __init__(self, params: NeighbourhoodsParams) -> None:
         self.least, self.most, self.lines = params.least_cells, params.most_cells, params.band_lines
 
     def last(self, puzzle: Puzzle, member: Member, size: int) -> Iterator[Cells]:
-        """The last cells of the construction, where breaks were allowed by a schedule."""
+        """Yield the last ``size`` cells of the construction, where the break schedule allowed breaks."""
         if member.order is not None:
             yield tuple(member.order[-size:].tolist())
 
     def blocks(self, puzzle: Puzzle, member: Member, least: int, most: int) -> Iterator[Cells]:
-        """Rectangles of ``least`` to ``most`` cells, three each way at least if the board has them."""
+        """Return rectangles of ``least`` to ``most`` cells, with sides of 3 to 12 cells (shorter on small boards)."""
         shapes = [
             (height, width)
             for height, width in product(range(1, LONGEST_SIDE + 1), repeat=2)
@@ -52,18 +52,18 @@ class Regions:
         return windows(puzzle, member.board, shapes)
 
     def combs(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
-        """Short neighbouring columns, or rows, like those that the comb order fills one by one."""
+        """Return windows of short columns, or rows, like the columns that the comb order fills one by one."""
         return windows(puzzle, member.board, [shape for shape in (COMB, COMB[::-1]) if COMB[0] * COMB[1] <= self.most])
 
     def bands(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
-        """Whole rows or columns, thin bands first."""
+        """Yield bands of whole rows or columns, thin bands first."""
         for lines in range(1, self.lines + 1):
             shapes = [(lines, puzzle.width), (puzzle.height, lines)]
             fitting = [(height, width) for height, width in shapes if height * width <= self.most]
             yield from windows(puzzle, member.board, fitting)
 
     def damage(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
-        """The fewest whole rows, and the fewest whole columns, that hold all mismatches."""
+        """Yield the fewest whole rows that hold all mismatches, and the fewest whole columns."""
         pairs = mismatched_pairs(puzzle, member.board)
         if not len(pairs):
             return
@@ -74,7 +74,7 @@ class Regions:
         yield from (tuple(cells) for cells in both if len(cells) <= self.most)
 
     def clusters(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
-        """Mismatches near each other with what lies around them, or two of them with what lies between and around."""
+        """Yield near mismatches with the cells around them, and boxes around any two mismatches, the smallest first."""
         pairs = mismatched_pairs(puzzle, member.board)
         found = [*self._nearest(puzzle, pairs), *self._boxes(puzzle, pairs)]
         yield from sorted(dict.fromkeys(cells for cells in found if self.least <= len(cells) <= self.most), key=len)
@@ -97,7 +97,7 @@ class Regions:
                 yield tuple(window(puzzle, bottom - top + 1, right - left + 1, top, left))
 
     def paths(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
-        """The cells on a path with one corner between two mismatches, and cells next to it if there is room."""
+        """Yield paths with one corner between two mismatches, with the cells next to the path if they fit."""
         starts = mismatched_pairs(puzzle, member.board)[:, 0]
         row, column = np.divmod(starts, puzzle.width)
         away = np.abs(row[:, None] - row) + np.abs(column[:, None] - column)
@@ -110,7 +110,7 @@ class Regions:
                     yield cells
 
     def donors(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
-        """A small block with a mismatch, and cells elsewhere whose pieces show most of the colours that it misses."""
+        """Yield small blocks with a mismatch, and cells elsewhere whose pieces show most of the colours they miss."""
         shown, pairs = member.board.colours(puzzle), mismatched_pairs(puzzle, member.board)
         side = np.where((pairs[:, 1] == pairs[:, 0] + 1) & (pairs[:, 1] % puzzle.width > 0), RIGHT, DOWN)
         missed = puzzle.mate[np.stack([shown[pairs[:, 0], side], shown[pairs[:, 1], (side + 2) % 4]], axis=1)]
@@ -129,9 +129,9 @@ class Regions:
 
 
 def windows(puzzle: Puzzle, board: Board, shapes: Iterable[tuple[int, int]]) -> Iterator[Cells]:
-    """All windows of some (rows, columns) with a mismatch, those with the most mismatches first, then the smallest."""
+    """Yield all windows of some (rows, columns) with a mismatch, the most mismatches first, then the smallest."""
     across = np.zeros((puzzle.height, puzzle.width + 1), dtype=np.int64)  # mismatches on the left of each cell
-    down = np.zeros((puzzle.height + 1, puzzle.width), dtype=np.int64)  # and above it
+    down = np.zeros((puzzle.height + 1, puzzle.width), dtype=np.int64)  # mismatches above each cell
     for first, second in mismatched_pairs(puzzle, board).tolist():
         row, column = divmod(second, puzzle.width)
         (across if second == first + 1 else down)[row, column] += 1
@@ -148,14 +148,14 @@ def windows(puzzle: Puzzle, board: Board, shapes: Iterable[tuple[int, int]]) -> 
 
 
 def _sums(counts: Counts, height: int, width: int) -> Counts:
-    """The sum of each ``height`` x ``width`` window of ``counts``, by its upper left cell."""
+    """Return the sum of each ``height`` x ``width`` window of ``counts``, by its upper left cell."""
     total = np.pad(counts.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
     sums: Counts = total[height:, width:] - total[:-height, width:] - total[height:, :-width] + total[:-height, :-width]
     return sums
 
 
 def _paths(width: int, start: int, end: int) -> list[list[int]]:
-    """Both paths with one corner: along the column first, and along the row first."""
+    """Return both paths with one corner: along the column first, and along the row first."""
     (row, column), (to_row, to_column) = divmod(start, width), divmod(end, width)
     rows = [*range(row, to_row, 1 if to_row >= row else -1), to_row]
     columns = [*range(column, to_column, 1 if to_column >= column else -1), to_column]

@@ -2,8 +2,8 @@
 
 ``matches[cell, oriented]`` holds the edges that an oriented piece would match on a cell, given the neighbours of the
 cell; ``best_matches[piece, cell]`` is its maximum over the legal rotations. Placing a piece changes only the entries
-that show one of its colours. ``swap_matches`` holds the matches of two cells with their pieces exchanged, so a few
-vector operations on a row decide whether a swap of that cell can be the best move; only then are its swaps examined.
+of its neighbours that show the old or the new colour. ``swap_matches`` holds the matches of two cells after an exchange
+of their pieces, so a few vector operations on a row decide whether a swap of that cell can be the best move.
 
 After Glover 1989 (tabu search with aspiration), Battiti & Tecchiolli 1994 (reactive tenure), and Schaus & Deville 2008,
 section 3 (the swap-and-rotate neighbourhood).
@@ -20,11 +20,11 @@ from lns.exact.kernels.jit import inline_kernel, kernel
 from lns.instances.puzzle import BoolArray, IntArray
 from lns.rng import random_below
 
-ILLEGAL = -30  # added to the matches of a rotation that a cell does not allow, such as one with grey inside; twice
-# that, less the matches of two cells, is a byte
-BLOCK = 256  # length of the rows of swap_matches is a multiple of it, so that vector instructions have no remainder
-NO_CELL: Any = np.int64(-1)  # a number of numpy: the kernels are not compiled anew for this constant
-NO_ROTATION: Any = np.int64(0)  # likewise
+ILLEGAL = -30  # added to the matches of a rotation that a cell does not allow, such as one with grey inside; a swap
+# of two such pieces, less the matches of both cells, still fits a byte
+BLOCK = 256  # the rows of swap_matches have a multiple of this length, so that vector instructions leave no remainder
+NO_CELL: Any = np.int64(-1)  # NumPy type: numba would compile kernels again for a Python constant
+NO_ROTATION: Any = np.int64(0)  # NumPy type for the same reason
 NO_SWAP = np.int8(-100)  # swap_matches of two cells that may not exchange their pieces, or are neighbours
 Int8Array = npt.NDArray[np.int8]
 Int64Array = npt.NDArray[np.int64]
@@ -32,17 +32,17 @@ Words = npt.NDArray[np.uint64]
 
 
 class TabuProblem(NamedTuple):
-    """The puzzle as flat arrays. n: cells, and pieces. A group: cells that may exchange their pieces."""
+    """The puzzle as flat arrays. n: number of cells and of pieces. A group: cells that may exchange their pieces."""
 
     edge_colours: npt.NDArray[np.int16]  # int16 (4n, 4): colours of each oriented piece by side
     neighbour: IntArray  # int32 (n, 4): neighbour of each cell by side; n: none
     legal: BoolArray  # bool (n, 4n): which oriented pieces a cell allows
     group_cells: IntArray  # int32 (m,): cells that may change, group after group; m: their number
     group_first: IntArray  # int32 (m,): position at which the group of each position begins
-    group_end: IntArray  # int32 (m,): position at which it ends
+    group_end: IntArray  # int32 (m,): position at which that group ends, exclusive
     group_position: IntArray  # int32 (n,): position of each cell in group_cells; -1: fixed
     pieces_showing: IntArray  # int32 (16n,): oriented pieces by (side, colour)
-    showing_start: IntArray  # int32 (4*colour_count + 1,): first entry of side*colour_count + colour
+    showing_start: IntArray  # int32 (4*colour_count + 1,): first entry of each side*colour_count + colour
     zobrist: Words  # uint64 (n, 4n): random numbers whose xor is the hash of a board
     colour_count: int  # number of colours, grey included
 
@@ -51,20 +51,20 @@ class TabuState(NamedTuple):
     """State of a walk. b: m rounded up to a multiple of BLOCK."""
 
     placed: Annotated[IntArray, "n", -1]  # oriented piece of each cell
-    matches: Annotated[Int8Array, ("n", "4n")]  # by cell and oriented piece
-    best_matches: Annotated[Int8Array, ("n", "n")]  # by piece and cell, over the rotations
+    matches: Annotated[Int8Array, ("n", "4n")]  # matches by cell and oriented piece
+    best_matches: Annotated[Int8Array, ("n", "n")]  # most matches over the rotations, by piece and cell
     piece_position: Annotated[IntArray, "n", -1]  # position in group_cells of the cell of each piece; -1: clue
     current_matches: Annotated[Int8Array, "b"]  # matches of each position
-    swap_matches: Annotated[Int8Array, ("b", "b"), int(NO_SWAP)]  # by two positions, the lower first
-    tabu_until: Annotated[Int64Array, ("n", "n")]  # by cell and piece, step until which it may not return
+    swap_matches: Annotated[Int8Array, ("b", "b"), int(NO_SWAP)]  # of two positions after a swap, the lower first
+    tabu_until: Annotated[Int64Array, ("n", "n")]  # by cell and piece, step until which the piece may not return
     visited_step: Annotated[Int64Array, "2^k", -1]  # step at which a board of this hash was last visited; -1: never
-    visited_hash: Annotated[Words, "2^k"]  # its whole hash
+    visited_hash: Annotated[Words, "2^k"]  # full hash of the board that was last visited there
     scalars: Annotated[Int64Array, 7]  # see the indexes below
-    best_placed: Annotated[IntArray, "n", -1]  # best board of the walk; of equal ones the last
+    best_placed: Annotated[IntArray, "n", -1]  # best board of the walk; the last one of equal score
     random: Words  # uint64 (4,): xoshiro256** state
 
 
-# score, best score, step, tenure * TENURE_UNIT, step of its last change, moves evaluated, hash of the board
+# scalars: score, best score, step, tenure * TENURE_UNIT, step of its last change, moves evaluated, hash of the board
 SCORE, BEST, STEP, TENURE, CHANGED, EVALUATED, HASH = range(7)
 TENURE_UNIT = 16
 
@@ -167,7 +167,7 @@ def reset(problem: TabuProblem, state: TabuState, placed: npt.NDArray[np.int32])
 
 @inline_kernel
 def _rotation_of(state: TabuState, cell: int, piece: int) -> int:
-    """A random one of the rotations of ``piece`` with the most matches on ``cell``."""
+    """Return the rotation of ``piece`` with the most matches on ``cell``; ties are broken at random."""
     wanted = state.best_matches[piece, cell]
     found = -1
     ties = 0
@@ -181,12 +181,12 @@ def _rotation_of(state: TabuState, cell: int, piece: int) -> int:
 
 @inline_kernel
 def _best_swap_change(state: TabuState, at: int) -> int:
-    """Score change of the best swap with a later position, tabu or not; at most NO_SWAP if there is none."""
+    """Return the score change of the best swap with a later position, tabu or not; at most NO_SWAP without any."""
     first = at // BLOCK * BLOCK
     row, now = state.swap_matches[at, first:], state.current_matches[first:]
     top = NO_SWAP
     for k in range(len(row)):
-        top = max(top, np.int8(row[k] - now[k]))  # in bytes: many of them at once
+        top = max(top, np.int8(row[k] - now[k]))  # bytes, so that vector instructions do many at once
     return np.int64(top) - state.current_matches[at]
 
 
@@ -194,14 +194,14 @@ def _best_swap_change(state: TabuState, at: int) -> int:
 def run_moves(problem: TabuProblem, state: TabuState, count: int, target: int) -> None:
     """Make ``count`` moves; fewer if the best score reaches ``target``.
 
-    Each is the best move that is not tabu; equal ones are drawn at random. A tabu move is allowed if it improves the
+    Each is the best move that is not tabu; ties are broken at random. A tabu move is allowed if it improves the
     best score of the walk (aspiration).
     """
     scalars = state.scalars
     for _ in range(count):
         step, score = scalars[STEP], scalars[SCORE]
         move_a, move_b, move_rotation = NO_CELL, NO_CELL, NO_ROTATION
-        top = -20  # more than the change of a swap that is not allowed
+        top = -20  # above the score change of any swap that is not allowed
         aspiration = scalars[BEST] - score  # a tabu move must change the score by more than this
         ties = evaluated = 0
         for i in range(len(problem.group_cells)):
@@ -209,7 +209,7 @@ def run_moves(problem: TabuProblem, state: TabuState, count: int, target: int) -
             here = state.placed[a]
             piece_a = here >> 2
             now_a = np.int64(state.current_matches[i])
-            for rotation in range(4):  # turn the piece of a
+            for rotation in range(4):  # turn the piece on cell a
                 turned = piece_a * 4 + rotation
                 if turned == here or state.matches[a, turned] < 0:
                     continue
@@ -245,7 +245,7 @@ def run_moves(problem: TabuProblem, state: TabuState, count: int, target: int) -
             continue
         _apply_move(problem, state, move_a, move_b, move_rotation)
         scalars[SCORE] = score + top
-        if scalars[SCORE] >= scalars[BEST]:  # the last of equal ones, so that kicks start from different boards
+        if scalars[SCORE] >= scalars[BEST]:  # ties go to the last board, so that kicks start from different boards
             scalars[BEST] = scalars[SCORE]
             state.best_placed[:] = state.placed
             if scalars[BEST] >= target:
@@ -284,7 +284,7 @@ def _apply_move(problem: TabuProblem, state: TabuState, a: int, b: int, rotation
 
 @inline_kernel
 def _adapt_tenure(state: TabuState) -> None:
-    """Reactive tenure: longer when a board is visited again, shorter when none was for a while."""
+    """Adapt the tenure: longer when a board is visited again, shorter when none was for a while."""
     scalars = state.scalars
     code = np.uint64(scalars[HASH])
     slot = code & np.uint64(len(state.visited_step) - 1)
@@ -300,7 +300,7 @@ def _adapt_tenure(state: TabuState) -> None:
 
 @inline_kernel
 def _score_of(state: TabuState) -> int:
-    """The score of the current board: each matched edge is counted by both of its cells."""
+    """Return the score of the current board: each matched edge is counted by both of its cells."""
     matches = 0
     for cell in range(len(state.placed)):
         matches += state.matches[cell, state.placed[cell]]
@@ -309,9 +309,9 @@ def _score_of(state: TabuState) -> int:
 
 @kernel
 def kick(problem: TabuProblem, state: TabuState, swaps: int) -> None:
-    """Exchange up to ``swaps`` random pairs of a group, at any cost in score.
+    """Exchange up to ``swaps`` random pairs within groups, at any cost in score.
 
-    Neighbours may be exchanged too: otherwise some boards are out of reach (of 2x2 cells only diagonals are swapped).
+    Neighbours may be exchanged too: otherwise some boards are out of reach (on 2x2 cells, all but diagonal swaps).
     """
     for _ in range(swaps if len(problem.group_cells) else 0):
         i = random_below(state.random, len(problem.group_cells))
@@ -321,7 +321,7 @@ def kick(problem: TabuProblem, state: TabuState, swaps: int) -> None:
         j = problem.group_first[i] + random_below(state.random, size)
         a, b = np.int64(problem.group_cells[i]), np.int64(problem.group_cells[j])
         matches = min(state.best_matches[state.placed[b] >> 2, a], state.best_matches[state.placed[a] >> 2, b])
-        if a != b and matches >= 0:  # both pieces are allowed on the other's cell
+        if a != b and matches >= 0:  # each piece is allowed on the other's cell
             _apply_move(problem, state, a, b, NO_ROTATION)
     state.scalars[SCORE] = _score_of(state)
     if state.scalars[SCORE] >= state.scalars[BEST]:

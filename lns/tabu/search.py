@@ -20,12 +20,12 @@ from lns.tabu.kernel import BEST, CHANGED, EVALUATED, SCORE, STEP, TENURE, TabuP
 
 VISITED_SLOTS = 1 << 16  # boards remembered by the reactive tenure
 MAX_CELLS = 1024
-WALK = ("placed", "tabu_until", "visited_step", "visited_hash", "scalars", "best_placed", "random")  # what is saved
-SHORT_WALK = 3  # kicks without a new best after which a walk from a board of the pool ends
+WALK = ("placed", "tabu_until", "visited_step", "visited_hash", "scalars", "best_placed", "random")  # saved arrays
+SHORT_WALK = 3  # a walk from a board of the pool ends after this many kicks without a new best
 
 
 def tabu_problem(puzzle: Puzzle) -> TabuProblem:
-    """The arrays of ``puzzle`` for the kernels. Cells of clues and holes belong to no group, so they never change."""
+    """Make the kernels' arrays of ``puzzle``. Cells of clues and holes belong to no group, so they never change."""
     cells, colour_count = puzzle.cells, puzzle.colours + 1
     beyond, groups = np.array(puzzle.beyond, dtype=np.int32), _groups(puzzle).values()
     group_cells = np.array([cell for group in groups for cell in group], dtype=np.int32)
@@ -52,7 +52,7 @@ def tabu_problem(puzzle: Puzzle) -> TabuProblem:
 
 
 def _groups(puzzle: Puzzle) -> dict[int, npt.NDArray[np.intp]]:
-    """Cells that may exchange their pieces: those of the same kind (corner, border, inner), apart from clues and holes.
+    """Return the cells of each kind (corner, border, inner) but clues and holes; those of a kind may exchange pieces.
 
     On a rim of an ordinary colour not every piece of a group fits each of its cells.
     """
@@ -62,14 +62,14 @@ def _groups(puzzle: Puzzle) -> dict[int, npt.NDArray[np.intp]]:
 
 
 def _kinds(puzzle: Puzzle, grey: BoolArray) -> IntArray:
-    """Numbers for the grey sides, bool (n, 4), of cells or pieces; if pieces may be turned, one for all rotations."""
+    """Number the patterns of grey sides, bool (n, 4), alike for all rotations if pieces may be turned."""
     turned = [np.roll(grey, turn, axis=1) @ (1, 2, 4, 8) for turn in range(4 if puzzle.turns else 1)]
     kinds: IntArray = np.min(turned, axis=0).astype(np.int32)
     return kinds
 
 
 def random_board(puzzle: Puzzle, rng: np.random.Generator) -> Board:
-    """Make a random full board that keeps to the rules. InputError if no board fills the rim of an ordinary colour."""
+    """Make a random full legal board. Raises InputError if no board fills the rim of an ordinary colour."""
     placed = np.full(puzzle.cells, -1, dtype=np.int32)
     free = np.ones(puzzle.cells, dtype=bool)
     for clue in puzzle.fixed:
@@ -87,7 +87,7 @@ def random_board(puzzle: Puzzle, rng: np.random.Generator) -> Board:
 
 
 class TabuSearch:
-    """A tabu walk on one puzzle of at most `MAX_CELLS` cells; InputError for a larger one.
+    """A tabu walk on one puzzle. Raises InputError for more than `MAX_CELLS` cells.
 
     ``random``: uint64 (4,), which the walk advances; ``tenure``: steps for which a move may not be undone, at the start
     of a walk.
@@ -109,7 +109,7 @@ class TabuSearch:
         if board is None:
             board = random_board(self.puzzle, generator(self.random))
         self.state.scalars[[TENURE, CHANGED]] = self.tenure * kernel.TENURE_UNIT, self.state.scalars[STEP]
-        kernel.reset(self.problem, self.state, board.placements.copy())  # not read-only
+        kernel.reset(self.problem, self.state, board.placements.copy())  # numba compiles anew for read-only arrays
 
     def run(self, steps: int, target: int | None = None) -> None:
         """Make ``steps`` moves; fewer if the best score reaches ``target`` (default: a perfect board)."""
@@ -121,7 +121,7 @@ class TabuSearch:
 
     @property
     def best(self) -> Board:
-        """Best board of the walk, of equal ones the last."""
+        """The best board of the walk; of equal scores the last."""
         return Board(self.state.best_placed, self.puzzle.width, self.puzzle.height)
 
     @property
@@ -136,12 +136,12 @@ class TabuSearch:
 
 
 class Tabu(Operator):
-    """Frees the whole board; each repair is some moves of a walk.
+    """An operator that frees the whole board; each repair is some moves of a tabu walk.
 
     After ``patience`` moves for each cell of the board without a new best, a walk is kicked: it continues from its last
     best board with a few random exchanges. After ``kicks`` kicks without a new best the next walk begins: at a random
     board, or at one of the pool (iterated local search: Lourenço, Martin & Stützle 2003). With ``from_pool`` all walks
-    begin at boards of the pool, and end soon; else only one that was given and is better than all that was found.
+    begin at boards of the pool, and end soon; else a walk begins there only if that board is better than all found.
     """
 
     name, makes_boards = "tabu", True
@@ -153,7 +153,7 @@ class Tabu(Operator):
         self.tabu = TabuSearch(puzzle, random_state(seed, island), params.tenure)
         self.idle_from = 0  # step at which the walk last improved or was kicked
         self.walk_best = self.best = -1  # best score of the walk, and of all walks
-        self.kicks = 0  # since the walk last improved; most_kicks + 1: a new walk is due
+        self.kicks = 0  # kicks since the walk last improved; most_kicks + 1: a new walk is due
         self.started = False
 
     @property
@@ -192,7 +192,7 @@ class Tabu(Operator):
         self.best = max(self.best, score)
 
     def _improved(self) -> bool:
-        """Whether the walk has a new best; it is recorded."""
+        """Record a new best score of the walk; return whether there is one."""
         if self.tabu.best_score <= self.walk_best:
             return False
         self.walk_best, self.idle_from, self.kicks = self.tabu.best_score, self.tabu.steps_made, 0
@@ -205,7 +205,7 @@ class Tabu(Operator):
     def restore(self, state: State) -> None:
         super().restore(state)
         walk = component(state, "walk")
-        if self.started:  # fills the derived arrays
+        if self.started:  # fill the arrays that are not saved
             self.tabu.start(saved_board(self.tabu.puzzle, walk["placed"]))
         for name in WALK:
             getattr(self.tabu.state, name)[...] = walk[name]
