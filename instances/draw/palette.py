@@ -63,7 +63,7 @@ MOTIFS = (
     "m-6.2 0a3 3 0 0 0 4.4 2.4a2.5 2.5 0 1 0 3.6 0a3 3 0 0 0 4.4 -2.4z",  # flower
     "m-1.7 0a1.7 1.7 0 0 0 3.4 0zm-4.1 0a5.8 5.8 0 0 0 11.6 0l-1.8 0a4 4 0 0 1 -8 0z",  # target
 )
-"""The half motif of each colour, as SVG path data from the middle of the upper side of a cell of side 24.
+"""The colour motifs, half of each on one piece, as SVG path data from the middle of the upper side of a 24-wide cell.
 
 Each half is its own mirror image, so the half on the other piece of a joint, turned by half a turn, completes it.
 """

@@ -17,7 +17,7 @@ _LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 
 @pytest.mark.slow
 @mock.patch.dict("lns.exact.registry.SOLVERS")  # what an example registers is undone
-@mock.patch.dict("lns.neighbourhoods.operators._registered")
+@mock.patch.dict("lns.neighbourhoods.operators.REGISTERED")
 @pytest.mark.parametrize("page", PYTHON, ids=pages.name)
 def test_python_blocks_run_in_their_order(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
