@@ -6,15 +6,15 @@ from importlib.util import find_spec
 
 from lns.instances.errors import InputError
 
-# name -> (module that is imported, packages that pip installs, extra of this project that has them)
+# extra of this project -> (module that is imported, packages that pip installs)
 EXTRAS = {
-    "sat": ("pysat", "python-sat", "sat"),
-    "cp": ("ortools", "ortools", "cp"),
-    "cover": ("xcover", "xcover", "cover"),
-    "plot": ("matplotlib", "matplotlib", "plot"),
-    "web": ("uvicorn", "starlette uvicorn", "web"),
-    "gpu": ("numba_cuda", "numba-cuda[cu13]", "gpu"),
-    "cluster": ("distributed", "distributed", "cluster"),
+    "sat": ("pysat", "python-sat"),
+    "cp": ("ortools", "ortools"),
+    "cover": ("xcover", "xcover"),
+    "plot": ("matplotlib", "matplotlib"),
+    "web": ("uvicorn", "starlette uvicorn"),
+    "gpu": ("numba_cuda", "numba-cuda[cu13]"),
+    "cluster": ("distributed", "distributed"),
 }
 
 
@@ -30,8 +30,8 @@ def require(name: str, feature: str) -> None:
     to another project.
     """
     if not is_installed(name):
-        _, packages, extra = EXTRAS[name]
+        _, packages = EXTRAS[name]
         raise InputError(
-            f"{feature} needs {' and '.join(packages.split())}, which is not installed (extra '{extra}'): "
+            f"{feature} needs {' and '.join(packages.split())}, which is not installed (extra '{name}'): "
             f"pip install {packages}, or make install in a checkout"
         )

@@ -125,14 +125,14 @@ def test_importing_lns_is_quick_and_imports_nothing_heavy(environment: Path, tmp
 def test_a_command_that_needs_an_extra_names_it(environment: Path, tmp_path: Path, command: str, name: str) -> None:
     done = run(environment / "lns", *command.split(), cwd=tmp_path, XDG_CACHE_HOME=str(environment / "cache"))
     assert done.returncode == 2
-    _, packages, extra = EXTRAS[name]
-    assert f"which is not installed (extra '{extra}'): pip install {packages}, or make install" in done.stderr
+    _, packages = EXTRAS[name]
+    assert f"which is not installed (extra '{name}'): pip install {packages}, or make install" in done.stderr
 
 
 def test_messages_name_the_packages_of_the_extras() -> None:
     """And not ``lns[EXTRA]``: the name ``lns`` on PyPI belongs to another project."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    for _, packages, extra in EXTRAS.values():
+    for extra, (_, packages) in EXTRAS.items():
         assert {name.partition("[")[0] for name in packages.split()} <= {
             re.split(r"[\[>]", package)[0] for package in extras[extra]
         }
