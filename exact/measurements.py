@@ -59,8 +59,8 @@ def read_boards(path: Path, puzzle: Puzzle) -> list[tuple[int, Board]]:
     """Read a collection of boards; return the published score and the board of each.
 
     The file is a CSV file with the columns ``score`` and ``board_edges`` (the letters of a viewer URL), or the
-    ``boards.jsonl`` of a run directory. Raises InputError if a line lacks a score and a board of the puzzle, or if the
-    file has no board.
+    ``boards.jsonl`` of a run directory. Raises InputError unless every line has a score and
+    a board of the puzzle, and if the file has no board.
     """
     text, boards, line = read_text(path), list[tuple[int, Board]](), 0
     url = f"#puzzle=published&board_w={puzzle.width}&board_h={puzzle.height}&board_edges="
@@ -121,7 +121,7 @@ def regions_of(puzzle: Puzzle, board: Board, shape: str, share: float | None, nu
     return [cells for cells, inside in zip(windows, held, strict=True) if share == 0 or (least and inside >= least)]
 
 
-_RegionRun = tuple[str, int, PlannedRun]  # shape, published score of the board, and the search in one order
+_RegionRun = tuple[str, int, PlannedRun]  # shape of the region, score of its board, search in one cell order
 
 
 def _region_runs(puzzle: Puzzle, args: Namespace) -> Iterator[_RegionRun]:

@@ -158,10 +158,10 @@ def search(t: Tables, s: State, w: Switches, budget: int, stop_at_first: bool, w
 
 @inline_flat_kernel
 def try_value(t: Tables, s: State, w: Switches, depth: int) -> int:
-    """Place the next value of the frame of ``depth``; return PLACED, SOLUTION, REFUTED or FAILED.
+    """Place the next value of the cell chosen at ``depth``; return PLACED, SOLUTION, REFUTED or FAILED.
 
     Only after PLACED the piece stays on the board. The explanation of a contradiction is added to the conflict set; if
-    the explanation does not need this placement, it refutes the whole frame (FAILED).
+    the explanation does not need this placement, it rules out every value of the cell (FAILED).
     """
     s.counters[counter.NODES] += 1
     cell, value = s.frame_cell[depth], s.values[s.frame_next[depth]]

@@ -248,7 +248,7 @@ class State(NamedTuple):
     # branching (5.1)
     surrounded: Annotated[U64, "W"]  # empty cells with two or more known sides
     three_sided: Annotated[U64, "W"]  # empty cells with three or more known sides; THREE_SIDED counts them
-    surrounded_neighbours: Annotated[I32, "C"]  # number of neighbours of a cell in `surrounded`
+    surrounded_neighbours: Annotated[I32, "C"]  # by cell, how many of its neighbours are in `surrounded`
     # preemption (4.1)
     preempted_by: Annotated[I32, "N"]  # the pair that preempts a piece, 0 = none
     nb_preempted: Annotated[I32, "P"]  # number of pieces of Offer(pair) that other pairs preempt

@@ -109,8 +109,8 @@ def _megabytes_of_file(encoding: str, n: int) -> float:
 def _spread(by_class: Rows, plan: Plan) -> str:
     """Return a table of how far the times of one size spread, in the two ways of the paper's section 3.
 
-    They are the largest time divided by the smallest, and the largest k such that k puzzles of a size are solved faster
-    than k puzzles of the size before (with the paper's fastest encoding, 6 puzzles of 9x9 faster than 6 of 8x8).
+    They are the largest time divided by the smallest, and the largest k such that the k fastest puzzles of a size took
+    less time than the k slowest of the size before (with the paper's fastest encoding 6, of 9x9 and of 8x8).
     """
     lines = [["spread of the solved", "size", "max / min", "solved faster than as many of the size before"]]
     for solver in plan.solvers:

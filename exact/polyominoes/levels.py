@@ -39,7 +39,7 @@ TIERS = {"easy": 4, "medium": 6, "hard": 8, "expert": 9}
 
 _COMPLETION_NODES = 100_000
 _COUNT_NODES = 3_000_000
-MAX_PIECES = 50  # as in the report
+MAX_PIECES = 50  # default for a cut, as in the report of Perrin & Beaujard
 MIN_CELLS = 2  # of a piece
 ATTEMPTS, REPAIRS = 20, 60  # most cuts tried within limits, and most pieces grown per cell in one cut
 GROWTHS = 6  # pieces tried at a place before a neighbouring piece is taken apart

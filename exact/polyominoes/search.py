@@ -95,7 +95,7 @@ def fill(
 def race(
     grid: Grid, workers: int, *, nodes: int | None = None, on_progress: ProgressCallback | None = None, **fields: Any
 ) -> FillResult:
-    """Find the first filling of a grid by all weights on several processes. The first search that ends decides.
+    """Find a filling of a grid with all `WEIGHTS` on several processes; the first that finds or refutes one decides.
 
     Each of the ``workers`` has its share of the weights and searches with them in turn. The ``fields`` are ``zones``
     and ``seconds`` of `fill`; nodes and progress are those of all processes, as each last reported them. Raises

@@ -171,7 +171,7 @@ def count_pairs(t: Tables, s: State, p: Spending, depth: int, skipped: int) -> t
 
 @inline_flat_kernel
 def _counted(t: Tables, p: Spending, depth: int, limit: int, cell: int) -> int:
-    """Return how many cells in ``limit`` (stage or region) the pair of ``cell`` counts; 0 if it is not counted."""
+    """Return how many cells of ``limit`` (stage or region) the pair of ``cell`` has; 0 if ``cell`` is not counted."""
     pair = p.own_pair[cell]
     if pair == 0 or limit != STAGE:
         return int(p.pair_count[pair]) if pair else 0

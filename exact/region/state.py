@@ -125,13 +125,13 @@ class RegionState(NamedTuple):
     slot: Annotated[Ints, "n+1"]  # slot filled at a depth
     cap: Annotated[Ints, "n+1"]  # mismatches allowed once a depth is filled
     task: Annotated[Ints, (MAX_TASKS, 4)]  # stage; most mismatches, or share of a check; next task or -1; 1 for a check
-    placed: Annotated[Ints, "n"]  # by cell number: index in `shows` of side 0 of its piece
+    placed: Annotated[Ints, "n"]  # by cell of the region: index in `shows` of side 0 of its piece
     next_task: Annotated[Ints, "n+1"]  # the task after the stage that is filled at a depth
     tasks_before: Annotated[Ints, "n+1"]  # number of tasks made before a depth, if a stage begins there
     pending: Annotated[Ints, MAX_PENDING]  # stack of tasks to be tried if the current one fails
     pending_before: Annotated[Ints, "n+1"]  # height of that stack before a depth, if a stage begins there
     counters: Annotated[Ints, len(counter)]  # indexed by `lns.exact.colorpairs.state.counter`
-    refill: Annotated[npt.NDArray[np.int32], "n"]  # the refill found, oriented pieces by number of the cell
+    refill: Annotated[npt.NDArray[np.int32], "n"]  # the refill found: oriented pieces by cell of the region
     tables: CostTables  # empty unless the search uses prices
 
 

@@ -80,7 +80,7 @@ class Lines:
         return self._rows.pop()
 
     def numbers(self, bounds: Sequence[tuple[int, int]], what: str) -> tuple[int, list[int]]:
-        """Take a line with an integer within each of ``bounds``, called ``what`` in errors; return number, integers."""
+        """Take a line with one integer for each of ``bounds``, ``what`` in errors; return line number and integers."""
         numbers = f"number{'s' * (len(bounds) > 1)}"
         line, row = self.take(f"{what} ({len(bounds)} {numbers})")
         tokens = row.split()

@@ -179,7 +179,7 @@ class Pool:
         self.members = [member for member in self.members if low <= member.score <= high]
 
     def ranked(self) -> list[Member]:
-        """Return the members, first those that have gained an edge within their patience; of these the better first."""
+        """Return the members by how often they have cost their patience without a gain; of equals the better first."""
         return sorted(self.members, key=lambda member: (member.idle // self.patience, -member.score))
 
     @property

@@ -26,7 +26,7 @@ ORDERS = ("static", "dynamic")
 """Cell orders of `lns.exact.region.options.RegionOptions`: fixed orders, and the dynamic order of ColorPairs."""
 TRY_OTHER = 8  # every eighth region is searched in the order that has cost more
 SIDEWAYS = 0.5  # share of the regions without a gain that are searched again for an equally good refill
-PRIOR_DECIDED = 0.5  # added to the decided regions, so that an order without any has a cost per region too
+PRIOR_DECIDED = 0.5  # added to the number of decided regions, so that the cost per region is finite
 ALL_DONE = 2**31  # in place of the number of regions done, when all are done
 
 CERTIFIED = 8  # most boards that are certified, one per family

@@ -105,8 +105,9 @@ class Access:
     def knows_host(self, header: str) -> bool:
         """Return whether a Host header names this server.
 
-        If another site's name is made to resolve to this machine (DNS rebinding), its pages send that name. So only IP
-        addresses and this machine's name are accepted; on a server for this machine only, `LOOPBACK` and its own IP.
+        If another site's name is made to resolve to this machine (DNS rebinding), its pages send that name. So only
+        `LOOPBACK`, IP addresses and this machine's name are accepted; a server for this machine only accepts just
+        `LOOPBACK` and the address on which it listens.
         """
         name, _, port = header.rpartition(":")
         if not name or not port.isdecimal() or int(port[:6]) != self.port:
