@@ -9,7 +9,6 @@ from typing import Any
 
 from lns.cli import FAMILIES
 from lns.cli.main import commands, parser_of
-from lns.exact.optional_deps import EXTRAS
 from lns.exact.registry import all_solvers
 from lns.instances.formats import FORMATS
 from lns.params import Params
@@ -112,7 +111,7 @@ def solvers() -> str:
     """The page about the exact solvers."""
     rows = (
         (f"`{name}`", entry.description, entry.source, "all solutions" if entry.can_count else "first solution",
-         f"`{EXTRAS[entry.extra][2]}`" if entry.extra else "")
+         f"`{entry.extra}`" if entry.extra else "")
         for name, entry in all_solvers().items()
     )  # fmt: skip
     return "\n".join([
