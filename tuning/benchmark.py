@@ -147,7 +147,7 @@ def run_benchmark(
     elapsed = search.elapsed
     largest = sorted(peaks.values())[-workers:]  # dead workers were replaced, so there may be more processes
     return BenchmarkRun(
-        seed=seed, score=search.best_score, reached=reached, boards=dict(Counter(one.score for one in families.best)),
+        seed=seed, score=search.best_score, reached=reached, boards=dict(Counter(families.scores)),
         nodes_per_s=search.statistics.placements / max(elapsed, 1e-9), seconds=elapsed,
         peak_bytes=sum(largest) + peak_bytes(os.getpid()),
     )  # fmt: skip

@@ -109,31 +109,28 @@ def worth_difference(candidate: Trace, default: Trace, budget: int) -> float:
 
 
 class Families:
-    """Families of the boards with a score of ``floor`` or more; ``best`` has the best board of each family."""
+    """Families of the boards with a score of ``floor`` or more; ``scores`` has the best score of each family."""
 
     def __init__(self, floor: float = 0) -> None:
-        self._floor, self._boards, self.best = floor, DistinctBoards(), list[FoundBoard]()
+        self._floor, self._boards, self.scores = floor, DistinctBoards(), list[int]()
 
-    def add(self, found: FoundBoard) -> bool:
-        """Add a board; return whether it begins a new family or is better than the best board of its family."""
+    def add(self, found: FoundBoard) -> None:
+        """Add a board to its family."""
         placements = found.board.placements
         if found.score < self._floor:
-            return False
+            return
         if (number := self._boards.find(placements)) is None:
             self._boards.add(placements)
-            self.best.append(found)
-        elif found.score > self.best[number].score:
+            self.scores.append(found.score)
+        elif found.score > self.scores[number]:
             self._boards.replace(number, placements)
-            self.best[number] = found
-        else:
-            return False
-        return True
+            self.scores[number] = found.score
 
     @property
     def worth(self) -> float:
         """The worth of the boards; 0 without any."""
-        best = max((found.score for found in self.best), default=0)
-        together = sum(float(EDGE_WORTH) ** (found.score - best) for found in self.best)
+        best = max(self.scores, default=0)
+        together = sum(float(EDGE_WORTH) ** (score - best) for score in self.scores)
         return best + math.log(together, EDGE_WORTH) if together else 0.0
 
 

@@ -174,9 +174,9 @@ class Pool:
         """Record that ``operator`` has found a known board."""
         self._known[digest(board.placements)] = operator
 
-    def keep(self, low: int, high: int) -> None:
-        """Remove all members with a score below ``low`` or above ``high``."""
-        self.members = [member for member in self.members if low <= member.score <= high]
+    def keep(self, score: int) -> None:
+        """Remove all members with another score than ``score``."""
+        self.members = [member for member in self.members if member.score == score]
 
     def ranked(self) -> list[Member]:
         """Return the members by how often they have cost their patience without a gain; of equals the better first."""

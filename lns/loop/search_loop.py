@@ -92,7 +92,7 @@ class SearchLoop(Saved):
         """
         rng, wanted = generator(self.random), wanted or self.best_score + 1
         if self.construction is not None:
-            self.pool.keep(wanted - 1, wanted - 1)
+            self.pool.keep(wanted - 1)
         elif self.best_score == self.puzzle.max_score:
             return
         for number in self._order(rng):

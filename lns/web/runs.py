@@ -20,7 +20,8 @@ from lns.runs.directory import runs_below
 from lns.runs.files import BEST, BOARDS, CHECKPOINT, LOG, SETTINGS, STATUS, open_regular
 from lns.runs.history import parts
 from lns.runs.run_summary import RunSummary, load_summary
-from lns.web.wire import board_to_json, picked, puzzle_to_json
+from lns.terminal.output import picked
+from lns.web.wire import board_to_json, puzzle_to_json
 
 MOST_RUNS = 500
 MOST_FILES = 200

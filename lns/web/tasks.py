@@ -28,8 +28,9 @@ from lns.instances.errors import InputError
 from lns.instances.json_values import JsonFields
 from lns.instances.puzzle import Puzzle
 from lns.instances.verify import verify
+from lns.terminal.output import picked
 from lns.web import wire
-from lns.web.wire import board_to_json, picked, puzzle_to_json, read_board, read_cells, read_grid, read_puzzle
+from lns.web.wire import board_to_json, puzzle_to_json, read_board, read_cells, read_grid, read_puzzle
 
 MOST_STEPS = 50_000  # most steps of a search that a page records
 MOST_PLACEMENTS = 5_000  # most recorded steps of a search for a filling of a grid

@@ -33,7 +33,7 @@ from lns.instances.json_values import JsonFields
 from lns.instances.puzzle import Puzzle, refuse_copies
 from lns.instances.text import printable
 from lns.instances.verify import verify
-from lns.terminal.output import picked as picked
+from lns.terminal.output import picked
 
 MAX_TEXT = 1_000_000  # characters of a puzzle or board that comes in as text
 MOST_CELLS = 1_000  # most cells of a grid of polyominoes

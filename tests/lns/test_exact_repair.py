@@ -183,7 +183,7 @@ def test_a_new_best_begins_anew() -> None:
     assert freed is not None and freed.member.board == board
     (score,), proven, _ = counts(certificate)
     assert score == verify(puzzle, board).score and proven == 0
-    pool.keep(0, low)
+    pool.keep(low)
     assert certificate.free(pool, 1, RNG).member.board == board, "also once the pool has lost it"
 
 

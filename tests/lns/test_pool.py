@@ -38,7 +38,7 @@ def test_the_pool_is_bounded_the_best_first_and_the_latest_of_equal_ones() -> No
     assert [member.board for member in pool.members[:2]] == [board(3), board(1)]
     pool.offer(FoundBoard(board(9), 19, "a"), 0)
     assert [member.score for member in pool.members] == [22, 22, 19], "a new board has a place, the worst other has not"
-    pool.keep(19, 21)
+    pool.keep(19)
     assert [member.score for member in pool.members] == [19]
 
 
