@@ -111,6 +111,7 @@ def open_board(page: Page, site: Site, puzzle: Puzzle, board: Board | None = Non
         page.fill("#text", text)
         with page.expect_response("**/api/document"):
             page.click("#open")
+        page.locator("#opener:not([open])").wait_for()  # else the page would close what is unfolded next
         page.locator("#tray-head", has_text=re.compile(f": {free}$")).wait_for()
     unfold(page, False)
 
