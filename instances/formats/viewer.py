@@ -132,11 +132,12 @@ def parse(url: str, puzzle: Puzzle | None, notes: list[str]) -> Letters:
         raise InputError(f"{said}; expected letters from a to z")
     cells_letters = _in_parts(edges, 4)
     numbers = _numbers(values.get("board_pieces", ""), [quad == "aaaa" for quad in cells_letters], notes)
-    one_piece = cells == 1 and numbers[0] is not None  # on 1 x 1 'aaaa' is a piece if it has a number
+    pieces = () if puzzle is None else puzzle.pieces[: puzzle.piece_count].tolist()
+    grey_pieces = {0} if cells == 1 else {piece for piece, sides in enumerate(pieces) if not any(sides)}
     quads: list[Quad | None] = []
     for cell, (quad, stated) in enumerate(zip(cells_letters, numbers, strict=True)):
         up, right, down, left = map(_ALPHABET.index, quad)
-        quads.append(None if quad == "aaaa" and not one_piece else (up, right, down, left))
+        quads.append(None if quad == "aaaa" and stated not in grey_pieces else (up, right, down, left))
         if quads[cell] is None and stated is not None:
             said = f"{cell_label(cell, width)} is empty in board_edges and holds piece {stated + 1} in board_pieces"
             raise InputError(f"{said}; expected both to agree")

@@ -87,6 +87,13 @@ def test_any_letters_find_the_puzzle(case: tuple[Puzzle, Board], seed: int) -> N
     assert not shown or result.placed == expected.placed
 
 
+def test_a_piece_grey_on_all_sides_between_holes_comes_back() -> None:
+    puzzle = Puzzle(np.array([[0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1]]), 4, 1, holes=(1,))
+    for placements in ([0, -1, 4, 8], [-1, -1, 4, 8]):
+        board = Board(np.array(placements), 4, 1).with_blanks(puzzle)
+        assert load_board(viewer_url(puzzle, board), puzzle)[1] == board
+
+
 def test_letters_that_match_in_several_ways_are_asked_about() -> None:
     assert load_board(relettered(URL, 5), PUZZLE)[1] == BOARD
     lone = Board(np.where(np.arange(30) == 8, BOARD.placements, -1), 6, 5)  # one inner piece
