@@ -26,12 +26,12 @@ class Cell(NamedTuple):
 
 
 def standing(rows: Mapping[str, Iterable[ComparisonRow]]) -> str:
-    """Return a Markdown line for each table. ``rows``: paper -> rows; of repeated runs the longest finished counts."""
+    """Return a Markdown line for each table. ``rows``: paper -> rows; of repeated runs the fastest that ended counts."""
     lines = []
     for name, cells in _CELLS.items():
         best: dict[tuple[str, str], ComparisonRow] = {}
-        for row in sorted(rows.get(name, ()), key=lambda row: (row.is_finished, row.seconds)):
-            best[row.instance, row.solver] = row
+        for row in sorted(rows.get(name, ()), key=lambda row: (not row.is_finished, row.seconds)):
+            best.setdefault((row.instance, row.solver), row)
         tables: dict[str, list[Cell]] = {}
         for cell in cells(grouped(best.values())):
             tables.setdefault(cell.table, []).append(cell)
