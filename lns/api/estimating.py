@@ -30,7 +30,7 @@ from lns.warmup import warm_up
 
 log = logging.getLogger("lns")
 
-COST_EDGES = 2  # scores below the highest measured one over which the cost of one more edge is averaged
+COST_EDGES = 2  # number of scores below the highest measured one over which the cost of one more edge is averaged
 SHOWN_BELOW = 3  # most rows of the table for scores below `Estimate.measured_score`
 LATE_S = 0.5  # seconds after the time limit at which a running step of the measurement is stopped
 MAX_CORE_DAYS = 1e6  # the table ends at the first score whose boards take more core-days each
@@ -104,7 +104,7 @@ class Estimate(Records):
     puzzle: Puzzle
     seed: int
     rows: tuple[EstimateRow, ...]  # one row for each score, ascending
-    seconds: float  # processor time of the measurement
+    seconds: float  # processor time that the measurement took
     nodes: int  # placements of pieces made in ``seconds``
     measured_score: int
     interrupted: bool = False  # whether Ctrl-C ended the measurement early
@@ -229,7 +229,7 @@ def _row(score: int, measured_score: int, children: ChildMeans, measurement: Mea
     if score > base_score:
         base_forecast = measurement.forecast(children, base_score).rate
         low = high = rate * min(1.0, forecast.rate / max(base_forecast, 1e-300))
-        if below is not None and below.boards:  # cost: how many times rarer ``edges`` more edges made boards
+        if below is not None and below.boards:  # ``cost``: how many times rarer ``edges`` more edges made boards
             cost = max(1.0, below.all_per_hour / base.all_per_hour, below.per_hour / base.per_hour)
             high = max(low, rate / cost ** ((score - base_score) / edges))
         expected = math.sqrt(low * high)
@@ -264,7 +264,7 @@ def _processor_limit(seconds: float) -> Iterator[None]:
         yield
         return
     before = signal.signal(signal.SIGPROF, end)
-    signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-3), 0.2)  # repeats: a callback may drop the exception
+    signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-3), 0.2)  # repeats, as a callback may drop the error
     try:
         yield
     finally:

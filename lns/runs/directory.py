@@ -242,8 +242,8 @@ def with_pins(puzzle: Puzzle, settings: RunSettings) -> Puzzle:
 def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
     """Return the settings and the puzzle of a run directory.
 
-    Raises InputError if ``path`` is no run directory, a file is damaged or of another version, or the puzzle is not that
-    of the settings.
+    Raises InputError if ``path`` is no run directory, a file is damaged or of another version, or settings and puzzle
+    do not belong together.
     """
     with named(printable(str(path)), "cannot be read"):  # for instance, the name is too long or permission is missing
         if not path.is_dir():
