@@ -1,7 +1,7 @@
 """The side from which each island fills the board, decided by `Orientation` alone.
 
-A board may be turned before it is filled row by row, since rows should be short and clues should come early. Only the
-operators that fill whole boards see the turned puzzle.
+A board may be rotated before it is filled row by row, since rows should be short and clues should come early. Only the
+operators that fill whole boards see the rotated puzzle.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CLUE_TOLERANCE_ROWS = 2  # good rotations have their clues, on average, at most 
 class Orientation:
     """How one island of a run sees the puzzle: its rotation, its views, and its part of the prefixes."""
 
-    puzzle: Puzzle  # the puzzle that is filled: colours numbered without gaps, board turned
+    puzzle: Puzzle  # the puzzle that is filled: colours numbered without gaps, board rotated
     turns: int  # clockwise quarter turns from the given puzzle to ``puzzle``
     views: tuple[View, ...]  # symmetries of ``puzzle`` from which the engine may fill it, the identity first
     partition: tuple[int, int]  # (index, from 0, of the island's part of the prefixes, number of parts)

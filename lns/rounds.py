@@ -58,7 +58,7 @@ class Task:
     incumbent: Board | None  # best board of all islands, for the engine to take over; None for no board
     incumbent_score: int
     target: int  # the round ends when the best score is at least this
-    seconds: float  # seconds after which the round ends, with the step in progress
+    seconds: float  # seconds after which the round ends, once the step in progress is made
     steps: int | None = None  # most steps of the round; None for no limit
     run: str = ""  # on a cluster, the identifier of the session, as in `Worker.receive_incumbent`; else ""
 

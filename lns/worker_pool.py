@@ -42,7 +42,7 @@ WORKER_NAME = "island-"  # the name of a worker process is this text and a numbe
 UNGUARDED = 78  # exit status of a worker whose main module calls `lns.solve` outside of ``if __name__ == "__main__"``
 ROUND_S = 2.0
 
-_shared: Any = None  # in a worker process, an array shared with its parent: stop flag, monotonic start of search or 0
+_shared: Any = None  # in a worker process, shared with its parent: [stop flag, monotonic time when search began, or 0]
 
 
 def stop_requested() -> bool:

@@ -196,7 +196,7 @@ class BenchmarkRow:
 
     @property
     def core_hours(self) -> float:
-        """Elapsed hours of the runs, times the workers."""
+        """Elapsed hours of all runs, times the number of workers."""
         return sum(run.seconds for run in self.runs) * self.options.workers / 3600
 
     def boards_per_hour(self, min_score: int) -> float:
@@ -206,7 +206,7 @@ class BenchmarkRow:
 
     @property
     def boards_per_core_hour(self) -> dict[int, float]:
-        """Score -> distinct boards of at least that score per core-hour; empty if none were counted."""
+        """Score -> number of distinct boards of at least this score per core-hour; empty if no boards were counted."""
         scores = sorted({score for run in self.runs for score in run.boards})
         return {score: self.boards_per_hour(score) for score in scores}
 

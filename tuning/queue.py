@@ -47,7 +47,7 @@ def read_queue() -> dict[str, dict[str, Any]]:
 
 
 def sessions() -> dict[str, dict[str, Any]]:
-    """Return the table's rows by start time, in order; of two rows with one start (after a merge), the longer session."""
+    """Return the table's rows by start time, in order; of two with the same start (after a merge), the longer."""
     rows = csv.DictReader(read_text(TABLE).splitlines() if TABLE.exists() else [])
     return {row["started"]: row for row in sorted(rows, key=lambda row: (row["started"], hours_of(row)))}
 
@@ -118,7 +118,7 @@ def session(name: str, command: str, hours: float, data: str, aside: set[str]) -
     run, log, status = RUNS / f"{name}-{seed}", RUNS / f"{name}.log", None
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     words = [word.format(data=data, seed=seed, run=run, commit=commit) for word in shlex.split(command)]
-    if words[0] == "solve" and "--params" not in words:  # not the parameters that this user's studies kept
+    if words[0] == "solve" and "--params" not in words:  # so that parameters kept by the user change no results
         words += ["--params", "default"]
     words = [sys.executable, "-m", "lns", *(["resume", str(run), "--quiet"] if resumed else words)]
     begun, started, machine = time.monotonic(), datetime.now(UTC).isoformat(), measured().partition(" on ")[2]

@@ -3,8 +3,8 @@
 A trial is run on all pairs with short budgets, and pruned as soon as the signed-rank test says that it is worse than
 the best trial. The best third of the trials that finish their short runs is promoted: they continue the same runs to
 the long budget. The value of a promoted trial is its mean difference to the defaults at that budget. Optuna records
-all other trials as pruned, which rank lower. The first trials always have long runs, from which the rank correlation
-between short and long runs is computed.
+all other trials as pruned, and ranks them lower. The first trials always have long runs, from which the rank
+correlation between short and long runs is computed.
 """
 
 from __future__ import annotations
