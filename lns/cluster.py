@@ -263,7 +263,7 @@ def _is_of_the_cluster(error: BaseException) -> bool:
     )
 
 
-# -- the connection --------------------------------------------------------------------------------------------------
+# -- the connection to the cluster -----------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager

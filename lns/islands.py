@@ -110,7 +110,7 @@ class Archipelago:
         self.best, self.best_score, self.origin = start or (None, -1, "start")
         self.islands = dict(islands or {})  # number of an island -> its state as of its last report, for checkpoints
         self.pids: dict[int, int] = {}  # island -> id of the process on this machine that last reported on it
-        self.capacity = 0  # islands that the workers can search at the same time now; 0 if unknown
+        self.capacity = 0  # number of islands that the workers can search at the same time now; 0 if unknown
         self.has_begun = False  # whether a worker has made a step in this session
         self._fixed_min_score, self._grows = min_score, grows
         self._other_statistics = other_statistics or Statistics()
@@ -136,7 +136,7 @@ class Archipelago:
         self._workers.ask_to_stop()
 
     def kill(self) -> None:
-        """End the running rounds at once; they are lost."""
+        """End the running rounds at once; their work is lost."""
         self._workers.kill()
 
     @property

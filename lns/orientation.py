@@ -20,7 +20,7 @@ class Orientation:
     """How one island of a run sees the puzzle: its rotation, its views, and its part of the prefixes."""
 
     puzzle: Puzzle  # the puzzle that is filled: colours numbered without gaps, board rotated
-    turns: int  # clockwise quarter turns from the given puzzle to ``puzzle``
+    turns: int  # number of clockwise quarter turns from the given puzzle to ``puzzle``
     views: tuple[View, ...]  # symmetries of ``puzzle`` from which the engine may fill it, the identity first
     partition: tuple[int, int]  # (index, from 0, of the island's part of the prefixes, number of parts)
 

@@ -226,7 +226,7 @@ RENAMED: dict[str, str | None] = {
 @checked_class
 @dataclass(frozen=True)
 class Params:
-    """Parameters of all components; ``Params()`` has the defaults. Attributes are named as the TOML sections."""
+    """Parameters of all components; ``Params()`` has the defaults. Attributes are named like the TOML sections."""
 
     construct: ConstructParams = field(default_factory=ConstructParams)
     beam: BeamParams = field(default_factory=BeamParams)

@@ -95,7 +95,7 @@ class Tally:
 
     @property
     def count(self) -> int:
-        """Number of distinct boards."""
+        """Number of distinct boards counted."""
         return self.distinct_boards.count
 
     @property

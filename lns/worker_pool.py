@@ -80,7 +80,7 @@ class Workers(Executor):
     round_s = ROUND_S  # seconds of later rounds
     grace_s = 1.0  # seconds that running rounds have to end after a search, before workers are killed
     max_lost = 5  # after this number of lost rounds in a row an island is abandoned
-    capacity = 0  # islands that can be searched at the same time now; 0 if unknown
+    capacity = 0  # number of islands that can be searched at the same time now; 0 if unknown
     began: float | None = None  # monotonic time at which the first worker began to search, if known
 
     def check(self) -> None:
@@ -111,7 +111,7 @@ class UserExecutor(Workers):
 class InProcessExecutor(Workers):
     """Runs every task in the calling process, at once.
 
-    It serves a single island without a worker process: in a notebook, in a debugger, and with operators that are
+    Serves a single island without a worker process: in a notebook, in a debugger, and with operators that are
     registered only in this process. `lns.islands.Archipelago.stop` does not interrupt a running round.
     """
 

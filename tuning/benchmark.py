@@ -110,7 +110,7 @@ class BenchmarkRun:
     """The results of one run."""
 
     seed: int
-    score: int  # best score
+    score: int  # best score of the run
     reached: dict[int, float]  # score of each new best board -> seconds until it was found
     boards: dict[int, int]  # score -> number of families with this best score; perfect ones without ``search_floor``
     nodes_per_s: float  # placements a second of all workers together, or tabu moves if nothing is placed

@@ -51,7 +51,7 @@ class Pair:
 
     puzzle: Puzzle
     seed: int  # random seed of the run
-    label: str  # name in reports
+    label: str  # name of the pair in reports
     floor: int = 0  # score from which boards count for the worth of a run; 0: the worth is the best score
 
 

@@ -131,7 +131,7 @@ def session(name: str, command: str, hours: float, data: str, aside: set[str]) -
     try:
         while status is None and row["hours"] < hours:
             yield True
-            row["core_hours"] = max(row["core_hours"], processor_hours(process.pid))  # before `poll` reaps it
+            row["core_hours"] = max(row["core_hours"], processor_hours(process.pid))  # before `poll` reaps the process
             status = process.poll()
             row["hours"] = round((time.monotonic() - begun) / 3600, 4)
             save(row)

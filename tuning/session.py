@@ -348,7 +348,7 @@ class TuningSession:
                     except Exception as error:
                         if phase == "search" or isinstance(error, OSError | InputError):
                             raise
-                        log.warning("a run of the validation failed: %s", error)  # its candidate gets no verdict
+                        log.warning("a run of the validation failed: %s", error)  # the run's candidate gets no verdict
                 if end == math.inf and (self.interrupted or self.elapsed >= end_of_phase()):
                     end = time.monotonic() + GRACE_S
                     pool.ask_to_stop()

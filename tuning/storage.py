@@ -155,7 +155,7 @@ def storage_errors(url: str | None, *, connecting: bool = False) -> Iterator[Non
         is_of_storage = isinstance(error, ConnectionError | ImportError | own) or bool(modules & _MODULES)
         package = error.name if isinstance(error, ImportError) else None
         if isinstance(error, RuntimeError) and "'cryptography' package is required" in str(error):
-            package = "cryptography"  # PyMySQL needs it for passwords of MySQL 8
+            package = "cryptography"  # PyMySQL needs this package for passwords of MySQL 8
         if url is None or not (package or is_of_storage or connecting):
             raise
         place = f"the storage {redact_url(url)}"
@@ -173,7 +173,7 @@ def storage_errors(url: str | None, *, connecting: bool = False) -> Iterator[Non
         raise InputError(f"{place} refuses: {printable(reason, 300)}") from None
 
 
-# -- attributes -------------------------------------------------------------------------------------------------------
+# -- attributes of optuna's study -------------------------------------------------------------------------------------
 
 
 def put_text(study: optuna.Study, name: str, text: str) -> None:
