@@ -22,7 +22,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # also read by `_home_modules`
+if TYPE_CHECKING:  # `_home_modules` finds the modules of public names in these imports
     from lns import cells
     from lns.api.estimating import Estimate, estimate
     from lns.api.exact import Comparison, Decoded, Formula, cnf, compare, count, decode

@@ -1,7 +1,7 @@
 """Fill boards, and rearrange pieces on cells that do not neighbour each other, by linear assignment (scipy's solver).
 
 On such cells the matches of a piece do not depend on the pieces on the other cells, so the best permutation solves a
-linear assignment problem. `fill` fills the empty cells of a partial board in the same way.
+linear assignment problem. `fill` fills the empty cells of a partial board by such assignments.
 
 References
 ----------
@@ -21,9 +21,9 @@ from lns.instances.board import Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
-GREEDY = "greedy"  # origin of `greedy_board` in reports
-_FORBIDDEN, _LEAST = -1000.0, -900  # value of a rotation that breaks a rule, such as grey inside; least value of others
-ANY = -1  # required colour of a side that may have any colour but grey
+GREEDY = "greedy"  # origin of the boards of `greedy_board`, as named in reports
+_FORBIDDEN, _LEAST = -1000.0, -900  # added to the matches for a side that breaks a rule; a sum below _LEAST is illegal
+ANY = -1  # stands for the required colour of a side that may have any colour but grey
 
 
 def placement_matches(
@@ -31,12 +31,12 @@ def placement_matches(
 ) -> tuple[IntArray, IntArray]:
     """Find the best legal rotation of each piece on each cell, given the pieces placed around the cell.
 
-    ``placements``: int32 (puzzle.cells,), -1 if empty; neighbours are read from it, even if they are in ``cells``.
-    Returns two int32 arrays (cells, pieces): matches with neighbours, less than -900 if no rotation is legal; and the
-    rotation, 0 to 3.
+    ``placements``: int32 (puzzle.cells,), -1 if empty; the neighbours of a cell are read from it, even if they
+    are in ``cells``. Returns two int32 arrays (cells, pieces): the best rotation's number of matches with neighbours,
+    below -900 if no rotation is legal, and that rotation, 0 to 3.
     """
     shown = np.where(placements[:, None] < 0, -1, puzzle.oriented[placements])
-    quads, turned = (of.reshape(-1, 4, 4)[pieces] for of in (puzzle.oriented, puzzle.turned))  # piece, rotation, side
+    quads, turned = (of.reshape(-1, 4, 4)[pieces] for of in (puzzle.oriented, puzzle.turned))  # [piece, rotation, side]
     matches = np.zeros((len(cells), len(pieces), 4))
     rim_sides, required_sides = (sides[cells] for sides in _sides(puzzle))
     for side, step in enumerate((-puzzle.width, 1, puzzle.width, -1)):
@@ -53,7 +53,7 @@ def placement_matches(
 
 @lru_cache(maxsize=16)
 def _sides(puzzle: Puzzle) -> tuple[npt.NDArray[np.bool_], IntArray]:
-    """Return which sides are on the rim, bool (cells, 4), and each side's required colour or ANY, int32 (cells, 4)."""
+    """Return two arrays (cells, 4): whether a side is on the rim, bool, and its required colour or ANY, int32."""
     required = [[ANY if side is None else side for side in puzzle.required_sides(cell)] for cell in range(puzzle.cells)]
     return np.array([puzzle.rim_sides(cell) for cell in range(puzzle.cells)]), np.array(required, dtype=np.int32)
 
@@ -62,7 +62,8 @@ def reassign(puzzle: Puzzle, placements: IntArray, cells: IntArray, pieces: IntA
     """Place one of ``pieces`` on each of ``cells`` so that as many edges as possible match placed neighbours.
 
     ``placements``: int32 (puzzle.cells,), -1 if empty; what lies on ``cells`` is ignored. Returns the new placements,
-    optimal if no two of ``cells`` are neighbours; then the score does not fall if ``pieces`` lay on ``cells`` before.
+    optimal if no two of ``cells`` are neighbours; in that case, if ``pieces`` lay on ``cells`` before, the score does
+    not fall.
     Raises InputError if some cell cannot be filled legally, which happens only on a rim of an ordinary colour.
     """
     outside = placements.copy()
@@ -115,20 +116,22 @@ def matched_edges(puzzle: Puzzle, placements: IntArray) -> int:
 def matching_edges(puzzle: Puzzle, placements: IntArray) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Return which inner edges of a full board match, as two bool arrays.
 
-    By the cell on the left of the edge, (height, width - 1), and by the cell above the edge, (height - 1, width).
+    The first, (height, width - 1), is indexed by the cell on the left of an edge; the second, (height - 1, width), by
+    the cell above an edge.
     """
     grid = puzzle.oriented[placements].reshape(puzzle.height, puzzle.width, 4)
     right, below = grid[:, :-1, RIGHT], grid[:-1, :, DOWN]
     across, down = right == grid[:, 1:, LEFT], below == grid[1:, :, UP]
-    if puzzle.holes:  # grey against grey is no match
+    if puzzle.holes:  # two grey sides, at a hole, are no match
         across, down = across & (right != GREY), down & (below != GREY)
     return across, down
 
 
 def with_rim(puzzle: Puzzle, placements: IntArray, pieces: IntArray) -> IntArray:
-    """Fill the empty cells of a rim that has an ordinary colour with some of ``pieces``; return the placements.
+    """Fill the empty cells along a rim of an ordinary colour with some of ``pieces``; return the new placements.
 
-    ``placements``: int32 (puzzle.cells,), -1 if empty. Few pieces fit a rim, so fill it first. Errors as in `reassign`.
+    ``placements``: int32 (puzzle.cells,), -1 if empty. Few pieces fit such a rim, so it should be filled before other
+    cells. Raises InputError as `reassign` does.
     """
     cells = np.flatnonzero((_sides(puzzle)[1] > GREY).any(axis=1) & (placements < 0)).astype(np.int32)
     return reassign(puzzle, placements, cells, pieces) if len(cells) else placements
@@ -137,9 +140,10 @@ def with_rim(puzzle: Puzzle, placements: IntArray, pieces: IntArray) -> IntArray
 def greedy_board(puzzle: Puzzle) -> FoundBoard:
     """Fill the board row by row, each cell with the free piece that matches most of the placed neighbours.
 
-    This is fast, for searches that end before their first step has made a board. Of equally good pieces the first is
-    taken. By its grey sides a piece fits one kind of cell only, and there are as many pieces as cells of each kind, so
-    each cell gets a piece. The board is full, legal and keeps the clues. Raises InputError as `reassign` does.
+    This is fast, for searches that end before their first step has made a board. Of equally good pieces the one with
+    the lowest index is taken. By its grey sides a piece fits one kind of cell only, and there are as many pieces as
+    cells of each kind, so each cell gets a piece. The board is full, legal and keeps the clues. Raises InputError as
+    `reassign` does.
     """
     placed = np.full(puzzle.cells, -1, dtype=np.int32)
     for clue in puzzle.fixed:

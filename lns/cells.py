@@ -30,7 +30,8 @@ def rows(puzzle: Puzzle, first: int, end: int) -> list[int]:
     puzzle : Puzzle
         Puzzle that gives the size of the board.
     first, end : int
-        First row and the row after the last one, from 0: ``rows(puzzle, 12, 16)`` are the last four rows of a 16x16.
+        First row and the row after the last one, counted from 0: ``rows(puzzle, 12, 16)`` gives the last four rows of
+        a 16x16 board.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def columns(puzzle: Puzzle, first: int, end: int) -> list[int]:
     puzzle : Puzzle
         As for `rows`.
     first, end : int
-        First column and the column after the last one, from 0.
+        First column and the column after the last one, counted from 0.
 
     Returns
     -------
@@ -80,9 +81,9 @@ def rectangle(puzzle: Puzzle, row: int, column: int, height: int, width: int) ->
     puzzle : Puzzle
         Puzzle that gives the size of the board.
     row, column : int
-        Upper left cell, from 0.
+        Row and column of the upper left cell, counted from 0.
     height, width : int
-        Size in cells.
+        Numbers of rows and of columns of the rectangle.
 
     Returns
     -------
@@ -104,7 +105,7 @@ def rectangle(puzzle: Puzzle, row: int, column: int, height: int, width: int) ->
 
 @checked
 def around_mismatches(puzzle: Puzzle, board: Board) -> list[int]:
-    """Return the cells that touch a mismatch, and their neighbours if these are at most 64 cells in all.
+    """Return the cells that touch a mismatch and, if that makes at most 64 cells in all, also their neighbours.
 
     Parameters
     ----------
@@ -130,12 +131,12 @@ def around_mismatches(puzzle: Puzzle, board: Board) -> list[int]:
 
 @checked
 def parse(text: str, puzzle: Puzzle) -> list[int]:
-    """Return the cells in a text such as ``"3,4,10-20,r3,r5-7"``: cells, spans of cells, and rows (``r``), from 0.
+    """Return the cells in a text such as ``"3,4,10-20,r3,r5-7"``: cells, spans of cells, and rows (``r``).
 
     Parameters
     ----------
     text : str
-        Comma-separated parts; a span includes its last cell or row.
+        Comma-separated cells, rows and spans, all counted from 0; a span includes its last cell or row.
     puzzle : Puzzle
         Puzzle that gives the size of the board.
 

@@ -1,7 +1,7 @@
 """Islands on a Dask cluster: each round is a task bound to a worker, which keeps the engine for the next round.
 
 The scheduler sees one task for each round of an island; the task and its result carry the state of the island. New
-bests and the signal to stop reach workers by separate calls.
+best boards and the signal to stop reach workers by separate calls.
 """
 
 from __future__ import annotations
@@ -42,41 +42,41 @@ log = logging.getLogger("lns")
 
 _T = TypeVar("_T")
 
-ANSWER_S = 10.0  # seconds that the scheduler has for an answer
+ANSWER_S = 10.0  # longest wait for an answer of the scheduler, in seconds
 ROUND_S = 10.0
 WAIT_S = 60.0  # seconds to wait for the first worker
 WATCH_S = 1.0  # seconds between two checks of the workers of the cluster
-GONE_S = 15.0  # seconds without a connection to the scheduler after which the run stops
-EMPTY_S = 300.0  # seconds without any worker after which the run stops
-_LOGGERS = (  # all loggers for which Dask sets a level
+GONE_S = 15.0  # the run stops after this number of seconds without a connection to the scheduler
+EMPTY_S = 300.0  # the run stops after this number of seconds without any worker
+_LOGGERS = (  # names of all loggers whose level Dask sets
     *("distributed", *(f"distributed.{part}" for part in ("client", "core", "gc", "nanny", "worker"))),
     *("tornado", "tornado.application"),
 )
 
 
 class DaskWorkers(Workers):
-    """Workers of a Dask cluster. `shutdown` releases the engines that they keep; the client stays open.
+    """Workers of a Dask cluster. `shutdown` releases the engines that they keep, and leaves the client open.
 
-    Raises InputError if the cluster has no worker, or a worker with other parameters or another version of lns, Python,
-    numba or numpy.
+    Raises InputError if the cluster has no worker, or a worker with another version of lns, Python, numba or numpy or
+    with other default parameters than this process.
     """
 
     first_round_s, round_s, grace_s = 2.0, ROUND_S, 30.0
-    max_lost = 100  # high, as machines often leave for reasons other than the search
+    max_lost = 100  # rounds that an island may lose in a row: many, as machines often leave for other reasons
 
     def __init__(self, client: Client) -> None:
         self.address = str(getattr(client.scheduler, "address", ""))
         self._client, self._executor, self._run = client, client.get_executor(), secrets.token_hex(8)
         self._lock = threading.RLock()
-        self._threads: dict[str, int] = {}  # threads of each accepted worker, by address
-        self._home: dict[int, str] = {}  # address of the worker of each island
-        self._waiting: list[tuple[Future[Any], Callable[..., Any], Task]] = []  # rounds, while there is no worker
-        self._running: dict[Future[Any], tuple[Future[Any], str]] = {}  # our future -> (Dask's future, address)
+        self._threads: dict[str, int] = {}  # worker's address -> number of its threads; accepted workers only
+        self._home: dict[int, str] = {}  # number of an island -> address of its last worker
+        self._waiting: list[tuple[Future[Any], Callable[..., Any], Task]] = []  # rounds that wait for a worker
+        self._running: dict[Future[Any], tuple[Future[Any], str]] = {}  # the caller's future -> (Dask's future, worker)
         self._serial = count()
         self._ended = threading.Event()
         self._connected_at = self._populated_at = time.monotonic()
         present = self._first_workers()
-        self._asked = set(present)  # workers whose versions were requested
+        self._asked = set(present)  # addresses of the workers that were asked for their versions
         self._join(present, strict=True)
         workers, threads = count_of(len(self._threads), "worker"), count_of(self.capacity, "thread")
         log.info("cluster %s: %s, %s", self.address, workers, threads)
@@ -84,12 +84,12 @@ class DaskWorkers(Workers):
 
     @property
     def capacity(self) -> int:  # type: ignore[override]
-        """Threads of all workers."""
+        """Number of threads of all accepted workers together."""
         with self._lock:
             return sum(self._threads.values())
 
     def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
-        """Search a round on the worker of its island, or on one with free threads. Fails at once after `kill`.
+        """Submit a round to the worker of its island, or to a less loaded one. After `kill` the round fails at once.
 
         ``fn`` is `lns.rounds.run_round`, or another function whose only argument is a `lns.rounds.Task`.
         """
@@ -103,7 +103,7 @@ class DaskWorkers(Workers):
         return future
 
     def check(self) -> None:
-        """Raise `WorkersGone` if the scheduler or all workers are gone."""
+        """Raise `WorkersGone` after `GONE_S` seconds without the scheduler, or `EMPTY_S` seconds without any worker."""
         now = time.monotonic()
         if now - self._connected_at > GONE_S or self._client.status in ("closing", "closed"):
             raise WorkersGone(
@@ -147,7 +147,7 @@ class DaskWorkers(Workers):
             sent.add_done_callback(partial(self._receive, future, address))
 
     def _worker_for(self, number: int) -> str:
-        """Return the island's last worker unless it is overloaded; else the worker with the least load per thread."""
+        """Return the address of the island's last worker, if it is not overloaded; else of the least loaded worker."""
         load = Counter(self._home.values())
         home = self._home.get(number, "")
         has_room = any(load[address] < threads for address, threads in self._threads.items())
@@ -156,21 +156,21 @@ class DaskWorkers(Workers):
         return min(self._threads, key=lambda at: (load[at] / self._threads[at], at))
 
     def _receive(self, future: Future[Any], address: str, sent: Future[Any]) -> None:
-        """Pass the result or the error of a round on to its future."""
+        """Pass the result or the error of a round, as in Dask's future ``sent``, on to the caller's ``future``."""
         with self._lock:
             self._running.pop(future, None)
         error = None if sent.cancelled() else sent.exception()
         if sent.cancelled() or (error is not None and _is_of_the_cluster(error)):
             _fail(future, f"worker {address} lost its round")
             return
-        with contextlib.suppress(InvalidStateError):  # the round was given up
+        with contextlib.suppress(InvalidStateError):  # raised if the round was given up meanwhile
             if error is None:
                 future.set_result(sent.result())
             else:
                 future.set_exception(error)
 
     def _first_workers(self) -> dict[str, int]:
-        """Wait for a worker; return the threads of all workers by address. Raises InputError if none comes."""
+        """Wait for a worker; return the number of threads of each, by address. Raises InputError if no worker comes."""
         if not (threads := self._client.ncores()):
             log.info("waiting for the first worker of the cluster at %s", self.address)
             with contextlib.suppress(TimeoutError):
@@ -182,9 +182,9 @@ class DaskWorkers(Workers):
         return dict(threads)
 
     def _watch(self) -> None:
-        """Run in a thread: watch which workers join and which leave."""
+        """Watch which workers join and which leave, every `WATCH_S` seconds until the end; runs in a thread."""
         while not self._ended.wait(WATCH_S):
-            with contextlib.suppress(Exception):  # `check` reports a long silence
+            with contextlib.suppress(Exception):  # if the scheduler stays silent, `check` reports this
                 self._look()
 
     def _look(self) -> None:
@@ -208,7 +208,7 @@ class DaskWorkers(Workers):
             _in_thread(partial(self._join, joined, strict=False))
 
     def _join(self, threads: dict[str, int], *, strict: bool) -> None:
-        """Accept workers. Raises InputError for a worker that differs if ``strict``; else it is logged and left out."""
+        """Accept workers with the `versions` of this process; raise InputError (``strict``) or log if one differs."""
         problems = differences(self._client, list(threads))
         for _, problem in sorted(problems.items()):
             if strict:
@@ -222,7 +222,7 @@ class DaskWorkers(Workers):
             log.info("%s joined, %d in all", count_of(len(accepted), "worker"), len(self._threads))
 
     def _tell(self, what: str, *arguments: object) -> threading.Thread:
-        """Call the method ``what`` of `lns.rounds.Worker` in all workers, while their tasks run."""
+        """Start a thread that calls the method ``what`` of `lns.rounds.WORKER` in all workers, while they search."""
 
         def tell() -> None:
             with self._lock:
@@ -234,21 +234,21 @@ class DaskWorkers(Workers):
 
 
 def _fail(future: Future[Any], why: str) -> None:
-    """Let a round fail with `WorkerLost`, unless it has ended."""
+    """Let the round of ``future`` fail with `WorkerLost`, unless the round has ended already."""
     with contextlib.suppress(InvalidStateError):
         future.set_exception(WorkerLost(why))
 
 
 def _told(what: str, *arguments: object) -> None:
-    """Call the method ``what`` of this worker process's `lns.rounds.Worker`."""
+    """Call the method ``what`` of `lns.rounds.WORKER` in this worker process."""
     getattr(rounds.WORKER, what)(*arguments)
 
 
 def _in_thread(call: Callable[[], object]) -> threading.Thread:
-    """Make a call to scheduler or workers in a thread, since a call that hangs would delay the search."""
+    """Call the scheduler or workers in a new thread, since a call that hangs would delay the search."""
 
     def attempt() -> None:
-        with contextlib.suppress(Exception):  # the worker may be gone
+        with contextlib.suppress(Exception):  # the scheduler or a worker may be gone
             call()
 
     thread = threading.Thread(target=attempt, name="lns-cluster", daemon=True)
@@ -257,13 +257,13 @@ def _in_thread(call: Callable[[], object]) -> threading.Thread:
 
 
 def _is_of_the_cluster(error: BaseException) -> bool:
-    """Whether a round failed because of its worker or its connection, not because of an error of its own."""
+    """Return whether the error of a round comes from its worker or its connection, not from the search itself."""
     return isinstance(error, OSError | TimeoutError) or type(error).__module__.startswith(
         ("distributed", "asyncio", "concurrent", "tornado")
     )
 
 
-# -- the connection --------------------------------------------------------------------------------------------------
+# -- the connection to the cluster -----------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
@@ -278,7 +278,7 @@ def connected(address: str, workers: int | None = None) -> Iterator[Client]:
     from distributed import Client, LocalCluster
 
     with contextlib.ExitStack() as stack:
-        for logger in map(logging.getLogger, _LOGGERS):  # `lns` reports the same in one line
+        for logger in map(logging.getLogger, _LOGGERS):  # muted, as `lns` reports the same events itself
             stack.callback(logger.setLevel, logger.level)
             logger.setLevel(logging.CRITICAL + 1)
         target: Any = address
@@ -288,7 +288,7 @@ def connected(address: str, workers: int | None = None) -> Iterator[Client]:
             )
         try:
             client = stack.enter_context(Client(target, timeout=ANSWER_S, set_as_default=False))
-        except Exception as error:  # from the network, TLS, or Dask's own checks
+        except Exception as error:  # raised by the network, by TLS, or by Dask's own checks
             why = printable((str(error) or type(error).__name__).splitlines()[0], 200)
             raise InputError(f"no Dask scheduler answers at {address} ({why}); expected one of this version") from None
         if address == "local":
@@ -297,7 +297,7 @@ def connected(address: str, workers: int | None = None) -> Iterator[Client]:
 
 
 def check_address(address: str) -> None:
-    """Raise InputError if ``address`` is not the address of a scheduler or ``local``."""
+    """Raise InputError unless ``address`` is the address of a scheduler (see `connected`) or ``local``."""
     if not re.fullmatch(r"local|(tcp|tls)://(\[[0-9a-fA-F:.]+\]|[^/\s@:\[\]]+):[0-9]{1,5}", address):
         raise InputError(
             f"no address of a cluster: {printable(address, 100)}; expected tcp://HOST:PORT, tls://HOST:PORT or local"
@@ -305,24 +305,24 @@ def check_address(address: str) -> None:
 
 
 def _ignore_signals() -> None:
-    """Ignore Ctrl-C in the main thread of a local worker: this process ends the search in order, then the workers."""
+    """Ignore Ctrl-C in the calling local worker: its parent ends the search in order, and then the workers."""
     for number in PARENT_SIGNALS - {signal.SIGTERM}:
         signal.signal(number, signal.SIG_IGN)
 
 
 def versions() -> dict[str, str]:
-    """Return versions and a digest of the default parameters; processes with equal ones search alike."""
+    """Return the versions of lns, Python, numba and numpy and a digest of the default parameters, all by name."""
     packages = {name: metadata.version(name) for name in ("numba", "numpy")}
     digest = hashlib.sha256(parameters.to_toml(Params()).encode()).hexdigest()[:12]
     return {"lns": __version__, "python": platform.python_version(), **packages, "parameters": digest}
 
 
 def differences(client: Client, addresses: list[str]) -> dict[str, str]:
-    """Return, by address, a sentence on each worker that has another version or other parameters than this process."""
+    """Return, by address, a sentence on each worker whose `versions` differ from those of this process."""
     own, problems = versions(), {}
     answers: Any = client.run(versions, workers=addresses, on_error="return") if addresses else {}
     for at, found in answers.items():
-        if not isinstance(found, dict):  # an error of the call
+        if not isinstance(found, dict):  # the call failed in this worker: ``found`` is its error
             problems[at] = f"worker {at} has no lns, or a much older one; expected lns {__version__}, as here"
         elif other := [name for name in own if name != "parameters" and found.get(name) != own[name]]:
             words = ", ".join(printable(f"{name} {found.get(name)}", 60) for name in other)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 
 def available_cores() -> int:
-    """Return the number of processors for this process, as limited by its affinity mask and its container's quota."""
+    """Return how many processors this process may use, given its affinity mask and its container's quota."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    try:  # such as "200000 100000": microseconds of processor time per period, and period
+    try:  # the file holds, in microseconds, the processor time per period and the period, such as "200000 100000"
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
         return max(1, min(cores, int(quota) // int(period)))
-    except (OSError, ValueError, ZeroDivisionError):  # no such file, or no limit ("max")
+    except (OSError, ValueError, ZeroDivisionError):  # the file is missing, or it holds "max": no limit
         return cores
 
 

@@ -20,14 +20,14 @@ State = dict[str, npt.NDArray[np.generic]]
 """State of an engine as arrays by name, as it is saved in checkpoints and sent between processes.
 
 Names, dtypes and shapes are the same as in the state of a new engine, but arrays that are empty in a new engine may
-have any length along the first axis. ``restore`` does not check the values: checkpoints have a digest.
+have any length along the first axis. ``restore`` does not check the arrays: checkpoints are protected by a digest.
 """
 
 
 def pack(state: State) -> bytes:
     """Return a state as the content of a compressed ``.npz`` file; equal states give equal bytes.
 
-    The tables of a search are compressed to about a hundredth of their size.
+    When packed, the large tables of a search shrink to about a hundredth of their size.
     """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
@@ -44,27 +44,27 @@ def unpack(data: bytes) -> State:
 
 
 def joined(parts: dict[str, State]) -> State:
-    """Return the states of several parts as one state; `component` extracts the state of a part again."""
+    """Return one state that holds the states of several parts of an engine; `component` extracts a part again."""
     return {f"{part}.{name}": value for part, state in parts.items() for name, value in state.items()}
 
 
 def component(state: State, part: str) -> State:
-    """Return the state of one part from a state made by `joined`."""
+    """Return the state of the part named ``part`` from a state made by `joined`."""
     start = f"{part}."
     return {name.removeprefix(start): value for name, value in state.items() if name.startswith(start)}
 
 
 class Saved:
-    """Base of classes with a state: the attributes named in `SAVED`, numbers, flags and arrays of constant shape."""
+    """Base of classes whose state is the attributes named in `SAVED`: numbers, flags and arrays of constant shape."""
 
     SAVED: tuple[str, ...] = ()
 
     def state(self) -> State:
-        """Return the values that a new object needs to continue from here."""
+        """Return copies of the saved attributes, from which a new object of the class can continue."""
         return {name: np.array(getattr(self, name)) for name in self.SAVED}
 
     def restore(self, state: State) -> None:
-        """Continue from a state."""
+        """Set the saved attributes to those in ``state``."""
         for name in self.SAVED:
             before = getattr(self, name)
             if isinstance(before, np.ndarray):
@@ -77,17 +77,17 @@ class FoundBoard(NamedTuple):
     """A full legal board that a search found."""
 
     board: Board
-    score: int  # matched inner edges
+    score: int  # number of matched inner edges
     origin: str  # the part of the engine that made it, such as "construct", "tabu" or the name of an operator
 
 
 def verified_board(puzzle: Puzzle, board: Board, origin: str, said: int | None = None) -> FoundBoard:
-    """Return the board with its score by the independent verifier; ``origin`` names the part that made the board.
+    """Return the board with the score that `verify` counts; ``origin`` names the part of the engine that made it.
 
     Raises
     ------
     AssertionError
-        The board is not full, breaks a rule or has another score than ``said``: an error of the part that made it.
+        The board is not full, breaks a rule or has another score than ``said``: the part that made it has an error.
     """
     verdict = verify(puzzle, board)
     if not verdict.complete:
@@ -98,18 +98,18 @@ def verified_board(puzzle: Puzzle, board: Board, origin: str, said: int | None =
 
 
 def saved_board(puzzle: Puzzle, placements: npt.NDArray[np.generic]) -> Board | None:
-    """Return the board with these saved placements, int (cells,); None if their length is 0."""
+    """Return the board with these ``placements``, int (cells,), from a saved state; None if their length is 0."""
     return Board(placements.astype(np.int32), puzzle.width, puzzle.height) if len(placements) else None
 
 
 def saved_placements(board: Board | None) -> IntArray:
-    """Return the placements of a board, as `saved_board` reads them; of length 0 without a board."""
+    """Return the placements of a board for `saved_board`; an array of length 0 if ``board`` is None."""
     return np.zeros(0, dtype=np.int32) if board is None else board.placements
 
 
 @dataclass
 class Statistics:
-    """Counts of the work of a search, made in the kernels. Statistics of several islands are added with ``+``.
+    """Counts of the work that a search has done. Statistics of several islands are added with ``+``.
 
     Attributes
     ----------
@@ -124,27 +124,27 @@ class Statistics:
     beam_prefixes : int
         Prefixes of beams that reached the exact tail.
     arms : int
-        Quota configurations whose pieces were measured by populations.
+        Arms (quota configurations) for which populations measured the numbers of children of prefixes.
     colour_sets : int
-        Sets of favoured colours whose quotas were computed, counted for each view.
+        Sets of favoured colours whose quota profile was computed; a set counts once for each view.
     boards : int
         Full boards found.
     moves : int
         Tabu moves evaluated.
     card_nodes, card_lanes : int
-        Placements on a graphics card, which cost no node equivalents, and the lanes that made them.
+        Placements on a graphics card, which cost no node equivalents, and the number of lanes that made them.
     card_turns, card_capacity : int
-        Turns in which the lanes were at work, and all turns of the launches.
+        Loop turns in which a lane was at work, and all loop turns of the launches, both summed over the lanes.
     operators : dict of str to int
-        Placements of each operator that frees a part of a board, or the placements that take the same time.
+        For each operator that frees a part of a board, its work in placements in fixed orders, or what costs as much.
     new_boards, found_later : dict of str to int
-        Boards that each operator found first, of the wanted score or better than the board that was changed, and
-        how many of them the construction found later.
+        For each operator, how many boards it found first that had the wanted score or beat the board that it changed,
+        and how many of these boards the construction found later.
     failures : dict of str to int
         Number of islands on which an operator failed and was switched off.
     certificate : dict of str to (int, int, int)
         For each shape of windows around the damage of the best boards: the score of the boards, the number of windows
-        that are proven to have no better refill, and the number of windows.
+        that are proven to have no better refill, and the number of all windows.
     """
 
     nodes: int = 0
@@ -180,7 +180,7 @@ class Statistics:
 
     @property
     def placements(self) -> int:
-        """Placements of all parts; tabu moves evaluated if nothing was placed. The count behind `rate`."""
+        """Number of placements of all parts of the engine or, if none placed anything, of tabu moves evaluated."""
         return self._placed or self.moves
 
     @property
@@ -193,7 +193,7 @@ class Statistics:
         return self.nodes + self.tail_nodes + self.beam_nodes + sum(self.operators.values())
 
     def node_equivalents_by_part(self) -> dict[str, int]:
-        """Return the cost of each part in node equivalents, by the name that its boards have as origin.
+        """Return the cost of each part of the engine in node equivalents, by its name (the origin of its boards).
 
         One node equivalent takes as long as one placement of the constructor.
         """
@@ -208,11 +208,11 @@ class Statistics:
 
     @property
     def node_equivalents(self) -> int:
-        """Cost of all parts together, in node equivalents."""
+        """Cost of all parts of the engine together, in node equivalents."""
         return sum(self.node_equivalents_by_part().values())
 
     def counts(self) -> dict[str, int]:
-        """Return all counters by name; the counters of operators are named "operator NAME"."""
+        """Return the counts that are single numbers by name, and those in `operators` as "operator NAME"."""
         own = {name: int(getattr(self, name)) for name in _COUNTERS}
         return own | {f"operator {name}": nodes for name, nodes in self.operators.items()}
 
@@ -237,7 +237,7 @@ class Statistics:
         return f"card {rate:,.1f} M nodes/s by {self.card_lanes:,} lanes, {share:.0%} of them at work"
 
     def certificate_of(self, score: int) -> dict[str, dict[str, int]]:
-        """Return by shape how many windows around the damage of boards of this score are proven, and how many exist."""
+        """Return, by shape, how many windows are around the damage of boards of ``score``, and how many are proven."""
         return {
             shape: {"proven": proven, "windows": windows}
             for shape, (best, proven, windows) in self.certificate.items()
@@ -245,7 +245,7 @@ class Statistics:
         }
 
     def certificate_in_words(self, score: int) -> str:
-        """Say how many windows around the damage of boards of this score are not proven; "" if there are no windows."""
+        """Say, by shape, how many windows around the damage of boards of ``score`` are unproven; "" without windows."""
         parts = []
         for shape, of in self.certificate_of(score).items():
             left = of["windows"] - of["proven"]

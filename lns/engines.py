@@ -1,4 +1,4 @@
-"""The engines by name. Importing this module loads no engine; `make_engine` imports the one that it makes."""
+"""The engines by name. Importing this module loads no engine; `make_engine` imports the engine that it makes."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 _ROOT = Path(__file__).resolve().parents[1]
 ENGINES = ("auto", "gpu", "construct", "beam", "tabu", "lns", "polish", *OPERATORS)
-_KERNELS = {  # rough number of kernels of an engine, and the module of its first kernel
+_KERNELS = {  # engine -> (rough number of its kernels, module of its first kernel)
     "auto": (37, "construct.kernel"), "gpu": (37, "construct.kernel"), "construct": (15, "construct.kernel"),
     "beam": (3, "construct.beam"), "tabu": (4, "tabu.kernel"), "lns": (30, "construct.beam"),
 }  # fmt: skip
 
 
 def kernel_count(engine: str) -> int:
-    """Return about how many kernels `lns.warmup.warm_up` compiles for an engine, for messages."""
+    """Return roughly how many kernels `lns.warmup.warm_up` compiles for an engine, as told to the user."""
     return _KERNELS.get(engine, _KERNELS["lns"])[0]
 
 
 def main_kernel(engine: str) -> str:
-    """Return a module of kernels of an engine: if it is not compiled yet, a run begins by compiling."""
+    """Return the module of an engine's first kernel: if this module is not compiled yet, a run begins by compiling."""
     return f"lns.{_KERNELS.get(engine, _KERNELS['lns'])[1]}"
 
 
@@ -47,13 +47,13 @@ def make_engine(
     islands: int = 1,
     operators: Sequence[str] | None = None,
 ) -> SearchLoop:
-    """Make the engine of one island, before its first step.
+    """Make the engine ``name`` of one island, before its first step.
 
-    "auto" and "gpu" have all operators, "gpu" with a graphics card for the construction of the first island; "lns" has
-    ``operators`` (by default all known in this process) and no construction; "polish" improves a given board; any other
-    name means that operator, with another one for a first board. Each island, from 0, has its own random stream; the
-    ``islands`` partition the prefixes of the construction. Raises InputError for an unknown engine or operator, or if
-    the engine cannot take the puzzle (too many colours, for instance).
+    "auto" and "gpu" have all operators, "gpu" with a graphics card for the construction of the first island. "lns" has
+    ``operators`` (by default all known in this process) and no construction. "polish" improves a given board. Any other
+    name stands for the operator of that name, after an operator that makes a first board. Each ``island``, counted from
+    0, has its own random stream; all ``islands`` together partition the prefixes of the construction. Raises InputError
+    for an unknown engine or operator, or if the engine cannot take the puzzle (too many colours, for instance).
     """
     from lns.construct import refused_rules
     from lns.loop.search_loop import SearchLoop
@@ -85,7 +85,8 @@ def make_engine(
 def engine_digest(module: str = "lns.engines", root: Path = _ROOT) -> str:
     """Return a digest (32 hexadecimal digits) of all sources that can decide the results of a module.
 
-    It is computed once in a process. Searches begin with the default module; studies use the one that makes their runs.
+    A process computes it once for each module. Searches use the default module, studies the module that makes their
+    runs.
     """
     digest = hashlib.sha256()
     for path in sorted(decisive_sources(module, root)):
@@ -115,7 +116,7 @@ def _path_of(root: Path, module: str) -> Path | None:
 
 
 def _imports(path: Path) -> Iterator[str]:
-    """Yield the dotted names that the file imports; for ``from a import b`` both a and a.b, which may be a module."""
+    """Yield the dotted names that the file imports; for ``from a import b`` both a and a.b, as b may be a module."""
     waiting: list[ast.AST] = list(ast.parse(path.read_bytes()).body)
     while waiting:
         node = waiting.pop()

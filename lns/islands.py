@@ -1,7 +1,7 @@
 """Islands: independent searches by several workers, which share their best board.
 
-An island is searched in rounds (`lns.rounds`). Checkpoints hold the last report of each island, from which its search
-also continues after a lost worker.
+An island is searched in rounds (`lns.rounds`). Checkpoints hold the state from the last report of each island; the
+search also continues from this state if a worker is lost.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from lns.worker_pool import UNGUARDED, InProcessExecutor, UserExecutor, WorkerLo
 
 log = logging.getLogger("lns")
 
-TICK_S = 0.2  # longest time until the parent sees a signal or a stop
+TICK_S = 0.2  # longest time, in seconds, until this process notices a signal or a call of `stop`
 GROWTH_S = 15.0  # seconds between two increases of the number of islands
-BRIEF_GRACE_S = 1.0  # grace at the end if no island has reported: the workers still load kernels
-GAP_S = 5.0  # if two clock readings are further apart and used no processor, the process did not run
+BRIEF_GRACE_S = 1.0  # seconds to wait at the end if no island has reported, as workers then still load kernels
+GAP_S = 5.0  # longer times without work between two readings of the clock are gaps, in which the process did not run
 _WITH_SLEEP = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 class RunningTime:
     """Measures durations by the monotonic clock, without the gaps in which this process did not run.
 
-    In a gap the process was stopped (SIGSTOP), or the machine slept. Several threads may call `since`, and one of them
-    must call it more often than every `GAP_S` seconds.
+    In a gap the process was stopped (SIGSTOP), or the machine slept. Several threads may call `since`, and at
+    least one of them must call it every few seconds, more often than every `GAP_S` seconds.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._gaps: list[tuple[float, float]] = []  # monotonic end and length of each gap
+        self._gaps: list[tuple[float, float]] = []  # (monotonic time of the end, seconds) of each gap
         self._last = self._look()
 
     def since(self, began: float | None) -> float:
@@ -61,7 +61,7 @@ class RunningTime:
 
     @staticmethod
     def _look() -> tuple[float, float, float]:
-        """Return the monotonic time, the same with time asleep, and the processor time of this process."""
+        """Return the monotonic time without and with the time asleep, and the processor time of this process."""
         return time.monotonic(), time.clock_gettime(_WITH_SLEEP), time.process_time()
 
 
@@ -74,18 +74,18 @@ class Archipelago:
         Puzzle, parameters, seed and engine. Operators of the engine 'lns' that are registered only in this process
         need ``workers=1`` or an executor.
     workers : int
-        Number of islands that are searched.
+        Number of islands to search, one by each worker.
     start : FoundBoard, optional
         Full legal board to improve; no worse board becomes the best.
     min_score : int
         `pop_boards` returns the boards of at least this score, and every new best. -1: at least the best score so far
-        minus one. It does not change the search.
+        minus one. ``min_score`` does not change the search.
     executor : concurrent.futures.Executor, optional
-        Executor of the rounds, such as `lns.worker_pool.Workers`; it stays open. New worker processes by default.
+        Executor of the rounds, such as `lns.worker_pool.Workers`, which stays open. By default new worker processes.
     grows : bool
-        Whether islands are added when the workers can search more.
+        Whether islands are added when the workers can search more islands at the same time.
     islands : dict of int to Island, optional
-        Islands of earlier sessions by number. Islands without a worker keep their state.
+        Islands of earlier sessions by number. Those with a number from ``workers`` on are not searched.
     other_statistics : Statistics, optional
         Work of other runs that were merged into this one; `statistics` includes it.
     """
@@ -108,26 +108,26 @@ class Archipelago:
         self.best_score: int  # score of ``best``; -1 before the first board
         self.origin: str  # the part of the engine that made ``best``, or the origin of ``start``
         self.best, self.best_score, self.origin = start or (None, -1, "start")
-        self.islands = dict(islands or {})  # states as of the last reports, as checkpoints hold them
-        self.pids: dict[int, int] = {}  # process of the worker that last reported on an island, if on this machine
-        self.capacity = 0  # islands that the workers can search at the same time now; 0 if unknown
+        self.islands = dict(islands or {})  # number of an island -> its state as of its last report, for checkpoints
+        self.pids: dict[int, int] = {}  # island -> id of the process on this machine that last reported on it
+        self.capacity = 0  # number of islands that the workers can search at the same time now; 0 if unknown
         self.has_begun = False  # whether a worker has made a step in this session
         self._fixed_min_score, self._grows = min_score, grows
         self._other_statistics = other_statistics or Statistics()
         self._found_boards: list[tuple[int, FoundBoard]] = []
-        self._lost: Counter[int] = Counter()  # rounds lost in a row, by number of the island
+        self._lost: Counter[int] = Counter()  # number of an island -> its rounds lost in a row
         self._idle: set[int] = set(range(workers))
-        self._reported: set[int] = set()  # islands that were searched in this session
-        self._workers: Workers = InProcessExecutor()  # workers of `run`
+        self._reported: set[int] = set()  # numbers of the islands that have reported in this session
+        self._workers: Workers = InProcessExecutor()  # the executor that `run` uses
         self._stop = False
         self._began: float | None = None
-        self._running: RunningTime | None = None  # clock of `run`
+        self._running: RunningTime | None = None  # the clock of `run` while it runs
         self._elapsed = 0.0
         self._grown_at = 0.0
 
     @property
     def min_score(self) -> int:
-        """Lowest score of the boards that `pop_boards` returns now, besides new bests."""
+        """Lowest score of a board that `pop_boards` returns although it is no new best."""
         return self._fixed_min_score if self._fixed_min_score >= 0 else max(0, self.best_score - 1)
 
     def stop(self) -> None:
@@ -136,7 +136,7 @@ class Archipelago:
         self._workers.ask_to_stop()
 
     def kill(self) -> None:
-        """End the running rounds at once; they are lost."""
+        """End the running rounds at once; their work is lost."""
         self._workers.kill()
 
     @property
@@ -146,7 +146,7 @@ class Archipelago:
         Time for starting the workers and for compiling or loading kernels does not count, nor does time in which this
         process did not run.
         """
-        running, began = self._running, self._began  # another thread may end the session in between
+        running, began = self._running, self._began  # read once, as another thread may end the session meanwhile
         seconds = 0.0 if running is None else running.since(began)
         return self._elapsed if began is None else seconds
 
@@ -156,13 +156,13 @@ class Archipelago:
 
     @property
     def statistics(self) -> Statistics:
-        """Sum of the statistics of all islands, including earlier sessions."""
+        """Sum of the statistics of all islands over all sessions, and of merged runs."""
         return sum((island.statistics for island in list(self.islands.values())), self._other_statistics)
 
     def pop_boards(self) -> list[tuple[int, FoundBoard]]:
         """Return the boards found since the last call, each with the number of its island, in the order of discovery.
 
-        These are all new bests, and all boards of at least `min_score`.
+        These are all new best boards, and all boards of at least `min_score`.
         """
         found_boards, self._found_boards = self._found_boards, []
         return found_boards
@@ -170,11 +170,11 @@ class Archipelago:
     def run(
         self, seconds: float, target: int, on_report: Callable[[Archipelago], None], *, steps: int | None = None
     ) -> str:
-        """Search for ``seconds`` (see `elapsed`), to the score ``target`` or for ``steps`` steps of each island.
+        """Search for ``seconds`` (see `elapsed`), until a board scores ``target``, or for ``steps`` steps an island.
 
-        ``on_report`` is called with this object, in the calling thread, after rounds and at least every 0.2 seconds.
-        Returns why the search ended: 'target reached', 'stopped', 'time over', 'steps made' or, if all islands that
-        could go on were abandoned, 'workers lost'. Raises InputError if no worker stays alive or an engine refuses its
+        ``on_report`` is called with this object, in the calling thread, after rounds and about every 0.2 seconds.
+        Returns why the search ended: 'target reached', 'stopped', 'time over', 'steps made' or, if all islands with
+        steps left were abandoned, 'workers lost'. Raises InputError if no worker stays alive or an engine refuses its
         input, and any other error of an engine.
         """
         executor = self._executor or WorkerPool(self.workers)
@@ -202,12 +202,12 @@ class Archipelago:
                 on_report(self)
             workers.ask_to_stop()
             if self.best is None and not all(future.done() for future in waiting):
-                self._take_board(0, greedy_board(self.search.puzzle))  # the time was too short for a step
+                self._take_board(0, greedy_board(self.search.puzzle))  # the time was too short for a first step
             self._finish(waiting, workers.grace_s)  # running rounds end at their next step
             if waiting:
                 workers.kill()
             on_report(self)
-            return "target reached" if self.best_score >= target else why  # maybe reached in a last round
+            return "target reached" if self.best_score >= target else why  # the last rounds may have reached it
         finally:
             self._elapsed, self._began, self._running = self.elapsed, None, None
             if self._executor is None:
@@ -222,7 +222,7 @@ class Archipelago:
         return "time over" if self.elapsed >= seconds else ""
 
     def _grow(self, workers: Workers) -> None:
-        """Add islands if the workers can search more; the prefixes are then partitioned anew among all islands."""
+        """Add islands if the workers can search more of them; all islands then partition the prefixes anew."""
         self.capacity, now = workers.capacity, time.monotonic()
         wanted = min(self.capacity, MAX_ISLANDS)
         if not self._grows or wanted <= self.workers or now - self._grown_at < GROWTH_S:
@@ -248,11 +248,11 @@ class Archipelago:
             incumbent_score=known,
             target=target,
             seconds=min(workers.first_round_s if brief else workers.round_s, max(0.05, seconds - self.elapsed)),
-            steps=steps if last else 1,  # report the first board before the engine's long measurements
+            steps=steps if last else 1,  # one step at first, to report a board before the engine's long measurements
         )
 
     def _finish(self, waiting: dict[Future[Report], int], grace_s: float) -> None:
-        """Collect reports for ``grace_s`` seconds; for `BRIEF_GRACE_S` if no running island has reported yet."""
+        """Collect last reports for up to ``grace_s`` seconds, or `BRIEF_GRACE_S` if no running island reported yet."""
         began = time.monotonic()
         while waiting and time.monotonic() - began < (
             grace_s if self._reported & set(waiting.values()) else min(grace_s, BRIEF_GRACE_S)
@@ -273,7 +273,7 @@ class Archipelago:
                 self._handle_lost_worker(number, error)
             else:
                 failed = error
-        if failed is not None:  # only after all reports are collected
+        if failed is not None:  # raised only after the reports of all finished rounds are taken
             raise failed
 
     def _handle_lost_worker(self, number: int, error: Exception) -> None:
@@ -318,7 +318,7 @@ class Archipelago:
 
 
 def _with_operators(search: Search, executor: Executor | None, workers: int) -> tuple[Search, Executor | None]:
-    """Return the search with its operators, and the executor: this process if only this process knows an operator."""
+    """Return the search, with operators for engine 'lns', and the executor: this process if others lack an operator."""
     if search.engine != "lns":
         return replace(search, operators=None), executor
     from lns.neighbourhoods.operators import ENTRY_POINTS, REGISTERED, operator_names

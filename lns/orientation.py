@@ -1,7 +1,7 @@
 """The side from which each island fills the board, decided by `Orientation` alone.
 
-A board may be turned before it is filled row by row, since rows should be short and clues should come early. Only the
-operators that fill whole boards see the turned puzzle.
+A board may be rotated before it is filled row by row, since rows should be short and clues should come early. Only the
+operators that fill whole boards see the rotated puzzle.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from lns.instances.board import Board
 from lns.instances.puzzle import IntArray, Puzzle
 from lns.instances.symmetry import View, cells_from_view, rotate_board, rotate_puzzle
 
-CLUE_TOLERANCE_ROWS = 2  # a turn is good if clues come on average at most this many rows later than in the best turn
+CLUE_TOLERANCE_ROWS = 2  # good rotations have their clues, on average, at most this many rows later than the best one
 
 
 @dataclass(frozen=True)
 class Orientation:
-    """How one island of a run sees the puzzle."""
+    """How one island of a run sees the puzzle: its rotation, its views, and its part of the prefixes."""
 
-    puzzle: Puzzle  # the puzzle that is filled: colours numbered without gaps, board turned
-    turns: int  # clockwise quarter turns from the given puzzle to ``puzzle``
-    views: tuple[View, ...]  # symmetries from which the engine may see ``puzzle``, the identity first
-    partition: tuple[int, int]  # (part, parts): number, from 0, of the island's part of the prefixes; number of parts
+    puzzle: Puzzle  # the puzzle that is filled: colours numbered without gaps, board rotated
+    turns: int  # number of clockwise quarter turns from the given puzzle to ``puzzle``
+    views: tuple[View, ...]  # symmetries of ``puzzle`` from which the engine may fill it, the identity first
+    partition: tuple[int, int]  # (index, from 0, of the island's part of the prefixes, number of parts)
 
     @staticmethod
     def of_island(puzzle: Puzzle, island: int = 0, islands: int = 1) -> Orientation:
         """Return the orientation of ``island`` in a run of ``islands`` islands.
 
-        With clues, different turns lead to different boards, so consecutive islands begin with consecutive good turns.
-        Each good turn is a view. So is its mirror image, which fills the same upper rows, but fills the last rows,
-        where most breaks are, from the other end. Each view leads to other boards, so another view helps once the best
-        prefixes of the first have been searched (`lns.construct.quota_arm`). A single column has no mirror image.
+        With clues, each rotation leads to other boards, so consecutive islands begin with consecutive good rotations.
+        Each good rotation is a view, and so is its mirror image, which fills the same upper rows but fills the last
+        rows, where most breaks are, from the other end. Another view helps once the best prefixes of the first view
+        have been searched (`lns.construct.quota_arm`). A board of a single row or column is not mirrored.
         """
         puzzle = puzzle.renumbered()
         good = _good_turns(puzzle)
@@ -43,7 +43,7 @@ class Orientation:
             puzzle=rotate_puzzle(puzzle, turns) if turns else puzzle,
             turns=turns,
             views=tuple(View(turn, mirrored) for mirrored in mirrors for turn in order),
-            partition=(island, max(islands, island + 1)),  # a resumed run may have more islands than workers
+            partition=(island, max(islands, island + 1)),  # in a resumed run ``island`` may be ``islands`` or more
         )
 
     def from_engine(self, board: Board) -> Board:
@@ -52,19 +52,19 @@ class Orientation:
 
     @property
     def cells(self) -> IntArray:
-        """For each cell of ``puzzle``, its cell in the given puzzle; int32 (cells,)."""
+        """For each cell of ``puzzle``, the number of the same cell in the given puzzle; int32 (cells,)."""
         return cells_from_view(rotate_puzzle(self.puzzle, -self.turns), View(self.turns))
 
 
 def _good_turns(puzzle: Puzzle) -> list[int]:
-    """Return the good numbers of quarter turns, the best first.
+    """Return the good rotations, as numbers of clockwise quarter turns, the best first.
 
-    Rows must be as short as possible, since short rows leave few open edges between filled and empty cells. Among such
-    turns the best reaches the clues soonest: a clue cuts the number of prefixes by a factor, and saves more the earlier
-    it comes. Turns that reach them nearly as soon are good, too. Without clues one turn is enough.
+    Rows must be as short as possible, since short rows leave few open edges between filled and empty cells. The best of
+    such rotations reaches the clues soonest: a clue cuts the number of prefixes by a factor, and saves more work the
+    earlier it comes. Rotations that reach the clues nearly as soon are good, too. Without clues one rotation is enough.
     """
     shortest = min(puzzle.width, puzzle.height)
-    clue_depths = {}  # by number of turns: the sum of the clues' cell numbers
+    clue_depths = {}  # number of quarter turns -> sum of the clues' cell numbers on the rotated board
     for turns in range(4):
         turned = rotate_puzzle(puzzle, turns)
         if turned.width == shortest:

@@ -39,7 +39,7 @@ def option(
 
 @dataclass(frozen=True)
 class Component:
-    """Base of all components. A value of the wrong type or out of range raises InputError, which names it."""
+    """Base class of all components. A value of the wrong type or out of range raises InputError, which names it."""
 
     engines: ClassVar[tuple[str, ...]] = ("auto", "construct")  # engines for which `lns tune` searches the component
 
@@ -53,12 +53,12 @@ class Component:
                 raise InputError(f"parameter {name} is {value!r}; expected {_KIND_NAMES[kind]}")
             if not low <= value <= high:
                 raise InputError(f"parameter {name} is {value}; expected {low} to {high}")
-            if is_integral:  # after the check of the range, as a large integer may not fit a float
+            if is_integral:  # converted after the check of the range, as a huge integer fits no float
                 object.__setattr__(self, spec.name, float(value))
 
 
 _KIND_NAMES = {int: "a whole number", float: "a number"}
-_DEPTH_FIRST = ("auto", "construct")  # beams use only the cell order and the favoured colours of the construction
+_DEPTH_FIRST = ("auto", "construct")  # engines that search depth-first: only these use all construction parameters
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class ConstructParams(Component):
 
 @dataclass(frozen=True)
 class BeamParams(Component):
-    """Beam search in the cell order and with the favoured colours of the construction; then exact tails."""
+    """Beam search with the cell order and the favoured colours of the construction; exact tails fill the last cells."""
 
     engines: ClassVar[tuple[str, ...]] = ("beam", "lns")
 
@@ -193,7 +193,7 @@ class NeighbourhoodsParams(Component):
 
 @dataclass(frozen=True)
 class EngineParams(Component):
-    """The search loop."""
+    """The search loop, which runs the construction and the operators in turn."""
 
     engines: ClassVar[tuple[str, ...]] = ("auto",)
 
@@ -220,13 +220,13 @@ RENAMED: dict[str, str | None] = {
     "neighbourhoods.new_beam_share": "neighbourhoods.new_board_share",
     "engine.side_share": "neighbourhoods.floor",
 }
-"""Parameter names of earlier versions -> present names; None: the parameter was removed."""
+"""Parameter name of an earlier version -> present name, or None if the parameter was removed."""
 
 
 @checked_class
 @dataclass(frozen=True)
 class Params:
-    """Parameters of all components; ``Params()`` has the defaults. Attributes are named as the TOML sections."""
+    """Parameters of all components; ``Params()`` has the defaults. Attributes are named like the TOML sections."""
 
     construct: ConstructParams = field(default_factory=ConstructParams)
     beam: BeamParams = field(default_factory=BeamParams)
@@ -279,20 +279,20 @@ def load(path: str | Path) -> Params:
     text = read_text(path)
     try:
         values = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # also for too long numbers and too deep lists
+    except (ValueError, RecursionError) as error:  # raised also for too long numbers and too deeply nested lists
         raise InputError(f"not TOML: {error}", path) from None
     with named(path):
         return from_dict(values)
 
 
 def omitted_names(given: dict[str, Any]) -> list[str]:
-    """Return the parameters, as 'section.name', that ``{section: {name: value}}`` leaves at their defaults."""
+    """Return the names, as 'section.name', of the parameters that ``given`` (see `from_dict`) does not contain."""
     every = to_dict(Params()).items()
     return [f"{section}.{name}" for section, names in every for name in names if name not in given.get(section, {})]
 
 
 def to_toml(params: Params) -> str:
-    """Return TOML with the meaning and range of each parameter as a comment."""
+    """Return the parameters as TOML, with the meaning and range of each as a comment."""
     lines = []
     for section in dataclasses.fields(params):
         component = getattr(params, section.name)

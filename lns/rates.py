@@ -1,13 +1,13 @@
-"""Estimate the full boards of a score per core-hour: measured for scores that are found, extrapolated above them.
+"""Estimate full boards of each score per core-hour: measured for scores that are found, extrapolated above them.
 
 The construction of the main engine runs for a while, and its boards are counted by score. Boards come in groups that
 share nearly all their pieces, large groups at low scores; each group counts as one board (`DistinctBoards`).
 
-Above the measured scores the cost of one more edge is unknown, so there are two estimates. The optimistic estimate:
-each edge costs as much as the last measured edges. The pessimistic estimate: the rates fall as the Markov model
-forecasts for the best break schedule of each score. That is too fast, since the model treats cells as independent,
-while the last pieces of a good board fit better. Published rates lie between the two. The expected rate is their
-geometric mean; all three are shown.
+Above the measured scores the cost of one more edge is unknown, so there are two estimates. The optimistic estimate
+assumes that each edge costs as much as the last measured edges. The pessimistic estimate assumes that the rates fall as
+the Markov model forecasts for the best break schedule of each score. They fall too fast in this model, which treats
+cells as independent, while the last pieces of a good board fit better. Published rates lie between the two estimates.
+The expected rate is the geometric mean of both; all three are shown.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from lns.warmup import warm_up
 
 log = logging.getLogger("lns")
 
-RAISE_TARGET_COUNT = 20  # number of distinct boards of a score after which only better boards are searched for
-RELIABLE_COUNT = 10  # least number of distinct boards for a rate; with fewer, `low` and `high` are far apart
-CLOCK_S = 0.01  # resolution of a process's processor time on some systems
-MIN_DISTANCE = 20  # boards of different families differ in at least this many cells; a quarter of a small board
-_RECENT = 64  # a family this recent is preferred, as boards of one family are mostly found in a row
+RAISE_TARGET_COUNT = 20  # after this number of distinct boards of a score only better boards are searched for
+RELIABLE_COUNT = 10  # least number of distinct boards of a score for which a measured rate is reliable
+CLOCK_S = 0.01  # resolution, in seconds, of the clock for processor time on some systems
+MIN_DISTANCE = 20  # boards of different families differ in at least this many cells (see `min_distance`)
+_RECENT = 64  # of several similar families, one of the latest 64 is preferred, as boards of one family come in a row
 
 
 def min_distance(cells: int) -> int:
-    """Return the least number of cells, of ``cells`` in all, in which boards of different families differ."""
+    """Return the least number of cells in which boards of different families differ, on a board of ``cells`` cells."""
     return max(1, min(MIN_DISTANCE, cells // 4))
 
 
 class DistinctBoards:
     """Keeps one board of each family. Boards that differ in few cells come from one prefix and form a family.
 
-    The families are numbered in the order of discovery; ``count`` is their number.
+    The families are numbered from 0 in the order of discovery; ``count`` is how many there are.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class DistinctBoards:
         self.count = 0
 
     def find(self, placements: IntArray) -> int | None:
-        """Return the number of the family of ``placements``, int (cells,) oriented pieces; None if it is new."""
+        """Return the number of the family of ``placements``, int (cells,) oriented pieces; None if it has none yet."""
         if not self.count:
             return None
         placed = placements.astype(np.uint16)
@@ -66,7 +66,7 @@ class DistinctBoards:
         return int((recent if len(recent) else near)[0]) if len(near) else None
 
     def add(self, placements: IntArray) -> int:
-        """Begin a family with this board; return the number of the family."""
+        """Begin a family with the board of ``placements``; return the number of the family."""
         if self.count == len(self._boards):
             spare = np.zeros((max(_RECENT, self.count), len(placements)), dtype=np.uint16)
             self._boards = np.vstack([self._boards.reshape(-1, len(placements)), spare])
@@ -75,7 +75,7 @@ class DistinctBoards:
         return self.count - 1
 
     def replace(self, family: int, placements: IntArray) -> None:
-        """Replace the board of ``family`` with which later boards are compared."""
+        """Make ``placements`` the board of ``family``, with which later boards are compared."""
         self._boards[family] = placements
 
 
@@ -83,8 +83,8 @@ class DistinctBoards:
 class Tally:
     """Count of the boards of at least a given score."""
 
-    seconds: float = 0.0  # processor time during which boards of this score were counted
-    boards: int = 0  # all boards, distinct or not
+    seconds: float = 0.0  # processor seconds during which boards of this score were counted
+    boards: int = 0  # number of all boards, distinct or not
     distinct_boards: DistinctBoards = field(default_factory=DistinctBoards)
 
     def add(self, placements: IntArray) -> None:
@@ -95,26 +95,26 @@ class Tally:
 
     @property
     def count(self) -> int:
-        """Number of distinct boards."""
+        """Number of distinct boards counted."""
         return self.distinct_boards.count
 
     @property
     def per_hour(self) -> float:
-        """Distinct boards per hour, without the board that ended the count, which would bias the rate upwards."""
+        """Distinct boards per processor hour, without the board that ended the count, which would bias the rate."""
         counted = self.count - 1 if self.count >= RAISE_TARGET_COUNT else self.count
         return 3600 * counted / max(self.seconds, CLOCK_S)
 
     @property
     def all_per_hour(self) -> float:
-        """Boards per hour, distinct or not."""
+        """Boards per processor hour, distinct or not."""
         return 3600 * self.boards / max(self.seconds, CLOCK_S)
 
 
 class Measurement:
     """Runs the construction of the main engine, without beams and regions, and counts each board it makes.
 
-    First the engine makes a board and, unless that took ``seconds`` of this core already, measures the pieces;
-    `preparation_s` is the time of both.
+    Before the count the engine makes a first board and, unless this has taken ``seconds`` of processor time, begins the
+    construction, which measures how many children prefixes have. `preparation_s` is the processor time of both.
     """
 
     def __init__(self, puzzle: Puzzle, params: Params, seed: int, seconds: float = math.inf) -> None:
@@ -136,18 +136,18 @@ class Measurement:
         self._nodes_before = self.construction.statistics.placements
 
     def _verify(self, repaired: Repaired) -> list[FoundBoard]:
-        """Verify boards and return them with their scores; update `best`, the highest score so far."""
+        """Verify the boards of ``repaired``; return them with their scores; update `best`, the highest score so far."""
         found = [verified_board(self.given, one.board, one.origin) for one in repaired.boards]
         self.best = max([self.best, *(board.score for board in found)])
         return found
 
     def run(self, seconds: float) -> None:
-        """Search and count until ``seconds`` of this core are used, including earlier calls.
+        """Search and count boards until ``seconds`` of processor time are used, earlier calls included.
 
-        The lowest score that is still counted rises when `RAISE_TARGET_COUNT` distinct boards of it were found.
+        The lowest score that is counted rises once `RAISE_TARGET_COUNT` distinct boards of this score or more exist.
         """
         max_score = self.puzzle.max_score
-        end = time.process_time() + seconds - self.seconds  # work between steps counts too
+        end = time.process_time() + seconds - self.seconds  # work between the steps uses up this time, too
         while time.process_time() < end:
             start = time.process_time()
             self.construction.floor = min(self.target, max_score)
@@ -169,20 +169,20 @@ class Measurement:
 
     @property
     def in_words(self) -> str:
-        """The present count in words."""
+        """The number of distinct boards of at least `target`, the lowest score that is still counted, in words."""
         return f"boards of {self.target} or more: {self.tallies[self.target].count}"
 
     @property
     def nodes(self) -> int:
-        """Placements since the clock started."""
+        """Number of placements since the end of the preparation."""
         return self.construction.statistics.placements - self._nodes_before
 
     def best_children(self, score: int) -> ChildMeans:
-        """Return the mean children of the searched arm with the highest forecast rate of boards of ``score``."""
+        """Return the child counts of the searched arm for which the forecast rate of boards of ``score`` is highest."""
         arms = self.construction.bandit.arms
         estimates = [arm.shrunk_estimate() for arm in arms if arm.restarts] or [arm.shrunk_estimate() for arm in arms]
         return max(estimates, key=lambda children: self.forecast(children, score).rate)
 
     def forecast(self, children: ChildMeans, score: int) -> ScheduleForecast:
-        """Return the forecast for ``score`` with its best break schedule."""
+        """Return the forecast rate of boards of ``score``, with the best break schedule for this score."""
         return best_schedule(children, self.puzzle, self.params.construct, self.puzzle.max_score - score)

@@ -15,21 +15,21 @@ RandomState = npt.NDArray[np.uint64]
 _ALL = 2**64 - 1
 
 
-STREAM = 2**20  # distance between the random streams of an island's operators
+STREAM = 2**20  # distance between the stream numbers of two operators of one island
 
 
 def random_state(seed: int, *stream: int) -> RandomState:
-    """Return a state for (seed, stream), independent of all others and the same on every machine."""
+    """Return the random state of (seed, stream), the same on every machine and independent of all other such states."""
     return np.random.SeedSequence(seed, spawn_key=stream).generate_state(4, np.uint64)
 
 
 def generator(state: RandomState) -> np.random.Generator:
-    """Return a numpy generator for work between steps, seeded by one draw from ``state``, which advances."""
+    """Return a numpy generator for work outside of kernels, seeded by one draw from ``state``, which advances."""
     return np.random.Generator(np.random.PCG64(_draw(state)))
 
 
 def _draw(state: RandomState) -> int:
-    """Return `next_u64` without numba: inlined kernels are not cached, so every process would compile it."""
+    """Return what `next_u64` returns, without numba: every process would have to compile this inlined kernel."""
     a, b, c, d = (int(part) for part in state)
     product = b * 5 & _ALL
     result = ((product << 7 | product >> 57) & _ALL) * 9 & _ALL
@@ -45,7 +45,7 @@ def _rotl(x: np.uint64, k: np.uint64) -> np.uint64:
 
 @inline_flat_kernel
 def next_u64(state: RandomState) -> np.uint64:
-    """Return the next 64 random bits; changes ``state``."""
+    """Return the next 64 random bits, and advance ``state``."""
     result = _rotl(state[1] * np.uint64(5), np.uint64(7)) * np.uint64(9)
     t = state[1] << np.uint64(17)
     state[2] ^= state[0]
@@ -59,5 +59,5 @@ def next_u64(state: RandomState) -> np.uint64:
 
 @inline_flat_kernel
 def random_below(state: RandomState, n: int) -> int:
-    """Return a random number in 0..n-1, n < 2**31 (bias below 2**-32)."""
+    """Return a random integer from 0 to n - 1, for n < 2**31 (bias below 2**-32)."""
     return np.int64(((next_u64(state) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))

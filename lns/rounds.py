@@ -31,7 +31,7 @@ class Search:
 
     puzzle: Puzzle  # the puzzle with pinned cells as clues
     params: Params
-    seed: int  # every island derives its own random numbers from it
+    seed: int  # random seed, from which each island derives its own random numbers
     engine: str = "auto"  # one of `lns.engines.ENGINES`
     operators: Sequence[str] | None = None  # operators of the engine 'lns'; None: all known in the searching process
 
@@ -41,49 +41,49 @@ class Island:
     """State of the search of one island, which any process can continue."""
 
     number: Annotated[int, 0, MAX_ISLANDS - 1]
-    state: bytes  # state of its engine, by `lns.engine.pack`
-    best_score: Annotated[int, -1, 2 * MAX_CELLS]  # -1 before the first board
+    state: bytes  # state of the island's engine, packed by `lns.engine.pack`
+    best_score: Annotated[int, -1, 2 * MAX_CELLS]  # score of its best board, -1 before the first board
     statistics: Statistics
-    steps: int  # steps made so far
+    steps: int  # number of steps made so far, in all rounds
 
 
 @dataclass(frozen=True)
 class Task:
-    """One round of one island."""
+    """What a worker needs to search one island for a round."""
 
     search: Search
-    number: int  # number of the island
-    islands: int  # number of all islands
-    island: Island | None  # state of the island; None: a new island
-    incumbent: Board | None  # best board of all islands, if it is to be injected
+    number: int  # number of the island, from 0
+    islands: int  # how many islands the run has
+    island: Island | None  # state of the island; None for a new island
+    incumbent: Board | None  # best board of all islands, for the engine to take over; None for no board
     incumbent_score: int
-    target: int  # the round ends at this score
-    seconds: float  # time of the round
-    steps: int | None = None  # most steps of the round; None: no limit
-    run: str = ""  # on a cluster: name of the session, as in `Worker.receive_incumbent`
+    target: int  # the round ends when the best score is at least this
+    seconds: float  # seconds after which the round ends, once the step in progress is made
+    steps: int | None = None  # most steps of the round; None for no limit
+    run: str = ""  # on a cluster, the identifier of the session, as in `Worker.receive_incumbent`; else ""
 
 
 @dataclass(frozen=True)
 class Report:
-    """Result of one round."""
+    """What a worker returns from a round."""
 
     island: Island
     found_boards: tuple[FoundBoard, ...]  # boards of this round in the order of discovery; includes every new best
     worker: int  # process id of the worker; 0 on a cluster
-    seconds: float  # time of search, without loading and compiling kernels
+    seconds: float  # seconds of search, without loading and compiling kernels
 
 
 class Worker:
     """Searches rounds in this process and keeps their engines; the `receive_*` methods act on running rounds.
 
-    Rounds and calls may run in different threads.
+    Rounds and calls of `receive_*` may run in different threads.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._incumbents: dict[str, tuple[Board | None, int]] = {}  # run -> best board received, and its score
+        self._incumbents: dict[str, tuple[Board | None, int]] = {}  # run -> (best board received, its score)
         self._stopped: set[str] = set()  # runs whose rounds must end at their next step
-        # thread -> engine of its last round, reused if the next round continues the same island from the same state
+        # thread -> (key, engine) of its last round; the engine is reused if the key of the thread's next round is equal
         self._kept: dict[int, tuple[_Key, SearchLoop]] = {}
 
     def run_round(self, task: Task) -> Report:
@@ -93,7 +93,7 @@ class Worker:
         all islands, so that the board is reported at once. Raises InputError if the state does not fit or an operator
         is not known in this process.
         """
-        from lns.warmup import warm_up  # late, as reading a run needs no engine
+        from lns.warmup import warm_up  # imported here, as programs that only read runs need no engine
 
         warm_up(task.search.engine, task.number)
         mark_begin()
@@ -120,22 +120,22 @@ class Worker:
         return Report(island, found, 0 if task.run else os.getpid(), seconds)
 
     def _engine(self, task: Task) -> SearchLoop:
-        """Return the engine of the island in its present state: the kept engine, or a new one that is restored."""
+        """Return the engine of the task's island in its present state: the kept engine, or a new, restored one."""
         from lns.engines import make_engine
 
-        key, kept = self._kept.pop(threading.get_ident(), (None, None))  # so that a failed round leaves no engine
+        key, kept = self._kept.pop(threading.get_ident(), (None, None))  # a failed round leaves no engine
         search, island = task.search, task.island
         if kept is not None and island is not None and key == _key(task, island.state):
             return kept
         engine = make_engine(
             search.engine, search.puzzle, search.params, search.seed, task.number, task.islands, search.operators
         )
-        if island is not None:  # partitions the prefixes anew if there are more islands
+        if island is not None:  # `restore` allows for a run with more islands than before
             engine.restore(unpack(island.state))
         return engine
 
     def receive_incumbent(self, run: str, board: Board, score: int) -> None:
-        """Store a board, which the islands of a run inject before their next step."""
+        """Store a board, which the running rounds of ``run`` take over before their next step."""
         with self._lock:
             if score > self._incumbents.get(run, (None, -1))[1]:
                 self._incumbents[run] = board, score
@@ -151,7 +151,7 @@ _Key = tuple[str, Search, int, int, bytes]
 
 
 def _key(task: Task, state: bytes) -> _Key:
-    """Return the values that identify an engine and its state."""
+    """Return what identifies the engine of a task with the packed ``state``."""
     return task.run, task.search, task.number, task.islands, state
 
 

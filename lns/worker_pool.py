@@ -34,18 +34,19 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-# A terminal or service manager sends these to all processes of a group. Workers ignore them: the parent ends workers.
+# Signals that a terminal or service manager sends to all processes of a group. Workers ignore them: the parent process
+# ends its workers.
 PARENT_SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
-WORKER_NAME = "island-"  # the name of a worker is this and its number
-UNGUARDED = 78  # exit status of a worker whose imported main module calls `lns.solve` without a guard
+WORKER_NAME = "island-"  # the name of a worker process is this text and a number, from 0
+UNGUARDED = 78  # exit status of a worker whose main module calls `lns.solve` outside of ``if __name__ == "__main__"``
 ROUND_S = 2.0
 
-_shared: Any = None  # in a worker process: memory shared with the parent, [stop flag, start of the search]
+_shared: Any = None  # in a worker process, shared with its parent: [stop flag, monotonic time when search began, or 0]
 
 
 def stop_requested() -> bool:
-    """Whether this process is a worker whose running task should end at its next step."""
+    """Return whether this process is a worker whose running task should end at its next step."""
     return _shared is not None and bool(_shared[0])
 
 
@@ -56,7 +57,7 @@ def mark_begin() -> None:
 
 
 def is_worker() -> bool:
-    """Whether this process is a worker of a `WorkerPool`."""
+    """Return whether this process is a worker of a `WorkerPool`."""
     return _shared is not None
 
 
@@ -73,30 +74,30 @@ class WorkerLost(RuntimeError):
 
 
 class Workers(Executor):
-    """An executor that searches rounds for an `lns.islands.Archipelago`. Methods that do not apply do nothing."""
+    """Base of the executors that search rounds for an `lns.islands.Archipelago`; its own methods do nothing."""
 
     first_round_s = 0.5  # seconds of the first round of an island
     round_s = ROUND_S  # seconds of later rounds
-    grace_s = 1.0  # seconds that running rounds have at the end; workers that compile or hang are then killed
-    max_lost = 5  # an island is abandoned after this number of lost rounds in a row
-    capacity = 0  # islands that can be searched at the same time now; 0 if unknown
+    grace_s = 1.0  # seconds that running rounds have to end after a search, before workers are killed
+    max_lost = 5  # after this number of lost rounds in a row an island is abandoned
+    capacity = 0  # number of islands that can be searched at the same time now; 0 if unknown
     began: float | None = None  # monotonic time at which the first worker began to search, if known
 
     def check(self) -> None:
         """Raise `WorkersGone` if no round can be searched any more."""
 
     def announce(self, board: Board, score: int) -> None:
-        """Tell the running rounds the best board; returns at once."""
+        """Tell the running rounds the best board of all islands; return at once."""
 
     def ask_to_stop(self) -> None:
-        """Ask the running rounds to end at their next step; returns at once."""
+        """Ask the running rounds to end at their next step; return at once."""
 
     def kill(self) -> None:
         """End the running rounds now; they fail with `WorkerLost`."""
 
 
 class UserExecutor(Workers):
-    """An executor of the user, which stays open and does not keep islands."""
+    """An executor of the user, which stays open. Its workers keep no engines between rounds."""
 
     grace_s = 2 * ROUND_S
 
@@ -110,7 +111,7 @@ class UserExecutor(Workers):
 class InProcessExecutor(Workers):
     """Runs every task in the calling process, at once.
 
-    It serves a single island without a worker process: in a notebook, in a debugger, and with operators that are
+    Serves a single island without a worker process: in a notebook, in a debugger, and with operators that are
     registered only in this process. `lns.islands.Archipelago.stop` does not interrupt a running round.
     """
 
@@ -146,10 +147,10 @@ class WorkerPool(Workers):
                 f"worker processes have no shared memory ({error.strerror}); expected a directory that can be "
                 "written, as by `docker run --tmpfs /dev/shm`", error.filename,
             ) from None  # fmt: skip
-        self._workers: dict[int, tuple[Connection, SpawnProcess]] = {}  # by serving thread
+        self._workers: dict[int, tuple[Connection, SpawnProcess]] = {}  # serving thread -> (pipe to worker, worker)
         self._closed = False
-        resource_tracker.ensure_running()  # now: later it would unblock the signals that the threads block
-        blocking = signal.SIG_BLOCK, PARENT_SIGNALS  # inherited by workers, until they ignore them
+        resource_tracker.ensure_running()  # here, as a later start would unblock the signals that the threads block
+        blocking = signal.SIG_BLOCK, PARENT_SIGNALS  # workers inherit the block, until they ignore these signals
         self._threads = ThreadPoolExecutor(workers, initializer=signal.pthread_sigmask, initargs=blocking)
 
     @property
@@ -184,7 +185,7 @@ class WorkerPool(Workers):
                 process.join()
 
     def _run(self, *call: Any) -> Any:
-        """Run a task in the worker of this thread, which is started if need be."""
+        """Run a task in the worker process of this thread, which is started if need be; return the task's result."""
         if self._closed:
             raise WorkerLost("the workers were ended")
         thread = threading.get_ident()
@@ -208,15 +209,15 @@ class WorkerPool(Workers):
         name = f"{WORKER_NAME}{len(self._workers)}"
         process = self._context.Process(target=_work, args=(worker_end, self._shared), daemon=True, name=name)
         process.start()
-        worker_end.close()  # so that the pipe ends with the worker
+        worker_end.close()  # so that the pipe breaks if the worker ends
         self._workers[thread] = parent_end, process
-        if self._closed:  # `kill` was called meanwhile
+        if self._closed:  # `kill` was called during the start
             process.kill()
         return parent_end, process
 
 
 def _work(pipe: Connection, shared: Any) -> None:
-    """Run tasks from the pipe until the pipe or the parent ends: the main loop of a worker process."""
+    """Run tasks from the pipe until it is closed or the parent ends; this is the main loop of a worker process."""
     global _shared
     _shared = shared
     for number in PARENT_SIGNALS:

@@ -34,7 +34,7 @@ from lns.version import __version__
 
 log = logging.getLogger("lns")
 
-DEFAULT_SECONDS = 3600.0  # length of a session with neither a time nor a number of trials
+DEFAULT_SECONDS = 3600.0  # seconds of a session for which neither a time nor a number of trials is given
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class TuningResult(Records):
     verdicts : tuple of Verdict
         The validated candidates, best first.
     best_params : Params or None
-        Parameters that are better than the defaults.
+        Parameters that are better than the defaults; None if there are none.
     best_file : Path or None
         ``best_params.toml`` if it holds ``best_params``.
     kept : tuple of Path
@@ -66,7 +66,7 @@ class TuningResult(Records):
     interrupted : bool
         Whether the session was stopped before its limits.
     table : list of dict
-        The finished trials: number, state, mean difference to the defaults in short and long runs, values.
+        The finished trials: number, state, mean difference to the defaults in short and long runs, parameters.
     verdict_text : str
         Whether to use other parameters than the defaults, and why, in a sentence or two.
     facts : tuple of (str, str)
@@ -90,7 +90,7 @@ class TuningResult(Records):
 
     @property
     def verdict(self) -> Verdict | None:
-        """The winner if there is one, else the best candidate; None before any is validated."""
+        """The verdict on the winner or, without a winner, on the best candidate; None before any is validated."""
         return next((each for each in self.verdicts if each.better), next(iter(self.verdicts), None))
 
     @property
@@ -103,11 +103,11 @@ class TuningResult(Records):
         return report.as_text(self.verdict_text, (*self.facts, ("report", str(self.report))), width)
 
     def records(self) -> list[dict[str, Any]]:
-        """The rows of ``table``."""
+        """Return the rows of ``table``."""
         return self.table
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields of `lns tune --json`."""
+        """Return the fields of `lns tune --json`."""
         return {
             "study": str(self.study),
             "trials": self.trials,
@@ -222,7 +222,7 @@ def tune(
             session.run()
         except KeyboardInterrupt:
             session.interrupted = True
-        with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C here does not prevent the report
+        with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C at this point does not prevent the report
             session.on_progress(session.progress("report"))
         return _conclude(opened, session)
 
@@ -236,7 +236,7 @@ def _conclude(study: Study, session: TuningSession | None) -> TuningResult:
     report_file, overhead = study.path / REPORT_FILE, None if session is None else session.overhead
     atomic_write(report_file, report.html_page(study, conclusion, f"{utc_now()}, lns {__version__}"))
     winner, trials, facts = conclusion.winner, study.finished, [*report.facts(study, conclusion, overhead)]
-    if kept:  # tell what `lns solve` does from now on
+    if kept:  # tell what `lns solve` does from now on with the kept parameters
         what = f"puzzles like {study.plan.family}" if study.plan.family else study.plan.subject
         engine = "" if study.plan.engine == "auto" else f" --engine {study.plan.engine}"
         files = f"{kept[0].name}{' and others' * (len(kept) > 1)} in {kept[0].parent}"

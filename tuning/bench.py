@@ -1,8 +1,9 @@
 """`make bench`: print speed figures of this machine, one per line. Scores are measured by `lns benchmark`.
 
 The figures include the costs in `lns.node_equivalents`: the time of a part of the engine divided by that of a
-constructor node. Beams and tabu moves are timed by running these engines alone, regions by `lns.exact.region.resolve`;
-nodes, exact tails, starts of endgames and the measurement of quotas by the kernels of the construction.
+constructor node. Beams and tabu moves are timed by running these engines alone, and regions by calling
+`lns.exact.region.resolve`. Nodes, exact tails, starts of endgames and the measurement of quotas are timed by calling
+the kernels of the construction.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ from lns.rng import random_state
 from lns.tuning import cost_kernels
 from lns.warmup import warm_up
 
-REAL = Path("../shared/instances/eternity2_clue1.txt")  # beside the checkout; if it is missing, SHIPPED is timed
+REAL = Path("../shared/instances/eternity2_clue1.txt")  # puzzle beside the checkout; SHIPPED is timed if it is missing
 SHIPPED = "like-e2-16x16"
-TIGHT, LOOSE = 0, 4  # mismatches allowed in a tail: with few its search ends at once, with many it takes longer
-MISMATCHES = 20  # most mismatches that the timed constructor may leave
+TIGHT, LOOSE = 0, 4  # mismatches allowed in an exact tail, for a search that ends at once and for a longer one
+MISMATCHES = 20  # most mismatches in a board of the timed constructor
 
 
 def speed_figures() -> Iterator[tuple[str, str]]:
-    """Measure each speed; yield its label and its value as text."""
+    """Measure the speeds of this machine; yield (label, value as text) of each."""
     puzzle = load_puzzle(str(REAL) if REAL.exists() else SHIPPED)
     yield "instance", puzzle.name
     yield "row scan, placements/s", f"{placements_per_second(puzzle.with_clues(()), 1_000_000_000) / 1e6:.1f} M"
@@ -55,8 +56,8 @@ def speed_figures() -> Iterator[tuple[str, str]]:
 
 
 def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, str]]:
-    """Yield the time to the first board and to each score on one core, and nodes per second; without compilation."""
-    for _ in range(2):  # the first run compiles
+    """Yield (label, text) of the time to the first board and to each score on one core, and of nodes per second."""
+    for _ in range(2):  # the first run also compiles the kernels
         search, measured = _run_engine("construct", puzzle, lambda search, _: search.statistics.nodes > 0, warm=False)
     reached, began = {search.best_score: measured}, time.perf_counter()
     while (now := time.perf_counter() - began) < seconds:
@@ -131,7 +132,7 @@ def constructor_at_tails(puzzle: Puzzle, params: ConstructParams) -> tuple[Quota
 
 
 def _time_tails(constructor: Constructor, nodes: int, allowed: int, repeats: int) -> tuple[float, int, int, int]:
-    """Return (seconds, nodes, prefixes, tail placements) of a search of ``nodes`` nodes; restores the constructor."""
+    """Search ``nodes`` nodes, then restore the constructor; return (seconds, nodes, prefixes, placements in tails)."""
     state, before, plan = constructor.state(), constructor.nodes, constructor.plan
     began = time.process_time()
     counts = cost_kernels.finish_prefixes(plan, constructor.arrays, before + nodes, allowed, repeats)
@@ -141,7 +142,7 @@ def _time_tails(constructor: Constructor, nodes: int, allowed: int, repeats: int
 
 
 def _time_endgames(constructor: Constructor, prefixes: int, rounds: int) -> float:
-    """Return the mean processor seconds of the start of an endgame, over ``rounds`` starts from each prefix.
+    """Return the mean processor seconds that the start of an endgame takes, over ``rounds`` starts from each prefix.
 
     Up to ``prefixes`` prefixes are used. The constructor is restored afterwards.
     """
@@ -162,7 +163,7 @@ def _time_endgames(constructor: Constructor, prefixes: int, rounds: int) -> floa
 def _run_engine(
     name: str, puzzle: Puzzle, is_over: Callable[[SearchLoop, float], bool], *, warm: bool = True
 ) -> tuple[SearchLoop, float]:
-    """Step an engine until ``is_over``; return it and its processor seconds, without compilation if ``warm``."""
+    """Step a new engine, compiled before if ``warm``, until ``is_over``; return it and its processor seconds."""
     if warm:
         warm_up(name)
     engine = make_engine(name, puzzle, Params(), 1, 0)
@@ -174,16 +175,16 @@ def _run_engine(
 
 
 def _region_seconds(puzzle: Puzzle, board: Board, order: str, limit: int, nodes: int) -> tuple[float, float]:
-    """Return the processor seconds of the set-up of a region of full rows and of one placement, for a search order.
+    """Return the processor seconds of setting up a region of full rows, and of one placement, in a search order.
 
-    ``limit``: most placements in one region; ``nodes``: placements in all, roughly; "dynamic" makes fewer.
+    ``limit`` is the most placements in one region, ``nodes`` roughly the most in all; fewer if "dynamic".
     """
-    height = min(puzzle.height, max(1, 64 // puzzle.width))  # larger regions are rarely searched
+    height = min(puzzle.height, max(1, 64 // puzzle.width))  # at most 64 cells, as larger regions are rarely searched
     ask = partial(resolve, puzzle, board, target=verify(puzzle, board).score + 1, options=RegionOptions(order=order))
     setup, searched, placed, regions = 0.0, 0.0, 0, 0
     for top in range(puzzle.height - height, -1, -1):
         cells = rows(puzzle, top, top + height)
-        ask(cells, nodes=1)  # plans the shape of the region; the first call also compiles
+        ask(cells, nodes=1)  # not timed: it plans for this shape of region, and the first call compiles
         setup += _seconds(partial(ask, cells, nodes=1))
         began = time.process_time()
         placed += ask(cells, nodes=costs.region_nodes(limit, order)).nodes

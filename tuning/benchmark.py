@@ -1,8 +1,8 @@
 """The benchmark: runs on fixed instances, seeds and budgets, which show what a change of the engine is worth.
 
-A run is measured by its best score, by the time to each score and, on request, by the distinct boards of a score or
-better per core-hour. Boards are distinct if they differ in many cells (`lns.rates`). Nothing is printed; progress goes
-to callbacks and to the logger `lns`.
+A run is measured by its best score, by the time to each score and, on request, by the number of distinct boards per
+core-hour that have some score or a better one. Boards are distinct if they differ in many cells (`lns.rates`). Nothing
+is printed; progress goes to callbacks and to the logger `lns`.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ log = logging.getLogger("lns")
 
 PUBLIC = ("eternity2_clue1", "eternity2", "eternity2_clue5", "meta16", "meta14", "meta12", "meta10")
 SHIPPED = ("like-e2-16x16", "like-e2-20x20", "like-e2-12x20")
-FRESH = ("fresh-16x16-1", "fresh-16x16-2")  # generated anew for each call
+FRESH = ("fresh-16x16-1", "fresh-16x16-2")  # rows whose instances are generated anew for each call
 FRESH_FAMILY = "like-e2:16x16:5+17"
-FRESH_SEEDS = (1_001, 99_999)  # range of the seeds of generated rows; shipped instances and studies have other seeds
+FRESH_SEEDS = (1_001, 99_999)  # first and last seed of generated rows; shipped instances and studies have other seeds
 FIELDS = (
     "date", "version", "instance", "seconds", "workers", "seeds", "best", "median", "worst", "of", "time_to_median_s",
     "nodes_per_s", "peak_mb", "cpu", "note",
 )  # fmt: skip
 
-BASELINE = "whole"  # the engine with all its parts
+BASELINE = "whole"  # name of the variant that has all parts of the engine
 ABLATIONS: dict[str, dict[str, dict[str, Any]]] = {
     "no beams": {"engine": {"beams": 0}},
     "no blocks": {"neighbourhoods": {"blocks": 0}},
@@ -62,7 +62,7 @@ ABLATIONS: dict[str, dict[str, dict[str, Any]]] = {
     "no last cells": {"neighbourhoods": {"last_sizes": 0}},
     "no certificate": {"neighbourhoods": {"certificate": 0.0}},
     "no quota": {"construct": {"quota_scale": 0.0}},
-    "no tail": {"construct": {"tail": 1}},  # the construction itself places all cells but the last
+    "no tail": {"construct": {"tail": 1}},  # the exact tail is only the last cell
     "long tail": {"construct": {"tail": 14}},
     "row by row": {"construct": {"column_major_fraction": 0.0}},
     "breaks for the next score": {"construct": {"schedule_slack": 0}},
@@ -74,14 +74,14 @@ ABLATIONS: dict[str, dict[str, dict[str, Any]]] = {
 @checked_class
 @dataclass(frozen=True)
 class BenchmarkOptions:
-    """How the runs are made, and where their results are written.
+    """How the runs of a benchmark are made, and where their results are written.
 
-    Raises InputError if a number is impossible, or ablations of an engine other than 'auto' are requested.
+    Raises InputError if a number is out of range, or ablations of an engine other than 'auto' are requested.
     """
 
     time: float = 60.0  # seconds of each run
-    seeds: int = 5  # runs of a row, one for each random seed
-    first_seed: int = 1  # random seed of the first run; the other runs count up from it
+    seeds: int = 5  # number of runs of each row, one for each random seed
+    first_seed: int = 1  # random seed of the first run; each further run has the next one
     workers: int = 2  # worker processes of each run
     engine: str = "auto"  # one of `lns.engines.ENGINES`
     search_floor: int = 0  # search for boards of at least this score and count them; 0: search for new bests only
@@ -110,11 +110,11 @@ class BenchmarkRun:
     """The results of one run."""
 
     seed: int
-    score: int  # best score
-    reached: dict[int, float]  # score -> seconds until it was reached, for each new best
-    boards: dict[int, int]  # score -> families whose best board has it; only perfect ones without a ``search_floor``
-    nodes_per_s: float  # placements per second of all workers, or tabu moves if nothing is placed
-    seconds: float  # elapsed time
+    score: int  # best score of the run
+    reached: dict[int, float]  # score of each new best board -> seconds until it was found
+    boards: dict[int, int]  # score -> number of families with this best score; perfect ones without ``search_floor``
+    nodes_per_s: float  # placements a second of all workers together, or tabu moves if nothing is placed
+    seconds: float  # elapsed seconds of search
     peak_bytes: int = 0  # largest resident memory of the workers and this process together; 0 if it is not known
 
 
@@ -131,8 +131,8 @@ def run_benchmark(
         params = replace(params, engine=replace(params.engine, search_floor=floor))
     min_score = floor or puzzle.max_score
     search = Archipelago(Search(puzzle, params, seed, options.engine), workers, min_score=min_score)
-    families, reached = Families(min_score), dict[int, float]()  # the search reports lower new bests, too
-    peaks = dict[int, int]()  # most bytes in memory, by process id
+    families, reached = Families(min_score), dict[int, float]()  # new best boards below ``min_score`` do not count
+    peaks = dict[int, int]()  # process id of a worker -> its largest resident memory, in bytes
 
     def on_report(search: Archipelago) -> None:
         if search.best_score > max(reached, default=-1):
@@ -145,7 +145,7 @@ def run_benchmark(
 
     search.run(options.time, puzzle.max_score, on_report)
     elapsed = search.elapsed
-    largest = sorted(peaks.values())[-workers:]  # dead workers were replaced, so there may be more processes
+    largest = sorted(peaks.values())[-workers:]  # more processes have run if dead workers were replaced
     return BenchmarkRun(
         seed=seed, score=search.best_score, reached=reached, boards=dict(Counter(families.scores)),
         nodes_per_s=search.statistics.placements / max(elapsed, 1e-9), seconds=elapsed,
@@ -157,11 +157,11 @@ def run_benchmark(
 class BenchmarkRow:
     """One row of the benchmark: the runs of one variant of the engine on one instance."""
 
-    instance: str  # name of the row
+    instance: str  # name of the row and of its instance
     variant: str  # name of an ablation, or `BASELINE` for the whole engine
     puzzle: Puzzle
     options: BenchmarkOptions
-    runs: tuple[BenchmarkRun, ...]  # one for each seed
+    runs: tuple[BenchmarkRun, ...]  # one run for each seed
 
     @property
     def scores(self) -> list[int]:
@@ -175,7 +175,7 @@ class BenchmarkRow:
 
     @property
     def values(self) -> dict[str, Any]:
-        """The values of the row in the CSV table, by the names in `FIELDS`."""
+        """The columns of the row in the CSV table: a dict from each name in `FIELDS` to its value."""
         goal, options = median_low(self.scores), self.options
         times = self.times_to(goal)
         notes = (
@@ -196,7 +196,7 @@ class BenchmarkRow:
 
     @property
     def core_hours(self) -> float:
-        """Elapsed hours of the runs, times the workers."""
+        """Elapsed hours of all runs, times the number of workers."""
         return sum(run.seconds for run in self.runs) * self.options.workers / 3600
 
     def boards_per_hour(self, min_score: int) -> float:
@@ -206,12 +206,12 @@ class BenchmarkRow:
 
     @property
     def boards_per_core_hour(self) -> dict[int, float]:
-        """Score -> distinct boards of at least that score per core-hour; empty if none were counted."""
+        """Score -> number of distinct boards of at least this score per core-hour; empty if no boards were counted."""
         scores = sorted({score for run in self.runs for score in run.boards})
         return {score: self.boards_per_hour(score) for score in scores}
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields of a row of `lns benchmark --json`."""
+        """Return the fields of a row of `lns benchmark --json`."""
         return {**self.values, "scores": self.scores, "boards_per_core_hour": self.boards_per_core_hour}
 
     def summary(self) -> str:
@@ -293,7 +293,7 @@ def benchmark(
     for name, puzzle in selected_rows(rows, options):
         runs: dict[str, list[BenchmarkRun]] = {variant: [] for variant in compared}
         for seed in range(options.first_seed, options.first_seed + options.seeds):
-            for variant, params in compared.items():  # seed by seed, so that other load affects all variants alike
+            for variant, params in compared.items():  # all in turn, so that other load affects them alike
                 is_kept = options.boards is not None and variant == BASELINE
                 keep = partial(_write_best, puzzle, name, seed, options) if is_kept else None
                 runs[variant].append(run_benchmark(puzzle, params, seed, options, keep))
@@ -312,7 +312,7 @@ def benchmark(
 
 
 def row_names() -> tuple[str, ...]:
-    """The names of the rows, in order."""
+    """Return the names of the rows, in the order in which they run."""
     return (*PUBLIC, *SHIPPED, *FRESH)
 
 
@@ -322,7 +322,7 @@ def _source(name: str, options: BenchmarkOptions) -> str:
 
 
 def selected_rows(names: Sequence[str], options: BenchmarkOptions) -> list[tuple[str, Puzzle]]:
-    """Return (name, puzzle) of the named rows, or of all. Raises InputError if a name is unknown or a file missing."""
+    """Return (name, puzzle) of the named rows, or of all whose data exist. Raises InputError as `benchmark` does."""
     rows, known = list[tuple[str, Puzzle]](), row_names()
     for name in names or known:
         source = _source(name, options)
@@ -340,7 +340,7 @@ def selected_rows(names: Sequence[str], options: BenchmarkOptions) -> list[tuple
 
 
 def check_outputs(options: BenchmarkOptions) -> None:
-    """Raise InputError if rows cannot be appended to the table or boards cannot be written; called before the runs."""
+    """Raise InputError if rows could not be appended to the table or boards not be written; called before the runs."""
     try:
         if options.table is not None:
             table = Path(options.table)
@@ -354,7 +354,7 @@ def check_outputs(options: BenchmarkOptions) -> None:
 
 
 def variants(params: Params) -> dict[str, Params]:
-    """Return the parameters of each variant by name: ``params`` as baseline, then each ablation that changes them."""
+    """Return the parameters of each variant by name: ``params`` as baseline, then each ablation that changes these."""
     found = {BASELINE: params}
     for name, sections in ABLATIONS.items():
         parts = {section: replace(getattr(params, section), **values) for section, values in sections.items()}
@@ -381,7 +381,7 @@ def ablation_table(rows: Sequence[BenchmarkRow]) -> list[str]:
 def _write_best(
     puzzle: Puzzle, name: str, seed: int, options: BenchmarkOptions, board: Board, elapsed_s: float
 ) -> None:
-    """Write the board that a run has found after ``elapsed_s`` seconds, with the fields of ``best.json``."""
+    """Write the best board of a run, found after ``elapsed_s`` seconds, to a file with the fields of ``best.json``."""
     path = Path(options.boards or "") / f"{name}-{seed}.json"
     source, at = _source(name, options), round(elapsed_s, 3)
     with named(path, "the board cannot be written"):

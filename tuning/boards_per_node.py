@@ -1,11 +1,11 @@
 """`python -m lns.tuning.boards_per_node`: boards found per node, which shows what a change of the search is worth.
 
 A benchmark row of a minute often ends at the same score before and after a change. Here each island searches as if it
-had a board of score ``best`` already, and distinct boards from a few edges below it are counted. Budgets are nodes, so
-other load on the machine changes only the times. A few lucky restarts find most boards, so use several seeds. With
-``--islands`` each seed is a run of several islands, and a board that two of them find counts once. ``--ablate``
-repeats the count with each part of the engine switched off in turn, at the same budget.
-To compare two versions, run the same command in two checkouts.
+had a board of score ``best`` already, and distinct boards from a few edges below this score on are counted. Budgets are
+nodes, so other load on the machine changes only the times. A few lucky restarts find most boards, so use several seeds.
+With ``--islands`` each seed is a run of several islands, and a board that two islands find counts once. ``--ablate``
+repeats the count with each part of the engine switched off in turn, at the same budget. To compare two versions, run
+the same command in two checkouts.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from lns.tuning.benchmark import variants
 from lns.warmup import warm_up
 from lns.worker_pool import WorkerPool
 
-BELOW, ABOVE = 3, 2  # boards are counted from ``best`` - BELOW (or ``--floor``) to ``best`` + ABOVE
+BELOW, ABOVE = 3, 2  # scores counted: from ``best`` - BELOW (or ``--floor``) to ``best`` + ABOVE
 
 
 @dataclass(frozen=True)
 class Count:
-    """The engine, its budget and the scores of a count."""
+    """The engine, its budget and the scores of a count of boards."""
 
     best: int  # each island searches as if it had a board of this score
     nodes: int  # budget of each island in node equivalents
-    engine: str = "construct"  # the construction alone, or 'auto': all parts
+    engine: str = "construct"  # 'construct', the construction alone, or 'auto', all parts
     floor: int | None = None  # boards are counted from this score on; by default from three edges below ``best``
 
     def scores(self, puzzle: Puzzle) -> range:
-        """Return the scores of the count; for each, boards of at least that score are counted."""
+        """Return the scores of the count: for each score, boards of at least this score are counted."""
         floor = self.best - BELOW if self.floor is None else self.floor
         return range(floor, min(self.best + ABOVE, puzzle.max_score) + 1)
 
@@ -51,7 +51,7 @@ class Boards:
 
     def __init__(self, scores: Iterable[int]) -> None:
         self._tallies = {score: Tally() for score in scores}
-        self.kept: list[tuple[IntArray, int]] = []  # int32 (cells,) placements and score of each
+        self.kept: list[tuple[IntArray, int]] = []  # (placements, int32 (cells,); score) of each distinct board
 
     def add(self, placements: IntArray, score: int) -> None:
         """Count a board under each score that it reaches."""
@@ -70,13 +70,13 @@ class Boards:
 
 @dataclass(frozen=True)
 class BoardCounts:
-    """The boards that one island found, and the nodes that it used."""
+    """The boards that one island found, and the node equivalents that it used."""
 
     seed: int
-    island: int  # number of the island
+    island: int  # number of the island, from 0
     boards: Boards
-    parts: dict[str, int]  # node equivalents used, by the part that used them
-    seconds: float  # processor time, without compilation
+    parts: dict[str, int]  # part of the engine -> node equivalents that it used
+    seconds: float  # processor seconds, without compilation
 
     @property
     def nodes(self) -> int:

@@ -32,7 +32,7 @@ def start_endgames(
 def finish_prefixes(
     plan: ConstructorPlan, state: ConstructorState, node_limit: int, allowed: int, repeats: int
 ) -> tuple[int, int]:
-    """Search to ``node_limit``, solving each tail ``repeats`` times; return (prefixes, placements in tails)."""
+    """Search to ``node_limit`` nodes, solving each exact tail ``repeats`` times; return (prefixes, tail placements)."""
     prefixes, placements, prefix, most = 0, 0, state.prefix, 1_000_000
     while kernel.next_prefix(plan, state, node_limit) == REACHED:
         prefixes += 1

@@ -3,7 +3,7 @@
 1. Whether the card searches the same trees as the processor: all scalars and stacks of its lanes must be equal.
 2. Nodes per second by number of lanes and block size, compared with one core.
 3. Boards that the construction finds with the card, compared with one core without it.
-4. Memory on the card, and the longest launch, after which Ctrl-C acts at the latest.
+4. Memory used on the card, and the time of the longest launch, for which Ctrl-C may have to wait.
 
 ``--compile`` needs the extra 'gpu' and ``ptxas``, but no card: it prints registers and spills for sm_80 and sm_90.
 """
@@ -41,9 +41,9 @@ from lns.orientation import Orientation
 from lns.params import EngineParams, Params
 from lns.tuning.bench import constructor_at_tails
 
-RESTART_NODES = 50_000_000  # length of a restart of the construction that provides the tree
-FIRST_NODES = 100_000_000  # most nodes spent on the first prefixes, so that all lanes have work
-BOARDS_BELOW = 16  # boards count if they have at most this many edges less than the best possible score
+RESTART_NODES = 50_000_000  # nodes of the restart of the construction that provides the tree
+FIRST_NODES = 100_000_000  # most nodes spent on finding first prefixes, so that all lanes have work
+BOARDS_BELOW = 16  # boards this many edges below the best possible score are searched for and counted
 CHECKED_LANES, CHECKED_TURNS, CHECKED_LAUNCHES = 4096, 2000, 5
 LANES, BLOCKS = (32_768, 65_536, 135_168, 270_336), (64, 128, 256)
 
@@ -59,7 +59,7 @@ def fertile(puzzle: Puzzle) -> Constructor:
 
 
 def prepared(puzzle: Puzzle, card: Card, turns: int) -> CardSearch:
-    """Return a card's search in the tree of `fertile`, after its first launch was started."""
+    """Return a card's search in the tree of `fertile`, whose first launch has been started."""
     constructor = fertile(puzzle)
     search = CardSearch(constructor.puzzle, constructor.params, card)
     search.turns, search.first_nodes = turns, FIRST_NODES
@@ -68,7 +68,7 @@ def prepared(puzzle: Puzzle, card: Card, turns: int) -> CardSearch:
 
 
 def equal_trees(puzzle: Puzzle) -> dict[str, Any]:
-    """Check whether card and processor agree on every scalar and every stack after some launches."""
+    """Compare all scalars and stacks of the lanes of card and processor after some launches; return the result."""
     ends = []
     for card in (Twin(CHECKED_LANES), CudaCard(CHECKED_LANES)):
         prepared(puzzle, card, CHECKED_TURNS)
@@ -84,7 +84,7 @@ def equal_trees(puzzle: Puzzle) -> dict[str, Any]:
 
 
 def rate(puzzle: Puzzle, card: Card, turns: int, launches: int) -> dict[str, Any]:
-    """Measure the nodes per second of a card, its longest launch and the memory used on it."""
+    """Return measurements of a card by name: nodes per second, longest launch, memory used on the card and others."""
     search = prepared(puzzle, card, turns)
     search.collect(0)  # warm-up: compiles before the clock starts
     done, began = search.statistics, time.perf_counter()
@@ -94,7 +94,7 @@ def rate(puzzle: Puzzle, card: Card, turns: int, launches: int) -> dict[str, Any
     seconds = time.perf_counter() - began
     made, alone, longest = done.card_nodes - before, 0, 0.0
     card.wait()
-    for _ in range(launches):  # launches without new prefixes; Ctrl-C waits for one of them
+    for _ in range(launches):  # timed alone, without new prefixes: Ctrl-C may have to wait for one launch
         began = time.perf_counter()
         card.launch()
         alone += int(card.wait()[lane.NODES].sum())
@@ -107,7 +107,7 @@ def rate(puzzle: Puzzle, card: Card, turns: int, launches: int) -> dict[str, Any
 
 
 def boards(puzzle: Puzzle, seconds: float, *, with_card: bool) -> dict[str, Any]:
-    """Count the boards by score that the construction finds in ``seconds``, and those found by the card."""
+    """Count, by least score, the boards that the construction finds in ``seconds``, and those that the card finds."""
     rng, wanted = np.random.default_rng(1), puzzle.max_score - BOARDS_BELOW
     params = Params(engine=EngineParams(search_floor=wanted - 2))
     construction = Construction(Orientation.of_island(puzzle), params, 1, 0, open_card=CudaCard if with_card else None)

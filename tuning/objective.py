@@ -2,9 +2,10 @@
 
 Trials are compared by all the good boards that they find, not by the best one, which is mostly luck. The *worth* of a
 run is the score of a single board that would count as much as its distinct boards together: a board counts as much as
-`EDGE_WORTH` boards with one edge less, about the factor that an edge costs. Boards count from a floor on, `BELOW_BEST`
-under the score of a short run of the defaults on the pair; boards that differ in few cells count as one (`lns.rates`).
-One board of score 460 is worth 460, eight of them are worth 461, and with eight more of score 459 these have 461.06.
+`EDGE_WORTH` boards with one edge less, since finding one more edge takes about that many times as long. Boards count
+from a floor on, `BELOW_BEST` under the score of a short run of the defaults on the pair; boards that differ in few
+cells count as one (`lns.rates`). One board of score 460 is worth 460, eight boards of score 460 are worth 461, and
+together with eight boards of score 459 they are worth 461.06.
 
 The validation of a candidate uses scores instead: the best score within the budget, plus a bonus of less than an edge
 for reaching it early.
@@ -31,17 +32,17 @@ from lns.instances.puzzle import Puzzle
 from lns.params import Params
 from lns.rates import DistinctBoards
 
-EARLY_BONUS = 0.5  # bonus in edges for a score that is reached at once
+EARLY_BONUS = 0.5  # bonus, in edges, for a score that is reached at once
 EDGE_WORTH = 8  # number of boards that count as much as one board with one edge more
 BELOW_BEST = 1  # edges from the floor of a pair up to the best score of the defaults' short run on it
 OBJECTIVE = (
     f"trials: worth of the distinct boards, an edge as {EDGE_WORTH} boards; validation: best score + {EARLY_BONUS} x "
     "unused share of the budget when it was reached; pairs without a board left out"
 )
-WORTH_STEP = 0.01  # edges; smaller changes of the worth are not recorded
-MIN_STEP_NODES = 150_000  # least nodes that a step counts, as a step without placements takes time too
-BOARD_NODES = 5_000  # least nodes of a step that found boards: boards end steps early, and must not use up the budget
-MIN_STEPS = 20  # least number of steps in the shortest budget
+WORTH_STEP = 0.01  # least increase of the worth, in edges, that a trace records
+MIN_STEP_NODES = 150_000  # nodes that a step counts at least, as steps without placements take time, too
+BOARD_NODES = 5_000  # nodes that a step with boards counts at least; few, as such steps end early
+MIN_STEPS = 20  # number of steps for which the shortest budget should suffice
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Pair:
 
     puzzle: Puzzle
     seed: int  # random seed of the run
-    label: str  # name in reports
+    label: str  # name of the pair in reports
     floor: int = 0  # score from which boards count for the worth of a run; 0: the worth is the best score
 
 
@@ -58,15 +59,15 @@ class Pair:
 class Trace:
     """The record of a run: its best scores and worths over the nodes used, and its times."""
 
-    best_scores: tuple[tuple[int, int], ...]  # each new best score, and the nodes used when it was reached
+    best_scores: tuple[tuple[int, int], ...]  # (new best score, nodes used when it was reached)
     nodes: int  # node equivalents used in all
-    exhausted: bool  # the best possible score is reached, so more nodes would change nothing
-    seconds: float  # processor time
+    exhausted: bool  # whether the best possible score was reached, so that more nodes would change nothing
+    seconds: float  # processor seconds
     wall_s: float = 0.0  # elapsed seconds
-    worths: tuple[tuple[float, int], ...] = ()  # each new worth of the distinct boards, and the nodes used then
+    worths: tuple[tuple[float, int], ...] = ()  # (new worth of the distinct boards, nodes used then)
 
     def covers(self, budget: int) -> bool:
-        """Whether the run is long enough to read the score at ``budget`` nodes."""
+        """Return whether the run is long enough to read its score at ``budget`` nodes."""
         return self.exhausted or self.nodes >= budget
 
     def score_at(self, budget: int) -> int:
@@ -81,7 +82,7 @@ class Trace:
         return max([self.score_at(budget), *(worth for worth, at in self.worths if at <= budget)])
 
     def has_board(self, budget: int) -> bool:
-        """Whether a board was made within ``budget`` nodes."""
+        """Return whether a board was made within ``budget`` nodes."""
         return any(at <= budget for _, at in self.best_scores)
 
     def value(self, budget: int, target: int) -> float:
@@ -91,7 +92,7 @@ class Trace:
 
 
 def difference(candidate: Trace, default: Trace, budget: int) -> float:
-    """Return by how many edges the candidate was better than the defaults on one pair, bonus included.
+    """Return by how many edges the candidate was better than the defaults on one pair, the bonus included.
 
     The bonus is averaged over two targets, the final scores of candidate and defaults, so that the difference changes
     only its sign if the two are exchanged.
@@ -101,7 +102,7 @@ def difference(candidate: Trace, default: Trace, budget: int) -> float:
 
 
 def worth_difference(candidate: Trace, default: Trace, budget: int) -> float:
-    """Return by how many edges the candidate's boards are worth more; of two perfect boards the earlier is."""
+    """Return by how many edges the candidate's boards are worth more; between perfect boards the earlier one wins."""
     worths = candidate.worth_at(budget) - default.worth_at(budget)
     if candidate.exhausted and default.exhausted and not worths:
         return difference(candidate, default, budget)
@@ -115,7 +116,7 @@ class Families:
         self._floor, self._boards, self.scores = floor, DistinctBoards(), list[int]()
 
     def add(self, found: FoundBoard) -> None:
-        """Add a board to its family."""
+        """Add a board to its family, or begin a new one; ignore it below the floor."""
         placements = found.board.placements
         if found.score < self._floor:
             return
@@ -135,7 +136,7 @@ class Families:
 
 
 class Stopped(Exception):
-    """A run was asked to stop before it had used its budget."""
+    """Raised if a run was asked to stop before it had used its budget."""
 
 
 class TrialRun:
@@ -155,7 +156,7 @@ class TrialRun:
         )
         self._name, self._pair = engine, pair
         self._engine = make_engine(engine, pair.puzzle, self._params, pair.seed, 0)
-        self._floor = 0  # score from which the engine reports boards; that of the pair after the first board
+        self._floor = 0  # score from which the engine reports boards; after the first board, the pair's floor
         self._min_step = min(MIN_STEP_NODES, step)
         self._families = Families(pair.floor or math.inf)
         self.trace = Trace((), 0, False, 0.0)
@@ -192,7 +193,7 @@ class TrialRun:
         return self.trace
 
     def _report_from_floor(self) -> None:
-        """Report boards from the floor on, but only after the first board: a beam would search longer for it."""
+        """Make the engine report boards from the pair's floor on; too early, this would delay a beam's first board."""
         self._floor = self._pair.floor
         params = replace(self._params, engine=replace(self._params.engine, search_floor=self._floor))
         state = self._engine.state()
@@ -200,7 +201,7 @@ class TrialRun:
         self._engine.restore(state)
 
     def _counted(self) -> float:
-        """Return the engine's node equivalents so far, plus those of its measurements, which it does not count."""
+        """Return the engine's node equivalents so far, plus the cost of its measurements, which it does not count."""
         statistics, cells = self._engine.statistics, self._pair.puzzle.cells
         arms = statistics.arms * node_equivalents.population(self._params.construct.population, cells)
         return statistics.node_equivalents + arms + statistics.colour_sets * node_equivalents.quota_profile(cells)

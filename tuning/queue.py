@@ -34,7 +34,7 @@ LOOK_S = 10.0  # seconds between two polls of the commands; each poll saves thei
 
 
 def read_queue() -> dict[str, dict[str, Any]]:
-    """Return the items by name: each has a command, hours and perhaps the hours of a turn."""
+    """Return the items by name: each has a command, its hours in all, and perhaps its hours at a stretch (a turn)."""
     text, name = read_text(QUEUE), "not TOML"
     try:
         for name, item in (items := tomllib.loads(text)).items():  # noqa: B007 (read below)
@@ -47,13 +47,13 @@ def read_queue() -> dict[str, dict[str, Any]]:
 
 
 def sessions() -> dict[str, dict[str, Any]]:
-    """Return the rows of the table by start time, in order; of two with one start (after a merge), the longer."""
+    """Return the table's rows by start time, in order; of two with the same start (after a merge), the longer."""
     rows = csv.DictReader(read_text(TABLE).splitlines() if TABLE.exists() else [])
     return {row["started"]: row for row in sorted(rows, key=lambda row: (row["started"], hours_of(row)))}
 
 
 def hours_of(row: dict[str, Any]) -> float:
-    """Return the elapsed hours of a session; rows of earlier versions have them as core-hours."""
+    """Return the elapsed hours of a session; rows of earlier versions have these hours in the column core_hours."""
     return float(row.get("hours") or row["core_hours"])
 
 
@@ -61,14 +61,14 @@ def processor_hours(session: int) -> float:
     """Return the processor hours of an OS session's processes and their ended children; 0 if there is no /proc."""
     ticks = 0
     for file in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # the process has ended
-            fields = file.read_text().rpartition(")")[2].split()  # field 3 and later, see proc(5)
+        with suppress(OSError):  # raised if the process has ended
+            fields = file.read_text().rpartition(")")[2].split()  # from field 3 of proc(5) on
             ticks += sum(map(int, fields[11:15])) if int(fields[3]) == session else 0
     return round(ticks / os.sysconf("SC_CLK_TCK") / 3600, 5)
 
 
 def next_item(items: dict[str, dict[str, Any]], busy: set[str]) -> tuple[str, str, float] | None:
-    """Return (name, command, allowed hours) of the first of the unfinished items with the fewest turns, or None."""
+    """Return (name, command, allowed hours) of the first unfinished item with the fewest turns so far, or None."""
     left = []
     for name, item in items.items():
         rows = [row for row in sessions().values() if row["item"] == name]
@@ -90,7 +90,7 @@ def save(row: dict[str, Any]) -> None:
 
 
 def keep_best(row: dict[str, Any], run: Path) -> None:
-    """Set the best score in a session's row; write its verified board to runs/best if it beats the one there."""
+    """Set the best score in a session's row; write its verified board to runs/best if it beats the board there."""
     for file in [*run.glob("best.json"), *run.glob(f"*-{row['seed']}.json")]:  # file of a run, or of a benchmark
         said = json.loads(read_text(file))
         source, puzzle = Path(said["instance"]), load_puzzle(said["instance"])
@@ -105,12 +105,12 @@ def keep_best(row: dict[str, Any], run: Path) -> None:
             old = re.search(re.escape(link) + r".*?\| (.*?) \|.*\n", text)
             new = f"{link}{score}** of {puzzle.max_score} | {old[1] if old else 'none'} | `{how}` | {row['commit']} |\n"
             atomic_write(BEST / "README.md", text.replace(old[0], new) if old else text + new)
-            atomic_write(target, json.dumps(said) + "\n")  # last: after a kill before it, the next call writes both
+            atomic_write(target, json.dumps(said) + "\n")  # last, so that after a kill the next call writes both files
             print_text(f"{target}: {score} of {puzzle.max_score}", flush=True)
 
 
 def session(name: str, command: str, hours: float, data: str, aside: set[str]) -> Generator[bool]:
-    """Run an item until it ends or its hours are over, yielding at each poll; add it to ``aside`` if it fails."""
+    """Run an item's command to its end or for ``hours``, yielding at each poll; add a failed item to ``aside``."""
     rows = [row for row in sessions().values() if (row["item"], row["command"]) == (name, command)]
     last = {row["seed"]: row["state"] in ("running", "stopped") for row in rows}
     resumed = [seed for seed in last if last[seed] and (RUNS / f"{name}-{seed}" / "run.json").exists()]
@@ -118,20 +118,20 @@ def session(name: str, command: str, hours: float, data: str, aside: set[str]) -
     run, log, status = RUNS / f"{name}-{seed}", RUNS / f"{name}.log", None
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     words = [word.format(data=data, seed=seed, run=run, commit=commit) for word in shlex.split(command)]
-    if words[0] == "solve" and "--params" not in words:  # results must not depend on the studies of this user
+    if words[0] == "solve" and "--params" not in words:  # so that parameters kept by the user change no results
         words += ["--params", "default"]
     words = [sys.executable, "-m", "lns", *(["resume", str(run), "--quiet"] if resumed else words)]
     begun, started, machine = time.monotonic(), datetime.now(UTC).isoformat(), measured().partition(" on ")[2]
     values = (name, seed, started, machine, commit, 0.0, 0.0, "running", "", command)
     row = dict[str, Any](zip(COLUMNS, values, strict=True))
-    save(row)  # the seed is in the table before it is used
+    save(row)  # so that the seed is in the table before a run uses it
     print_text(f"{name}: {shlex.join(words[2:])}", flush=True)
     with log.open("wb") as out:
         process = subprocess.Popen(words, stdout=out, stderr=out, start_new_session=True, preexec_fn=yield_to_all)
     try:
         while status is None and row["hours"] < hours:
             yield True
-            row["core_hours"] = max(row["core_hours"], processor_hours(process.pid))  # before `poll` reaps it
+            row["core_hours"] = max(row["core_hours"], processor_hours(process.pid))  # before `poll` reaps the process
             status = process.poll()
             row["hours"] = round((time.monotonic() - begun) / 3600, 4)
             save(row)
@@ -147,7 +147,7 @@ def session(name: str, command: str, hours: float, data: str, aside: set[str]) -
 
 
 def main(workers: str, data: str) -> int:
-    """Run the items, ``workers`` at a time. Returns the exit status: 1 if an item was set aside, 2 after an error."""
+    """Run the items, ``workers`` at a time. Return the exit status: 0, 1 if an item was set aside, 2 after an error."""
     aside, running = set[str](), dict[str, Generator[bool]]()
     os.nice(19)
     try:

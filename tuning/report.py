@@ -1,7 +1,8 @@
 """The results of a study: as text for the terminal, and as one HTML page without scripts or external resources.
 
-The page has the verdict and the results behind it. `optuna-dashboard` draws the charts of the trials: their history,
-and each parameter against the value or, for all trials that finished their short runs, the attribute ``short``.
+The page has the verdict and the results behind it. Charts of the trials are drawn by `optuna-dashboard`: their history,
+and each parameter against the value of the trials or, for all trials that finished their short runs, against their
+attribute ``short``.
 """
 
 from __future__ import annotations
@@ -32,16 +33,16 @@ from lns.tuning.study import MAX_COMMAND, MIN_HELD_OUT_PAIRS, Study, trial_value
 from lns.tuning.validate import Conclusion, Verdict, signed
 
 MIN_TRIALS = 20  # least number of finished trials for the importance of parameters
-NO_BOARD = -1e6  # value, in the ranking by short runs, of a trial that made no board where the defaults made one
-LABEL_WIDTH = 11  # columns of the labels of the lines below the verdict
+NO_BOARD = -1e6  # value by short runs that counts for a trial which made no board where the defaults made one
+LABEL_WIDTH = 11  # width, in characters, of the labels of the lines below the verdict
 OVER_DEFAULTS = "edges over the defaults"
 
 
-# -- figures ----------------------------------------------------------------------------------------------------------
+# -- statistics of a study --------------------------------------------------------------------------------------------
 
 
 def _short_and_long(study: Study) -> list[tuple[float, float]]:
-    """Return (value by short runs, value by long runs) of the first trials, which always have both."""
+    """Return (mean difference to the defaults in short runs, that in long runs) of each of the first trials."""
     attributes = (trial.user_attrs for trial in study.finished)
     return [(values["short"], values["long"]) for values in attributes if "long" in values]
 
@@ -59,9 +60,9 @@ def rank_correlation(study: Study) -> float | None:
 
 
 def importance(study: Study) -> dict[str, float]:
-    """Return the importance of each parameter for being in the best tenth by short runs (PED-ANOVA), as shares of 1.
+    """Return how much each parameter decides which trials are the best tenth by short runs, as shares (PED-ANOVA).
 
-    Short runs are used because even bad trials have some. Empty with fewer than `MIN_TRIALS` trials.
+    Short runs are used because even bad trials have some. The result is empty with fewer than `MIN_TRIALS` trials.
     """
     trials, pairs = [trial for trial in study.finished if trial.intermediate_values], len(study.training)
     if len(trials) < MIN_TRIALS:
@@ -74,11 +75,11 @@ def importance(study: Study) -> dict[str, float]:
     varied = [name for name in study.space if len({trial.params[name] for trial in trials}) > 1]
     evaluator = optuna.importance.PedAnovaImportanceEvaluator()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # optuna warns if the best tenth is small
+        warnings.simplefilter("ignore", UserWarning)  # optuna warns if the best tenth has few trials
         return dict(optuna.importance.get_param_importances(copy, evaluator=evaluator, params=varied))
 
 
-# -- in words ---------------------------------------------------------------------------------------------------------
+# -- results as text --------------------------------------------------------------------------------------------------
 
 
 def _agreement(study: Study) -> str:
@@ -181,11 +182,11 @@ def as_text(verdict: str, lines: Iterable[tuple[str, str]], width: int) -> str:
     return "\n".join(told)
 
 
-# -- the page ---------------------------------------------------------------------------------------------------------
+# -- the HTML page ----------------------------------------------------------------------------------------------------
 
 
 def html_page(study: Study, conclusion: Conclusion, made: str) -> str:
-    """Return the HTML page. ``made``, the date and the version of lns, goes into its last line."""
+    """Return the report as an HTML page. ``made``, the date and the version of lns, goes into its last line."""
     plan, shares, verdicts = study.plan, importance(study), conclusion.verdicts
     none_yet = f"<p>This needs {MIN_TRIALS} finished trials; there are {len(study.finished)}.</p>"
     differences = [dict(zip(verdict.pairs, verdict.differences, strict=True)) for verdict in verdicts]
@@ -213,7 +214,7 @@ def html_page(study: Study, conclusion: Conclusion, made: str) -> str:
 
 
 def _best(study: Study) -> str:
-    """Return a table of the best trials and the defaults, with a row for each parameter."""
+    """Return an HTML table with a column for each of the best trials and the defaults, and a row for each parameter."""
     best = sorted(study.trials(TrialState.COMPLETE), key=trial_value, reverse=True)[:8]
     columns = [*(trial.params for trial in best), values_of(study.base, study.space)]
     rows = [

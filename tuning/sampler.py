@@ -19,8 +19,8 @@ from optuna.trial import FrozenTrial
 
 from lns.params import Params
 
-STARTUP_TRIALS = 20  # random trials before a model is used; every second one is near the base
-KEEP_PROBABILITY = 0.75  # probability that a parameter keeps the value of the base, in a trial near the base
+STARTUP_TRIALS = 20  # number of random trials before a model is used; every second one is near the base
+KEEP_PROBABILITY = 0.75  # probability, in a trial near the base, that a parameter keeps the value of the base
 _MODELS: dict[str, Callable[..., BaseSampler]] = {
     "random": RandomSampler,
     "tpe": partial(TPESampler, n_startup_trials=STARTUP_TRIALS, multivariate=True, group=True, constant_liar=True),
@@ -31,7 +31,7 @@ Space = Mapping[str, IntDistribution | FloatDistribution]
 
 
 def search_space(params: Params, engine: str) -> dict[str, IntDistribution | FloatDistribution]:
-    """Return the ranges of the tunable parameters of all components of ``engine``, in the order of ``params``."""
+    """Return the ranges of the parameters that are tuned for ``engine``, by name, in the order of ``params``."""
     space = {}
     for section, component in vars(params).items():
         for spec in dataclasses.fields(component) if engine in component.engines else ():
@@ -44,7 +44,7 @@ def search_space(params: Params, engine: str) -> dict[str, IntDistribution | Flo
 
 
 def with_values(base: Params, space: Space, values: Mapping[str, Any]) -> Params:
-    """Return ``base`` with the values of a trial for all names of ``space``. Raises KeyError if a value is missing."""
+    """Return ``base`` with a trial's values of the parameters in ``space``. Raises KeyError if a value is missing."""
     sections: dict[str, dict[str, Any]] = {}
     for name in space:
         section, _, field = name.partition(".")
@@ -54,7 +54,7 @@ def with_values(base: Params, space: Space, values: Mapping[str, Any]) -> Params
 
 
 def values_of(params: Params, space: Space) -> dict[str, float]:
-    """Return the values in ``params`` of the names of ``space``, without values out of range."""
+    """Return the values that ``params`` has for the parameters in ``space``, except those outside of their ranges."""
     values = {name: attrgetter(name)(params) for name in space}
     return {name: value for name, value in values.items() if space[name].low <= value <= space[name].high}
 

@@ -3,8 +3,8 @@
 A trial is run on all pairs with short budgets, and pruned as soon as the signed-rank test says that it is worse than
 the best trial. The best third of the trials that finish their short runs is promoted: they continue the same runs to
 the long budget. The value of a promoted trial is its mean difference to the defaults at that budget. Optuna records
-all other trials as pruned, which rank lower. The first trials always have long runs, from which the rank correlation
-between short and long runs is computed.
+all other trials as pruned, and ranks them lower. The first trials always have long runs, from which the rank
+correlation between short and long runs is computed.
 """
 
 from __future__ import annotations
@@ -42,23 +42,23 @@ log = logging.getLogger("lns")
 
 Task = tuple[Callable[..., float], tuple[Any, ...]]
 
-PROMOTED_ONE_IN = 3  # one in this many of the trials that finished their short runs is promoted
-MAX_FAILURES = 5  # consecutive trials that fail, after which the worker stops
-CALIBRATION_TRIALS = 6  # the first trials, which have long runs whatever their short runs show
+PROMOTED_ONE_IN = 3  # of this many trials that finished their short runs, one is promoted to long runs
+MAX_FAILURES = 5  # number of failed trials in a row after which a worker stops
+CALIBRATION_TRIALS = 6  # number of first trials, which have long runs whatever their short runs show
 TICK_S = 1.0  # seconds between two reports of progress
-LOSSES_S = 3600.0  # five losses of each worker within this time end a session
+LOSSES_S = 3600.0  # `MAX_FAILURES` losses per worker within this number of seconds end a session
 GRACE_S = 10.0  # seconds that the steps in progress have to end when a session stops
-TYPICAL_TRIAL = 0.5  # mean cost of a later trial, as a share of long runs on all pairs; many trials end early
-START_S, VALIDATION_MARGIN = 15.0, 1.1  # time planned for the validation: START_S, and its runs times the margin
-LEAST_RUN_S = 1.0  # shortest long run that is chosen to fit into the time of the first session
-SOLVED_S = 0.1  # time of a run that is solved at once, with the work between two runs
+TYPICAL_TRIAL = 0.5  # share of its possible long runs that a later trial costs on average, as many trials end early
+START_S, VALIDATION_MARGIN = 15.0, 1.1  # seconds planned to validate: START_S + VALIDATION_MARGIN x those of the runs
+LEAST_RUN_S = 1.0  # least seconds chosen for a long run so that enough runs fit into the first session
+SOLVED_S = 0.1  # least seconds assumed for a run, even if solved at once, with the work between two runs
 
 
 # -- the work of one process ------------------------------------------------------------------------------------------
 
 
 class NoBoard(Exception):
-    """A candidate makes no board within the budget on a pair where the defaults make one."""
+    """Raised if a candidate makes no board within the budget on a pair where the defaults make one."""
 
 
 class Worker:
@@ -66,12 +66,12 @@ class Worker:
 
     def __init__(self, study: Study) -> None:
         self.study, self.runs_s = study, 0.0
-        self._live: dict[str, tuple[TrialRun, Trace]] = {}  # runs of the current trial, to continue
+        self._live: dict[str, tuple[TrialRun, Trace]] = {}  # runs of the current trial, which may be continued
 
     def trace(self, params: Params, pair: Pair, budget: int, *, shared: bool) -> Trace:
-        """Return the run of ``params`` on ``pair``, stored or made now; ``shared``: store it for all processes.
+        """Return the run of ``params`` on ``pair``, stored or made now.
 
-        Raises Stopped when asked to stop.
+        If ``shared``, a new run is stored for all processes. Raises Stopped if the worker is asked to stop.
         """
         study, key = self.study, self.study.key(params, pair)
         run, trace = self._live.get(key, (None, study.run_of(params, pair, budget)))
@@ -88,9 +88,9 @@ class Worker:
         return trace
 
     def run_defaults(self, first: int) -> None:
-        """Make the runs of the defaults on all pairs, from pair ``first`` on, so that workers share them.
+        """Make the runs of the defaults on all pairs, beginning with pair ``first``, so that workers share the runs.
 
-        A short run sets the floor of the pair, the score from which boards count in all other runs on it.
+        A short run sets the floor of its pair, the score from which boards count in all other runs on this pair.
         """
         study, plan = self.study, self.study.plan
         for i in range(plan.pairs):
@@ -108,7 +108,7 @@ class Worker:
             )
 
     def search(self, first: int, max_trials: int | None) -> None:
-        """Run trials until asked to stop, or the study has ``max_trials``. Raises Stopped if asked within a run."""
+        """Run trials until asked to stop or the study has ``max_trials``. Raises Stopped if asked during a run."""
         self.run_defaults(first)
         failures = 0
         while not stop_requested() and (trial := self.study.next_trial(max_trials)) is not None:
@@ -118,7 +118,7 @@ class Worker:
                 raise error
 
     def _tell(self, trial: optuna.Trial) -> Exception | None:
-        """Run one trial and tell optuna its result; return the error if it failed. Raises Stopped."""
+        """Run one trial and tell optuna its result; return the error if it failed. Raises Stopped if asked to stop."""
         tell = self.study.optuna.tell
         try:
             tell(trial, self._run_trial(trial))
@@ -127,7 +127,7 @@ class Worker:
             raise
         except optuna.TrialPruned:
             tell(trial, state=TrialState.PRUNED)
-        except (NoBoard, InputError) as error:  # InputError: the engine refuses these values here
+        except (NoBoard, InputError) as error:  # InputError: the engine refuses these parameters
             trial.set_user_attr("no_board" if isinstance(error, NoBoard) else "refused", str(error)[:500])
             tell(trial, state=TrialState.PRUNED)
         except Exception as error:
@@ -141,25 +141,25 @@ class Worker:
     def _run_trial(self, trial: optuna.Trial) -> float:
         """Run a trial; return its value, the mean difference to the defaults in long runs, in edges.
 
-        Raises TrialPruned if it is pruned or not promoted, NoBoard, or Stopped.
+        Raises TrialPruned if the trial is pruned or not promoted; NoBoard and Stopped come from its runs.
         """
         study, plan = self.study, self.study.plan
         params, pairs = study.params_of(trial), study.training
-        before = study.trials()[trial.number]  # has the steps of an earlier attempt
+        before = study.trials()[trial.number]  # holds the steps of an earlier attempt, if any
         short = self._evaluate(trial, before, params, plan.short, 0)
         trial.set_user_attr("short", short)
-        if _is_first(before):  # not reported as steps, as the trial may not be promoted; the runs are stored
+        if _is_first(before):  # stored, but not reported as steps, as the trial may not be promoted
             long = fmean(self._difference(params, pair, plan.nodes, shared=True) for pair in pairs)
             trial.set_user_attr("long", long)
         others = [other.user_attrs["short"] for other in study.trials() if "short" in other.user_attrs]
         is_promoted = sum(other > short for other in others) < len(others) / PROMOTED_ONE_IN
         if not is_promoted and len(pairs) not in before.intermediate_values:
-            trial.report(short, len(pairs))  # the last value, by which the sampler ranks it
+            trial.report(short, len(pairs))  # the last value is what the sampler ranks the trial by
             raise optuna.TrialPruned
         return self._evaluate(trial, before, params, plan.nodes, len(pairs))
 
     def _difference(self, params: Params, pair: Pair, budget: int, *, shared: bool = False) -> float:
-        """Return the difference to the defaults in worth on a pair. Raises NoBoard if no board was made."""
+        """Return the difference to the defaults in worth on a pair. Raises NoBoard if the candidate made no board."""
         candidate = self.trace(params, pair, budget, shared=shared)
         if not candidate.has_board(budget):
             raise NoBoard(pair.label)
@@ -168,14 +168,14 @@ class Worker:
     def _evaluate(
         self, trial: optuna.Trial, before: FrozenTrial, params: Params, budget: int, first_step: int
     ) -> float:
-        """Return the mean difference to the defaults; report each pair that ``before`` lacks to ``trial`` as a step.
+        """Return the mean difference to the defaults; report each one that ``before`` lacks as a step of ``trial``.
 
-        Raises TrialPruned as soon as the trial is significantly worse than the best trial on these pairs, NoBoard, or
-        Stopped.
+        Raises TrialPruned as soon as the trial is significantly worse than the best trial on these pairs; NoBoard and
+        Stopped come from its runs.
         """
         known, is_first = before.intermediate_values, _is_first(before)
         study, values, now = self.study.optuna, dict[int, float](), copy(before)
-        now.intermediate_values = values  # the pruner sees only these runs, as long runs contain the short ones
+        now.intermediate_values = values  # the pruner sees only runs of this budget, as long runs contain short ones
         for step, pair in enumerate(self.study.training, first_step):
             if step in known:
                 values[step] = known[step]
@@ -183,19 +183,19 @@ class Worker:
                 values[step] = self._difference(params, pair, budget)
                 trial.report(values[step], step)
             if not is_first and step + 1 not in known and study.pruner.prune(study, now):
-                trial.report(fmean(values.values()), step + 1)  # the last value, by which the sampler ranks it
+                trial.report(fmean(values.values()), step + 1)  # the last value is what the sampler ranks the trial by
                 raise optuna.TrialPruned
         return fmean(values.values())
 
 
 def _is_first(trial: FrozenTrial) -> bool:
-    """Whether a trial, or its first attempt if it was retried, is one of the first `CALIBRATION_TRIALS`."""
+    """Return whether a trial, or its first attempt if it was retried, is one of the first `CALIBRATION_TRIALS`."""
     number: int = trial.system_attrs.get("failed_trial", trial.number)
     return number < CALIBRATION_TRIALS
 
 
 def search_task(path: Path, first: int, max_trials: int | None, storage: str | None = None) -> float:
-    """Task of a worker process: run trials until asked to stop or until the study has ``max_trials`` (None: no limit).
+    """Run trials in a worker process until asked to stop or until the study has ``max_trials`` (None: no limit).
 
     The runs of the defaults begin with the pair of index ``first``, modulo the number of pairs. Returns the seconds
     spent inside of runs.
@@ -213,7 +213,7 @@ def _opened(path: Path, storage: str | None) -> Study:
 
 
 def validation_task(path: Path, params: Params, index: int, storage: str | None = None) -> float:
-    """Task of a worker process: make and store one long run of ``params`` on the held-out pair ``index``.
+    """Make and store, in a worker process, one long run of ``params`` on the held-out pair with this index.
 
     Returns the seconds spent inside of runs.
     """
@@ -225,22 +225,22 @@ def validation_task(path: Path, params: Params, index: int, storage: str | None 
         return worker.runs_s
 
 
-# -- the process that watches them -------------------------------------------------------------------------------------
+# -- the process that watches the workers ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class StudyProgress:
-    """State of a session."""
+    """How far a session is."""
 
     phase: str  # 'defaults', 'search', 'validation' or, at the end, 'report'
-    done: int  # runs of the phase that are made; in the search and the report, finished trials
-    total: int  # runs of the phase; 0 in the search and the report
-    pruned: int  # trials that ended early
-    running: int  # trials that are running
-    best: float | None  # value of the best trial in edges above the defaults, None before the first
-    best_trial: int  # number of the best trial, -1 before the first
+    done: int  # number of runs made in the phase; in the search and the report, of finished trials
+    total: int  # number of runs that the phase needs; 0 in the search and the report
+    pruned: int  # number of trials that ended early
+    running: int  # number of trials that are running
+    best: float | None  # value of the best trial, in edges above the defaults; None before the first value
+    best_trial: int  # number of the best trial; -1 before the first value
     elapsed_s: float  # seconds since the session began
-    runs: int = 0  # runs made so far in the running trials
+    runs: int = 0  # number of runs made so far by the running trials
     max_trials: int | None = None  # number of trials at which the search ends
     left_s: float | None = None  # estimated seconds until ``max_trials``, None if unknown
 
@@ -262,7 +262,7 @@ class StudyProgress:
 class TuningSession:
     """A session of search and validation, of at most ``seconds``; it searches until the study has ``max_trials``.
 
-    Validation is included in the time; None is no limit. ``on_progress`` is called about once a second with a
+    ``seconds`` include the validation; None means no limit. ``on_progress`` is called about once a second with a
     `StudyProgress`. ``interrupted`` says whether the session was asked to stop.
     """
 
@@ -279,9 +279,9 @@ class TuningSession:
         self._time_limit = math.inf if seconds is None else seconds
         self._pool: Workers = InProcessExecutor()  # the workers of the current or the last phase
         self._began = time.monotonic()
-        self._runs_s = self._workers_s = 0.0  # seconds of the workers inside of runs, and in all
+        self._runs_s = self._workers_s = 0.0  # seconds that workers spent inside of runs, and in all
         self._said: set[object] = set()  # keys of the messages that were logged
-        self._losses: list[float] = []  # times at which workers died, in seconds of the session
+        self._losses: list[float] = []  # when workers died, in seconds since the session was made
 
     @property
     def elapsed(self) -> float:
@@ -308,7 +308,7 @@ class TuningSession:
         Raises InputError if worker processes die again and again or the engine's sources have changed, OSError if a run
         cannot be written, and any other error of the search.
         """
-        study, most, now = self.study, self.max_trials, os.getpid()  # so that sessions begin at different pairs
+        study, most, now = self.study, self.max_trials, os.getpid()  # the id lets each session begin at another pair
         self._validate(validate.candidates_of(study))
         if not self.interrupted and (most is None or len(study.finished) < most):
             firsts = (now + number * study.plan.pairs // self.workers for number in range(self.workers))
@@ -325,7 +325,7 @@ class TuningSession:
         study.runs.refresh()
 
     def _work(self, tasks: list[Task], end_of_phase: Callable[[], float], phase: str) -> None:
-        """Run ``tasks`` in the workers until the time ``end_of_phase``; rerun a task whose worker died."""
+        """Run ``tasks`` in the workers until `elapsed` is ``end_of_phase()``; rerun each task whose worker died."""
         if not tasks:
             return
         began = time.monotonic()
@@ -348,7 +348,7 @@ class TuningSession:
                     except Exception as error:
                         if phase == "search" or isinstance(error, OSError | InputError):
                             raise
-                        log.warning("a run of the validation failed: %s", error)  # its candidate gets no verdict
+                        log.warning("a run of the validation failed: %s", error)  # the run's candidate gets no verdict
                 if end == math.inf and (self.interrupted or self.elapsed >= end_of_phase()):
                     end = time.monotonic() + GRACE_S
                     pool.ask_to_stop()
@@ -358,7 +358,7 @@ class TuningSession:
             self._workers_s += (time.monotonic() - began) * self.workers
 
     def count_lost_worker(self, error: WorkerLost) -> None:
-        """Log that a worker died. Raises InputError if too many died within `LOSSES_S`; a few in a week are normal."""
+        """Log that a worker died. Raises InputError if too many died within `LOSSES_S`; a few a week are normal."""
         self._losses = [at for at in self._losses if self.elapsed - at < LOSSES_S] + [self.elapsed]
         log.warning("%s; it is replaced", error)
         if len(self._losses) == MAX_FAILURES * self.workers:
@@ -368,7 +368,7 @@ class TuningSession:
             )
 
     def progress(self, phase: str) -> StudyProgress:
-        """Return the state of the session in ``phase``; also log failed trials and a budget that is too short."""
+        """Return how far the session is in ``phase``; also log failed trials and pairs with too short a budget."""
         study, plan, most = self.study, self.study.plan, self.max_trials
         study.runs.refresh()
         states = TrialState.COMPLETE, TrialState.PRUNED, TrialState.RUNNING, TrialState.FAIL
@@ -402,15 +402,15 @@ class TuningSession:
         )  # fmt: skip
 
     def _say(self, what: object, message: str, level: int = logging.WARNING) -> None:
-        """Log a message, once for each ``what``."""
+        """Log ``message`` unless a message with the same key ``what`` was logged before."""
         if what not in self._said:
             self._said.add(what)
             log.log(level, "%s", message)
 
     def check_time(self) -> None:
-        """Log before the first run whether the time limit is long enough for a verdict, if run times are known.
+        """Log, before the first run, whether the time limit suffices for a verdict, if the time of a run is known.
 
-        Raises InputError if it is too short even for the missing runs of the defaults and one trial.
+        Raises InputError if the limit is too short even for the missing runs of the defaults and one trial.
         """
         plan, missing, run_s = self.study.plan, self._missing_defaults(), self._run_seconds()
         if missing and plan.nodes_per_s and run_s is not None:
@@ -424,7 +424,7 @@ class TuningSession:
         self._forecast()
 
     def _forecast(self) -> None:
-        """Log once whether the limits allow a verdict, as soon as the time of a run is known."""
+        """Log once, when the time of a run is known, whether the limits of time and trials allow a verdict."""
         if (run_s := self._run_seconds()) is None or "forecast" in self._said:
             return
         plan, needed = self.study.plan, self._seconds_to_verdict(run_s)
@@ -454,27 +454,27 @@ class TuningSession:
         return self._seconds_of_trials(run_s, STARTUP_TRIALS) + run_s * test / self.workers
 
     def _seconds_of_trials(self, run_s: float, trials: int) -> float:
-        """Estimate the seconds until the study has ``trials`` in all, missing runs of the defaults included."""
+        """Estimate the seconds until the study has ``trials`` trials in all, missing runs of the defaults included."""
         finished = len(self.study.finished)
         missing, whole = max(0, trials - finished), max(0, CALIBRATION_TRIALS - finished)
         runs = min(missing, whole) + TYPICAL_TRIAL * max(0, missing - whole)
         return run_s * (self._missing_defaults() + self.study.plan.pairs * runs) / self.workers
 
     def _run_seconds(self) -> float | None:
-        """Return the seconds of a long run: measured, or from the plan's nodes per second; None if unknown."""
+        """Return the seconds of a long run, measured or from the plan's nodes per second; None if both are unknown."""
         if runs := self.study.default_runs:
             return max(SOLVED_S, statistics.median(trace.wall_s for trace in runs))
         plan = self.study.plan
         return plan.nodes / plan.nodes_per_s if plan.nodes_per_s else None
 
     def _missing_defaults(self) -> int:
-        """Count the training pairs that lack a run of the defaults: a long one, or a short one without a board."""
+        """Count training pairs with a missing run of the defaults: a short one or, if that made a board, a long one."""
         return self.study.plan.pairs - len(self.study.default_runs) - len(self.study.left_out)
 
     def search_end(self) -> float:
-        """Return the second of the session at which the search ends, so that new candidates can still be tested.
+        """Return the value of `elapsed` at which the search ends, so that new candidates can still be tested.
 
-        The test gets at most half of the time, and none while there are no new candidates.
+        The test gets at most half of the session's time, and none while there are no new candidates.
         """
         study, candidates = self.study, len(validate.new_candidates(self.study))
         if not candidates or self._missing_defaults():
@@ -486,7 +486,7 @@ class TuningSession:
 
 
 def fitting_run_seconds(request: StudyRequest, time: float, workers: int) -> float:
-    """Return the seconds of a long run in a new study, so that defaults and first trials fit into ``time``."""
+    """Return the seconds of a new study's long runs, so that the defaults and the first trials fit into ``time``."""
     fitting = time * workers / ((request.pairs or DEFAULT_PAIRS) * (1 + CALIBRATION_TRIALS))
     if fitting >= DEFAULT_RUN_S:
         return DEFAULT_RUN_S

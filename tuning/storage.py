@@ -1,7 +1,7 @@
 """Optuna's storage of a study: a journal in its directory, a database, or optuna's gRPC proxy for several machines.
 
 The storage holds all data of a study: its trials and, as attributes of optuna's study, its plan and the runs that all
-processes need.
+processes share.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ from lns.tuning.objective import Trace
 log = logging.getLogger("lns")
 
 JOURNAL_FILE = "journal.log"
-STORAGE_FILE = "storage.txt"  # holds the URL of the storage, if there is one, without the password
-MAX_BYTES = 2**28  # largest journal, about 30,000 trials
-ANSWER_S = 10  # seconds that a storage has for its first answer
-RUN = "run "  # the names of attributes that hold runs begin with this
+STORAGE_FILE = "storage.txt"  # file with the URL, without its password, of a storage other than the journal
+MAX_BYTES = 2**28  # most bytes of a journal, enough for about 30,000 trials
+ANSWER_S = 10  # seconds to wait for the first answer of a storage
+RUN = "run "  # the name of each attribute that holds a run begins with this
 SHARED_S = 10.0  # seconds between two reads of the runs of other machines
 _HOST = r"[\w.,%-]+|\[[0-9a-f:]+\]"
-_URL = re.compile(  # with at most one @, so that it has one reading only
+_URL = re.compile(  # a URL may have at most one @, so that there is only one way to split it
     r"(?P<scheme>(?:postgresql|mysql)(?:\+\w+)?)://(?:(?P<user>[^:/?#@]+)(?::[^/?#@]*)?@)?"
     rf"(?P<place>(?:{_HOST})(?::[0-9]+)?/[^?#@]*)(?:\?[^#@]*)?"
     rf"|grpc://(?P<host>{_HOST}):(?P<port>[0-9]+)"
 )
 _DRIVERS = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql"}
-_PIP_NAMES = {"psycopg": "'psycopg[binary]'", "pymysql": "'PyMySQL[rsa]'", "grpc": "grpcio"}  # by imported module
-_MODULES = {"sqlalchemy", "psycopg", "pymysql", "grpc", "alembic"}  # errors of these modules are errors of the storage
-_LONGEST = 10_000  # most characters of an attribute; MySQL has at most 65,535 bytes
+_PIP_NAMES = {"psycopg": "'psycopg[binary]'", "pymysql": "'PyMySQL[rsa]'", "grpc": "grpcio"}  # module -> name for pip
+_MODULES = {"sqlalchemy", "psycopg", "pymysql", "grpc", "alembic"}  # modules whose errors are errors of a storage
+_LONGEST = 10_000  # most characters stored in one attribute; MySQL takes at most 65,535 bytes
 
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock on the file ``path``. The system frees it if the process dies."""
+    """Hold an exclusive lock on the file ``path``. The operating system frees the lock if the process dies."""
     with path.open("ab") as file:
         fcntl.flock(file.fileno(), fcntl.LOCK_EX)
         yield  # closing the file frees the lock
@@ -61,9 +61,9 @@ def locked(path: Path) -> Iterator[None]:
 class Journal(BaseJournalBackend):
     """Optuna's journal; an incomplete last line of a killed process is dropped before a new line is written.
 
-    Only the end of a trial is flushed to the disk: the system writes the lines of a killed process, and a dozen flushes
-    per trial would take longer than the runs of a small study. ``line`` is the number of the last line that was read,
-    from 1. A journal opened for ``reading`` is not changed.
+    Only lines that set the state of a trial are flushed to the disk: the operating system also writes the lines of a
+    killed process, and a dozen flushes per trial would take longer than the runs of a small study. ``line`` is the
+    number of the last line that was read, counted from 1. A journal opened for ``reading`` is not changed.
     """
 
     def __init__(self, path: Path, *, reading: bool) -> None:
@@ -130,9 +130,9 @@ def connect(url: str) -> BaseStorage:
 
 
 def redact_url(url: str) -> str:
-    """Return the URL as it is shown and saved: without its password, and without its query, which may hold one.
+    """Return the URL as it is shown and saved: without its password, and without its query, which may have a password.
 
-    If it is no URL of a storage, a password may be anywhere, so only the scheme is returned.
+    If ``url`` is no URL of a storage, a password may be anywhere in it, so only the scheme is returned.
     """
     if (parts := _URL.fullmatch(url)) is None:
         scheme = re.match(r"[a-z0-9+.]+://", url)
@@ -145,7 +145,7 @@ def redact_url(url: str) -> str:
 
 @contextlib.contextmanager
 def storage_errors(url: str | None, *, connecting: bool = False) -> Iterator[None]:
-    """Turn errors of the storage at ``url`` (``connecting``: all errors) into InputErrors without its password."""
+    """Turn errors of the storage at ``url`` (all errors if ``connecting``) into InputErrors that hide the password."""
     try:
         yield
     except InputError:
@@ -155,7 +155,7 @@ def storage_errors(url: str | None, *, connecting: bool = False) -> Iterator[Non
         is_of_storage = isinstance(error, ConnectionError | ImportError | own) or bool(modules & _MODULES)
         package = error.name if isinstance(error, ImportError) else None
         if isinstance(error, RuntimeError) and "'cryptography' package is required" in str(error):
-            package = "cryptography"  # PyMySQL needs it for passwords of MySQL 8
+            package = "cryptography"  # PyMySQL needs this package for passwords of MySQL 8
         if url is None or not (package or is_of_storage or connecting):
             raise
         place = f"the storage {redact_url(url)}"
@@ -164,20 +164,20 @@ def storage_errors(url: str | None, *, connecting: bool = False) -> Iterator[Non
                 f"{place} needs {package}, which is not installed (extra 'storage'): "
                 f"pip install {_PIP_NAMES.get(package, package)}, or make install in a checkout"
             ) from None
-        if not is_of_storage:  # its message may contain characters of the password
+        if not is_of_storage:  # the error's message may contain characters of the password
             raise InputError(f"{place}: its URL cannot be used ({type(error).__name__})") from None
         reason = str(error.__cause__ or error).strip().partition("\n")[0] or type(error).__name__
         words = [set(re.findall(r"\w+", text)) for text in (redact_url(url), f"{url} {unquote(url)}")]
-        secrets = words[1] - words[0]  # words that may be parts of a password
+        secrets = words[1] - words[0]  # words of the URL that may be parts of a password
         reason = re.sub(r"\w+", lambda word: "***" if word[0] in secrets else word[0], reason)
         raise InputError(f"{place} refuses: {printable(reason, 300)}") from None
 
 
-# -- attributes -------------------------------------------------------------------------------------------------------
+# -- attributes of optuna's study -------------------------------------------------------------------------------------
 
 
 def put_text(study: optuna.Study, name: str, text: str) -> None:
-    """Set an attribute to a text. The parts of a long text are stored first, so that readers of the name find them."""
+    """Store a text as an attribute. Parts of a long text are stored before ``name``, so that its readers find them."""
     if len(text) <= _LONGEST:
         study.set_user_attr(name, text)
         return
@@ -189,7 +189,7 @@ def put_text(study: optuna.Study, name: str, text: str) -> None:
 
 
 def get_texts(study: optuna.Study, kind: str) -> Iterator[tuple[str, str]]:
-    """Yield name and text of each attribute whose name begins with ``kind``."""
+    """Yield the name and the text of each attribute whose name begins with ``kind``."""
     attributes = study.user_attrs
     for name, value in attributes.items():
         if name.startswith(kind):
@@ -198,21 +198,21 @@ def get_texts(study: optuna.Study, kind: str) -> Iterator[tuple[str, str]]:
 
 
 class Runs:
-    """The runs that other processes need: of the defaults, on held-out pairs, and the long runs of the first trials.
+    """Runs that all processes share: of the defaults, on held-out pairs, and the long runs of the first trials.
 
-    They are attributes of optuna's ``study``, which are read at most every ``every_s`` seconds.
+    These runs are attributes of optuna's ``study``, which are read at most once in ``every_s`` seconds.
     """
 
     def __init__(self, study: optuna.Study, every_s: float) -> None:
         self._study, self._every_s, self._looked = study, every_s, -every_s
-        self._runs: dict[str, tuple[str, Trace]] = {}  # (text, run) by name of the attribute
+        self._runs: dict[str, tuple[str, Trace]] = {}  # name of the attribute -> (its text, the run)
         self.refresh()
 
     def __len__(self) -> int:
         return len(self._runs)
 
     def get(self, key: str) -> Trace | None:
-        """Return the run with ``key``, None if there is none."""
+        """Return the run with ``key``, or None if there is no such run."""
         return self._runs.get(key, ("", None))[1]
 
     def add(self, key: str, trace: Trace) -> None:
@@ -224,7 +224,7 @@ class Runs:
             self._runs[key] = text, trace
 
     def refresh(self) -> None:
-        """Read what other processes have added. Raises InputError for a run that was changed."""
+        """Read the runs that other processes have added. Raises InputError for a run whose checksum is wrong."""
         if time.monotonic() - self._looked < self._every_s:
             return
         self._looked = time.monotonic()

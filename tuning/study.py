@@ -1,8 +1,8 @@
 """A study: its plan, its trials and its runs, all of them in optuna's storage.
 
 The plan says what is tuned and how candidates are compared. It is written once, with a checksum, and never changed
-after a run. A study refuses other instances and other sources of the engine or the objective, as differences to the
-defaults can only be compared among runs of one kind.
+after the first run. A study refuses other instances and other sources of the engine or the objective, as differences
+to the defaults can only be compared among runs of one kind.
 """
 
 from __future__ import annotations
@@ -48,27 +48,27 @@ from lns.tuning.storage import JOURNAL_FILE, STORAGE_FILE, Journal, Runs, locked
 from lns.version import __version__
 
 SCHEMA = 5
-RUN_MODULE = "lns.tuning.objective"  # makes the runs of a trial; its imports decide the results of a run
+RUN_MODULE = "lns.tuning.objective"  # module that makes the runs of trials; it and its imports decide their results
 DEFAULT_PAIRS, DEFAULT_HELD_OUT, DEFAULT_RUN_S, DEFAULT_SEED = 10, 24, 10.0, 1
-MIN_HELD_OUT_PAIRS = 20  # with fewer, no candidate is called better
+MIN_HELD_OUT_PAIRS = 20  # with fewer held-out pairs no candidate is called better
 SHORT_DIVISOR = 4  # a short run has the nodes of a long run divided by this
 LIMITS = {"seed": (0, 10**12), "nodes": (1, 10**15), "pairs": (1, 2_000), "held_out": (1, 2_000)}
 MAX_COMMAND = 2**19  # most characters shown of the command that began a study
-SEED_BLOCK = 10**6  # seeds reserved for the training pairs of a study, and as many for its held-out pairs
+SEED_BLOCK = 10**6  # number of seeds reserved for the training pairs of a study, and for its held-out pairs
 LOCK_FILE, REPORT_FILE, BEST_FILE = "study.lock", "report.html", "best_params.toml"
 FILES = (JOURNAL_FILE, "journal.lock", STORAGE_FILE, LOCK_FILE, REPORT_FILE, BEST_FILE)
 OPTUNA_NAME = "lns"  # name of optuna's study in the journal
-PLAN, CHOICES = "plan", "choices"  # attributes of the study; a choice is (share of each candidate, trial numbers)
+PLAN, CHOICES = "plan", "choices"  # attribute names; a choice is (share of `ALPHA` of each candidate, trial numbers)
 START_S = 600.0  # seconds after which another machine has surely finished starting a trial
-MAX_RETRIES = 3  # how often a trial whose process died is tried again
-MIN_PAIRS = 4  # no trial is pruned before this number of pairs
+MAX_RETRIES = 3  # how often, at most, a trial whose process died is tried again
+MIN_PAIRS = 4  # no trial is pruned before it was run on this number of pairs
 P_WORSE = 0.1  # p-value below which a trial counts as worse than the best one
 
-# errors that optuna and the report raise for damaged records
+# kinds of errors that optuna and the report raise for damaged records
 DAMAGE = ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError
 log = logging.getLogger("lns")
 warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
-warnings.filterwarnings("ignore", message=".*out of( the)? range.*")  # defaults may be out of range
+warnings.filterwarnings("ignore", message=".*out of( the)? range.*")  # defaults may be outside of searched ranges
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
@@ -80,24 +80,24 @@ class StudyPlan:
     """The subject of a study, and how its candidates are compared."""
 
     family: str  # family of the instances; "" if instances are named
-    instances: tuple[dict[str, Any], ...]  # the named instances: fields of `Puzzle`
+    instances: tuple[dict[str, Any], ...]  # the named instances, each as the fields of a `Puzzle`
     engine: str  # one of `lns.engines.ENGINES`
     seed: int  # random seed of the study
-    pairs: int  # training pairs of a trial
-    held_out: int  # pairs of the validation
-    nodes: int  # node equivalents of a long run
-    nodes_per_s: float  # measured once to convert seconds into ``nodes``; 0.0 if nodes were given
+    pairs: int  # number of training pairs, on which each trial is run
+    held_out: int  # number of held-out pairs, for the validation
+    nodes: int  # budget of a long run, in node equivalents
+    nodes_per_s: float  # speed measured to convert seconds into ``nodes``; 0.0 if nodes were given
     base: dict[str, Any]  # parameters that candidates are compared with, as `lns.params.to_dict` gives them
-    base_digest: str  # digest of ``base``; its runs are stored under this digest
+    base_digest: str  # digest of ``base``, under which the runs of these parameters are stored
     sampler: str  # one of `tuning.SAMPLERS`
-    command: str  # command that began the study
-    sources: str  # digest of the engine's sources
-    version: str = __version__  # version of lns
-    schema: int = SCHEMA  # version of this format
+    command: str  # command line that began the study
+    sources: str  # digest of the sources of the engine and the objective
+    version: str = __version__  # version of lns that began the study
+    schema: int = SCHEMA  # version of the format of plans
 
     @property
     def short(self) -> int:
-        """Nodes of a short run."""
+        """Budget of a short run, in node equivalents."""
         return max(1, self.nodes // SHORT_DIVISOR)
 
     @property
@@ -107,14 +107,14 @@ class StudyPlan:
 
     @cached_property
     def puzzles(self) -> list[Puzzle]:
-        """The named instances."""
+        """The named instances as puzzles; empty for a family."""
         return [puzzle_in(JsonFields(fields), fields["name"]) for fields in self.instances]
 
 
 @checked_class
 @dataclass(frozen=True)
 class StudyRequest:
-    """The settings that a caller asks for. None stands for the study's value, or for the default in a new study."""
+    """The settings that a caller asks for. None stands for the plan's setting, or for the default in a new study."""
 
     instances: tuple[str | Puzzle, ...] = ()  # puzzles, files or names of shipped instances to tune for
     family: str | None = None  # family of instances to tune for instead, such as ``like-e2:12x12``
@@ -126,12 +126,12 @@ class StudyRequest:
     run_seconds: float | None = None  # seconds of a long run, converted into nodes by a measurement
     params: Params | None = None  # parameters that candidates are compared with
     sampler: str | None = None
-    command: str = ""  # command to note in a new study
+    command: str = ""  # command line to note in a new study
     storage: str | None = None  # URL of a storage for several machines; by default a journal in the directory
 
     @property
     def puzzles(self) -> list[Puzzle]:
-        """The named instances. Raises InputError for a puzzle whose pieces have copies."""
+        """The named instances as puzzles. Raises InputError for a puzzle whose pieces have copies."""
         puzzles = [load_puzzle(each) if isinstance(each, str) else each for each in self.instances]
         for puzzle in puzzles:
             refuse_copies(puzzle, "tune")
@@ -139,9 +139,9 @@ class StudyRequest:
 
 
 def first_seeds(seed: int) -> tuple[int, int]:
-    """Return the first seeds of the training pairs and of the held-out pairs of a study with ``seed``.
+    """Return the first seed of the training pairs and that of the held-out pairs in a study with ``seed``.
 
-    Studies with another seed do not use them. Shipped instances and rows of the benchmark have smaller seeds.
+    Studies with another ``seed`` do not use these seeds. Shipped instances and rows of the benchmark have smaller ones.
     """
     training = 100_001 + 2 * SEED_BLOCK * seed
     return training, training + SEED_BLOCK
@@ -153,9 +153,9 @@ def params_digest(params: Params) -> str:
 
 
 def new_plan(request: StudyRequest) -> StudyPlan:
-    """Return the plan of a new study; measure the nodes per second if they are needed.
+    """Return the plan of a new study; measure the nodes per second if the length of runs is given in seconds.
 
-    Raises InputError if the request names nothing to tune for or is out of bounds.
+    Raises InputError if the request names nothing to tune for or has a setting out of bounds.
     """
     if not request.instances and not request.family:
         raise InputError("no study is here yet; expected INSTANCE or --family to begin one")
@@ -181,14 +181,14 @@ def new_plan(request: StudyRequest) -> StudyPlan:
 
 
 def replan(plan: StudyPlan, request: StudyRequest) -> StudyPlan:
-    """Return the plan with the requested pairs and length of runs, for a study without any stored run."""
+    """Return the plan with the requested numbers of pairs and length of runs, for a study without any stored run."""
     seconds = (request.run_seconds or 0) * plan.nodes_per_s
     nodes = two_digits(seconds) if seconds else request.nodes or plan.nodes
     return replace(plan, pairs=request.pairs or plan.pairs, held_out=request.held_out or plan.held_out, nodes=nodes)
 
 
 def nodes_per_second(engine: str, params: Params, pair: Pair) -> float:
-    """Measure the nodes per second of processor time for about two seconds; return them rounded to two digits."""
+    """Measure, for about two seconds, the nodes per second of processor time; return them rounded to two digits."""
     warm_up, run = (TrialRun(engine, params, pair, shortest) for shortest in (1, 10**12))
     for _ in range(2):  # the first call compiles the kernels up to the first board, the second all others
         warm_up.advance(warm_up.trace.nodes + 1, lambda: False)
@@ -198,12 +198,12 @@ def nodes_per_second(engine: str, params: Params, pair: Pair) -> float:
 
 
 def two_digits(number: float) -> int:
-    """Return ``number`` rounded to two significant digits, at least 1."""
+    """Return ``number`` as an integer of two significant digits, at least 1."""
     return max(1, int(float(f"{number:.1e}")))
 
 
 def read_plan(text: str, path: Path) -> StudyPlan:
-    """Return the plan in a sealed text of the study in ``path``. Raises InputError if damaged or of another schema."""
+    """Return the plan of the study in ``path`` from ``text``. Raises InputError if damaged or of another schema."""
     with named(path):
         values = unseal(text)
     if values["schema"] != SCHEMA:
@@ -216,7 +216,7 @@ def read_plan(text: str, path: Path) -> StudyPlan:
 
 
 def check_request(plan: StudyPlan, request: StudyRequest, path: Path) -> None:
-    """Raise InputError if the request differs from the study in ``path``."""
+    """Raise InputError if a setting of the request differs from the plan of the study in ``path``."""
     names = ("engine", "seed", "pairs", "held_out", "nodes", "sampler", "family")
     given: list[tuple[str, object, object]] = [(name, getattr(request, name), getattr(plan, name)) for name in names]
     puzzles, rate = request.puzzles, plan.nodes_per_s
@@ -239,8 +239,9 @@ def check_request(plan: StudyPlan, request: StudyRequest, path: Path) -> None:
 class Study:
     """A study in a directory, as `open_study` opens it. Several processes may have it open at the same time.
 
-    ``optuna`` has its trials, at the URL ``storage`` or, if this is None, in the journal of the directory; ``base`` are
-    the parameters that candidates are compared with, ``space`` the searched ranges, ``runs`` the stored runs.
+    ``optuna`` is optuna's study, with the trials, stored at the URL ``storage`` or, if this is None, in the directory's
+    journal. ``base`` holds the parameters that candidates are compared with, ``space`` the searched ranges,
+    ``runs`` the stored runs.
     """
 
     def __init__(
@@ -253,7 +254,7 @@ class Study:
                 "expected the same, so begin another study (--report still shows this one)", path,
             )  # fmt: skip
         self.base = parameters.from_dict(plan.base)
-        if params_digest(self.base) != plan.base_digest:  # runs are stored under this digest
+        if params_digest(self.base) != plan.base_digest:  # stored runs are found by this digest
             raise InputError(
                 "not the parameters that the study began with: this version of lns has other parameters", path
             )
@@ -265,14 +266,14 @@ class Study:
             self.params_of(trial)
 
     def exclusive(self) -> AbstractContextManager[None]:
-        """Return the lock that one process at a time holds to start or requeue trials or to choose candidates."""
+        """Return the lock that a process must hold while it starts or requeues trials or chooses candidates."""
         return locked(self.path / LOCK_FILE)
 
     # -- pairs and their runs ----------------------------------------------------------------------------------------
 
     @cached_property
     def pairs(self) -> list[Pair]:
-        """The training pairs."""
+        """The training pairs, still without their floors."""
         return self._pairs(first_seeds(self.plan.seed)[0], self.plan.pairs)
 
     @cached_property
@@ -281,7 +282,7 @@ class Study:
         return self._pairs(first_seeds(self.plan.seed)[1], self.plan.held_out)
 
     def _pairs(self, first_seed: int, count: int) -> list[Pair]:
-        """Return ``count`` pairs, shuffled once, so that the first few do not favour an instance."""
+        """Make ``count`` pairs with seeds from ``first_seed`` on, shuffled so that the first few favour no instance."""
         member, pairs = self.plan.family and family(self.plan.family), []
         for i, seed in enumerate(range(first_seed, first_seed + count)):
             puzzle = member(seed).puzzle if member else self.plan.puzzles[i % len(self.plan.puzzles)]
@@ -290,7 +291,7 @@ class Study:
         return pairs
 
     def short_runs(self) -> list[tuple[Pair, bool]]:
-        """Return (pair with floor, whether a board was made) of each training pair with a short run of the defaults."""
+        """Return (training pair with floor, whether a board was made) of each pair with a short run of the defaults."""
         short = self.plan.short
         runs = [(pair, self.run_of(self.base, pair, short)) for pair in self.pairs]
         return [
@@ -301,7 +302,7 @@ class Study:
 
     @property
     def training(self) -> list[Pair]:
-        """The training pairs with their floors, without those that are left out."""
+        """The training pairs, with their floors, on which the short run of the defaults made a board."""
         return [pair for pair, has_board in self.short_runs() if has_board]
 
     @property
@@ -321,7 +322,7 @@ class Study:
         return run if run is not None and run.covers(budget) else None
 
     def key(self, params: Params, pair: Pair) -> str:
-        """Return the key of a run: the name of the attribute that stores it."""
+        """Return the key of the run of ``params`` on ``pair``: the name of the attribute that stores this run."""
         digest = self.plan.base_digest if params is self.base else params_digest(params)
         floor = f":{pair.floor}" if pair.floor else ""
         return f"{places.RUN}{digest}{floor} {pair.puzzle.sha256[:32]} {pair.seed}"
@@ -329,7 +330,7 @@ class Study:
     # -- trials ------------------------------------------------------------------------------------------------------
 
     def trials(self, *states: TrialState) -> list[FrozenTrial]:
-        """Return the trials in one of ``states``, or all trials."""
+        """Return the trials in one of ``states``, or all trials if no state is given."""
         trials: list[FrozenTrial] = self.optuna.get_trials(deepcopy=False, states=states or None)
         return trials
 
@@ -343,7 +344,7 @@ class Study:
         return with_values(self.base, self.space, trial.params)
 
     def next_trial(self, max_trials: int | None) -> optuna.Trial | None:
-        """Start a trial, marked as held by this process; None if ``max_trials`` are finished or running."""
+        """Start a trial, held by this process, and return it; None if ``max_trials`` are finished or running."""
         with self.exclusive():
             if max_trials is not None and len(self.finished) + len(self.trials(TrialState.RUNNING)) >= max_trials:
                 return None
@@ -352,7 +353,7 @@ class Study:
             return trial
 
     def start(self) -> None:
-        """Queue the base parameters as first trial of a new study; requeue trials whose process has died."""
+        """Queue the base parameters as the first trial of a new study; requeue trials whose process has died."""
         clear_temporaries(self.path)
         if not self.trials():
             self.optuna.enqueue_trial(values_of(self.base, self.space))
@@ -362,11 +363,11 @@ class Study:
                 log.info("trial %d was cut short with its process; it will be tried again", trial.number)
 
     def _was_left(self, trial: FrozenTrial) -> bool:
-        """Whether the process of a running trial has ended; False if it runs elsewhere and cannot be observed."""
+        """Return whether the process of a running trial has ended; False if it runs unobserved on another machine."""
         if "holder" in trial.user_attrs:
             holder = Holder(**trial.user_attrs["holder"])
             return not holder.is_elsewhere and not holder.is_alive
-        begun = trial.datetime_start  # no holder yet: killed during its start, or starting now on another machine
+        begun = trial.datetime_start  # no holder yet: its process was killed, or another machine is starting it now
         return self.storage is None or begun is None or datetime.now() - begun > timedelta(seconds=START_S)
 
     def requeue(self, trial: optuna.Trial) -> None:
@@ -375,11 +376,11 @@ class Study:
             self._requeue(self.trials()[trial.number], None)
 
     def _requeue(self, trial: FrozenTrial, max_retries: int | None) -> None:
-        """Fail a trial and queue it again with its values and its steps so far, unless it was retried too often."""
+        """Mark a trial as failed and, unless retried too often, queue it again with its parameters and steps so far."""
         try:
             self.optuna.tell(trial.number, state=TrialState.FAIL)
         except (optuna.exceptions.UpdateFinishedTrialError, ValueError):
-            return  # a process with another directory of this study has done so meanwhile
+            return  # a process with another directory of this study has requeued it meanwhile
         if trial.params or "fixed_params" in trial.system_attrs:
             again = deepcopy(trial)
             again.user_attrs = {}
@@ -387,20 +388,20 @@ class Study:
 
 
 def trial_value(trial: FrozenTrial) -> float:
-    """Return the value of a complete trial: edges above the defaults in long runs."""
+    """Return the value of a complete trial: its mean difference to the defaults in long runs, in edges."""
     assert trial.value is not None
     return trial.value
 
 
 def is_study(path: Path) -> bool:
-    """Whether a study was begun in the directory ``path``."""
+    """Return whether a study was begun in the directory ``path``."""
     return (path / JOURNAL_FILE).exists() or (path / STORAGE_FILE).exists()
 
 
 def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> Study:
-    """Open the study in ``path``; begin it if there is none. A study without any run accepts other settings of runs.
+    """Open or begin the study in ``path``. A study without any run takes over the requested pairs and length of runs.
 
-    ``reading``: open it only to show it, even if it is of another engine; nothing is created, changed or repaired.
+    ``reading``: open it only to show it, even if the engine has changed; nothing is created, changed or repaired.
     Raises InputError if the study has other settings than requested, or cannot be opened or begun.
     """
     url, place = request.storage, path / (JOURNAL_FILE if request.storage is None else STORAGE_FILE)
@@ -437,7 +438,7 @@ def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> S
 
 
 def _find(storage: BaseStorage, name: str, path: Path) -> tuple[optuna.Study, StudyPlan] | None:
-    """Return optuna's study and its plan; None if there is no study, or its process was killed before it had a plan."""
+    """Return optuna's study and its plan; None if there is no study, or its first process died before it had a plan."""
     if name not in optuna.get_all_study_names(storage):
         return None
     study = optuna.load_study(storage=storage, study_name=name)
@@ -460,7 +461,7 @@ def _check_directory(path: Path, url: str | None) -> None:
         raise InputError("is a file; expected the directory of a study", path)
     for file in sorted(path.iterdir()) if path.exists() else ():
         if file.name in FILES:
-            if file.is_symlink() or not file.is_file():  # the target of a link is not the study's
+            if file.is_symlink() or not file.is_file():  # a link may lead to a file that is not the study's
                 raise InputError("is no regular file; expected one", file)
         elif not is_study(path) and not (file.name.startswith(".lns-") and file.suffix == ".tmp"):
             raise InputError(f"holds no study, but {file.name}; expected a study, or an empty or a new directory", path)

@@ -30,8 +30,8 @@ from lns.tuning.study import BEST_FILE, CHOICES, MAX_COMMAND, MIN_HELD_OUT_PAIRS
 from lns.version import __version__
 
 MAX_CANDIDATES = 3  # most candidates that one session chooses
-ALPHA = 0.05  # level of the test
-MIN_EFFECT = 0.05  # edges; a candidate whose confidence interval is wholly below this is not called better
+ALPHA = 0.05  # significance level of all tests of a study together
+MIN_EFFECT = 0.05  # a candidate whose confidence interval is wholly below this, in edges, is not better
 RESAMPLES = 10_000  # number of resamples of the bootstrap
 
 
@@ -41,38 +41,39 @@ class Verdict:
 
     trial: int  # number of the trial
     differences: tuple[float, ...]  # candidate minus defaults in the objective on each pair, in edges
-    edges: float  # mean difference of the scores alone
+    edges: float  # mean difference of the scores alone, in edges
     low: float  # lower end of the 95% confidence interval of the mean difference (percentile bootstrap)
-    high: float  # upper end
-    p: float  # corrected p-value
-    cost: float  # median processor seconds of a run, divided by that of the defaults
+    high: float  # upper end of this interval
+    p: float  # p-value, divided by the candidate's share of `ALPHA`
+    cost: float  # median processor seconds of a run, divided by the median of the defaults
     pairs: tuple[str, ...] = ()  # names of the pairs of ``differences``
     left_out: tuple[str, ...] = ()  # names of the pairs where the defaults made no board within the budget
     lost: tuple[str, ...] = ()  # names of the pairs on which the defaults made a board and the candidate made none
-    is_solved: bool = False  # whether both found a perfect board on all pairs, so that only time can differ
+    is_solved: bool = False  # whether candidate and defaults found perfect boards in all runs: only time can differ
 
     @property
     def mean(self) -> float:
-        """Mean difference, in edges; 0 if no pair is left to compare."""
+        """Mean of ``differences``, in edges; 0 if there are none."""
         return float(np.mean(self.differences)) if self.differences else 0.0
 
     @property
     def better(self) -> bool:
-        """Whether there is no `doubt`: both ranks and interval show a gain, as ranks alone overlook a rare large loss.
+        """Whether the candidate is better than the defaults beyond `doubt`.
 
+        Both the test of ranks and the confidence interval must show a gain, as ranks alone overlook a rare large loss.
         The interval must be above 0 and reach `MIN_EFFECT`.
         """
         return not self.doubt
 
     @property
     def negligible(self) -> bool:
-        """Whether the candidate was not worse, but its whole interval is below `MIN_EFFECT`."""
+        """Whether the mean is at least 0, but the whole confidence interval is below `MIN_EFFECT`."""
         compared = not self.lost and len(self.differences) >= MIN_HELD_OUT_PAIRS
         return compared and self.mean >= 0 and self.high < MIN_EFFECT
 
     @property
     def doubt(self) -> str:
-        """The reason why the candidate is not called better, as the end of a sentence; "" if it is better."""
+        """The reason why the candidate is not called better, as the end of a sentence; "" if it is called better."""
         if self.lost:
             return f"it made no board on {', '.join(self.lost)}, where the defaults made one"
         if len(self.differences) < MIN_HELD_OUT_PAIRS:
@@ -96,7 +97,7 @@ class Verdict:
 
     @property
     def effect(self) -> str:
-        """The mean difference with its interval, in words."""
+        """The mean difference with its confidence interval, in words."""
         pairs = count_of(len(self.differences), "held-out pair")
         return f"{signed(self.mean)} edges on {pairs} (95% interval {signed(self.low)} to {signed(self.high)})"
 
@@ -116,17 +117,17 @@ def signed(edges: float) -> str:
 class Conclusion:
     """Result of the validation so far."""
 
-    verdicts: tuple[Verdict, ...]  # of the candidates whose runs are complete, best first
-    pending: int  # runs that are still missing
+    verdicts: tuple[Verdict, ...]  # verdicts on the candidates whose runs are complete, best first
+    pending: int  # number of runs of the validation that are still missing
 
     @property
     def winner(self) -> Verdict | None:
-        """The best candidate that is better than the defaults; None if there is none."""
+        """The verdict on the best candidate that is better than the defaults; None if there is none."""
         return next((verdict for verdict in self.verdicts if verdict.better), None)
 
 
 def compare(trial: int, differences: Sequence[float], edges: float, cost: float, share: float, seed: int) -> Verdict:
-    """Test the differences of a candidate with this ``share`` of `ALPHA`; ``seed`` is the bootstrap's random seed."""
+    """Return the verdict on a candidate with these differences and this share of `ALPHA`; resample with ``seed``."""
     values = np.asarray(differences, dtype=np.float64)
     p, low, high = 1.0, 0.0, 0.0
     if values.any():
@@ -138,7 +139,7 @@ def compare(trial: int, differences: Sequence[float], edges: float, cost: float,
 
 
 def choose_candidates(study: Study) -> list[FrozenTrial]:
-    """Choose the best trials that beat the defaults in long runs; returns all candidates chosen so far."""
+    """Choose as candidates the best trials that beat the defaults in long runs; return all candidates so far."""
     with study.exclusive():
         if new := new_candidates(study):
             choices = _choices(study)
@@ -161,12 +162,12 @@ def new_candidates(study: Study) -> list[int]:
 
 
 def alpha_share(choice: int, candidates: int) -> float:
-    """Return the share of `ALPHA` that each of the ``candidates`` of a choice gets; choices count from 1."""
+    """Return the share of `ALPHA` that each of the ``candidates`` of a choice gets; ``choice`` counts from 1."""
     return 1 / (choice * (choice + 1) * candidates)
 
 
 def _choices(study: Study) -> list[tuple[float, list[int]]]:
-    """Return (share of `ALPHA` of each candidate, trial numbers) of every choice, in order."""
+    """Return (share of `ALPHA` of each candidate, numbers of the trials) for every choice of candidates, in order."""
     return [(share, numbers) for share, numbers in study.optuna.user_attrs.get(CHOICES, [])]
 
 
@@ -197,7 +198,7 @@ def conclude(study: Study) -> Conclusion:
 
 
 def _verdict(study: Study, trial: FrozenTrial, share: float) -> Verdict | None:
-    """Return the verdict on a candidate, from the pairs on which both made a board; None while runs are missing."""
+    """Return the verdict on a candidate from pairs where it and the defaults made boards; None if a run is missing."""
     params, budget = study.params_of(trial), study.plan.nodes
     both, labels, left_out, lost = list[tuple[Trace, Trace]](), [], [], []
     for pair in study.held_out:
@@ -212,7 +213,7 @@ def _verdict(study: Study, trial: FrozenTrial, share: float) -> Verdict | None:
             labels.append(pair.label)
             both.append((run, default))
     scores = [run.score_at(budget) - default.score_at(budget) for run, default in both]
-    # medians, as the first run of a process also loads the kernels
+    # medians, as the first run of each process also loads the kernels
     seconds = [statistics.median(run.seconds for run in runs) for runs in zip(*both, strict=True)]
     edges, cost = float(np.mean(scores)) if scores else 0.0, seconds[0] / max(1e-9, seconds[1]) if seconds else 0.0
     differences = [difference(run, default, budget) for run, default in both]
@@ -248,7 +249,7 @@ def written_best(study: Study, conclusion: Conclusion) -> Path | None:
         return None
     try:
         return path if parameters.load(path) == winning_params(study, winner) else None
-    except InputError:  # damaged; the next session writes it again
+    except InputError:  # the file is damaged; the next session writes it again
         return None
 
 

@@ -51,7 +51,7 @@ ParamsSource = Params | dict[str, Any] | str | os.PathLike[str]
 @checked_class
 @dataclass(frozen=True, kw_only=True)
 class SessionSpec:
-    """Arguments of one session of a search; `RunSpec` describes the fields."""
+    """Arguments that `solve` and `resume` have in common; `RunSpec` describes them."""
 
     time: float | None = None
     workers: int | None = None
@@ -63,7 +63,7 @@ class SessionSpec:
     executor: Executor | Client | None = None
 
     def __post_init__(self) -> None:
-        """Raise InputError for a number out of range."""
+        """Raise InputError if the time limit, the number of workers or the number of steps is out of range."""
         check_workers(self.workers, elsewhere=not isinstance(self.executor, Executor | None))
         if self.time is not None and not 0 < self.time <= UNLIMITED_S:
             raise InputError(f"a time of {self.time} s; expected more than 0 and at most {UNLIMITED_S:.0f} s")
@@ -72,19 +72,19 @@ class SessionSpec:
 
     @property
     def seconds(self) -> float:
-        """Time limit in seconds; `UNLIMITED_S` without a limit."""
+        """The time limit in seconds: ``time`` or its default; `UNLIMITED_S` if the time is not limited."""
         if self.time is None:
             return DEFAULT_SECONDS if self.steps is None and self.stop is None else UNLIMITED_S
         return float(self.time)
 
     @property
     def rules(self) -> tuple[StopRule, ...]:
-        """The stop rules of which any one ends the search."""
+        """The stop rules each of which alone can end the search; empty without ``stop``."""
         return () if self.stop is None else self.stop.alternatives
 
     @property
     def most_steps(self) -> int | None:
-        """Most steps of each island: the least limit of ``steps`` and the stop rules; None without a limit."""
+        """Most steps of each island: the least of ``steps`` and all limits by `MaxSteps`; None without a limit."""
         limits = [rule.steps for rule in self.rules if isinstance(rule, MaxSteps)]
         return min([*limits, *([] if self.steps is None else [self.steps])], default=None)
 
@@ -92,7 +92,7 @@ class SessionSpec:
 @checked_class
 @dataclass(frozen=True, kw_only=True)
 class RunSpec(SessionSpec):
-    """A run to make: its puzzle, start board, method, limits and run directory.
+    """Arguments of `solve`: the puzzle, start board, engine, limits and run directory of a new run.
 
     Parameters
     ----------
@@ -100,8 +100,8 @@ class RunSpec(SessionSpec):
         Puzzle, or a source for `load_puzzle`. From a board only the pieces and the official clues that it holds are
         taken; pass the board as ``start`` to begin the search with it.
     time : float, optional
-        Time limit of the search in seconds; the compilation of kernels does not count. A minute by
-        default, no limit if ``steps`` or ``stop`` is given.
+        Time limit of the search in seconds; the compilation of kernels does not count. By default a minute,
+        or no limit if ``steps`` or ``stop`` is given.
     workers : int, optional
         Number of islands: searches in processes of their own that exchange their best boards. By default one per core
         that this process may use; a single one if ``executor`` is no cluster client, or with engine ``"lns"`` if an
@@ -112,36 +112,37 @@ class RunSpec(SessionSpec):
     start : Board, str or path-like, optional
         Board from which the search begins. Its empty cells are filled; the result is never worse.
     pins : str or iterable of int, optional
-        Cells of the start board to keep unchanged: numbers from 0, or a text such as ``"3,10-20,r0-11"`` (``r``: rows).
+        Cells of the start board to keep unchanged: indices from 0, or a text such as ``"3,10-20,r0-11"`` (``r``: rows).
     params : Params, dict, str or path-like, optional
         Parameters: an object, nested dicts as in TOML, or a TOML file; ``"default"`` for the defaults. If not
         given: those that `lns.tune` has proved better on this machine for this puzzle or its family, else the defaults.
     engine : {"auto", "gpu", "construct", "beam", "tabu", "lns"}
-        ``"auto"``: the whole search; ``"gpu"``: the same with a graphics card; the others: one part of it alone.
+        ``"auto"``: the whole search; ``"gpu"``: the same with a graphics card; each other name: that part alone.
     target : int, optional
-        Matched inner edges at which the search ends; a perfect board always ends it.
+        Score (matched inner edges) at which the search ends; a perfect board always ends the search.
     steps : int, optional
-        Most steps of each island: a limit that does not depend on the speed of the machine.
+        Most steps of each island, where a step applies one operator; this limit does not depend on the machine's speed.
     stop : StopRule, optional
         Rule that ends the search, such as ``MaxTime(600) | NoImprovement(120)``.
     run_dir : str or path-like, optional
         New directory for the best board, log and checkpoints. Without it nothing is written.
     min_score : int, optional
-        Least score of boards to log in the run directory; by default parameter ``search_floor``, or the best less one.
+        Least score of boards to log in the run directory; by default the parameter ``search_floor`` if it is set, else
+        the best score so far minus one.
     checkpoint_s : float
         Seconds between two checkpoints of a run directory.
     on_improve : callable, optional
         Called with each new best (a `FoundBoard`: ``board``, ``score``, ``origin``), in the calling thread.
     progress : {"auto", "terminal", "notebook", "none"}, bool or ProgressView
-        How to show progress; False: not at all. ``"auto"``: a tqdm bar in a notebook, one line on a terminal, else
-        nothing.
+        How to show progress; False: not at all. ``"auto"``: a tqdm bar in a notebook, one line on a terminal, and
+        nothing anywhere else.
     raise_interrupt : bool
         Whether to raise KeyboardInterrupt once Ctrl-C has stopped the search and the run is saved; by default the
-        result is returned.
+        result is returned even then.
     executor : concurrent.futures.Executor or distributed.Client, optional
         Runs the islands in place of processes on this machine. On a Dask cluster each worker keeps the state of its
-        islands, and ``workers`` is by default the number of threads, including those that join later. To another
-        executor the state of each island is sent with every round of two seconds.
+        islands, and ``workers`` is by default the number of the cluster's threads, including those that join later.
+        To any other executor the state of each island is sent with every round of two seconds.
     instance : str, optional
         Name of the puzzle in ``best.json`` and ``run.json``; by default the source, or the puzzle's own name.
     start_format : str, optional
@@ -175,16 +176,16 @@ class RunSpec(SessionSpec):
             raise InputError(f"a checkpoint every {every} is too often; expected {least} or more")
 
     def name_of(self, puzzle: Puzzle) -> str:
-        """Return the name of the puzzle in the files of the run."""
+        """Return the name of the puzzle for the run's files: ``instance``, the source, or the puzzle's own name."""
         name = self.instance
         if name is None and not isinstance(self.puzzle, Puzzle):
             name = os.fspath(self.puzzle)
         return puzzle.name if name is None or is_text(name) else name
 
     def start_board(self, puzzle: Puzzle) -> tuple[FoundBoard | None, tuple[Clue, ...], tuple[str, ...]]:
-        """Return the filled start board, clues that keep its pinned cells, and notes on its source and score.
+        """Return the filled start board (None without one), clues that keep its pinned cells, and notes for the log.
 
-        Raises InputError if the board breaks a rule, or for bad pins.
+        Raises InputError if the board breaks a rule, or if cells cannot be pinned.
         """
         if self.start is None:
             if self.pins is not None:
@@ -200,7 +201,7 @@ class RunSpec(SessionSpec):
         return FoundBoard(full, score, "start"), pins, noted
 
     def check(self, puzzle: Puzzle) -> None:
-        """Raise InputError if no run can search ``puzzle``, or if its engine or a score of this run is impossible."""
+        """Raise InputError if no run can search ``puzzle``, or if the engine, target or least score is impossible."""
         refuse_copies(puzzle, "polish" if self.engine == "polish" else "solve")
         most = puzzle.max_score
         if self.engine not in ENGINES:
@@ -218,16 +219,17 @@ class RunSpec(SessionSpec):
 @checked_class
 @dataclass(frozen=True, kw_only=True)
 class ResumeSpec(SessionSpec):
-    """A run to continue.
+    """Arguments of `resume`, which continues a run.
 
     Parameters
     ----------
     run_dir : str or path-like
         Run directory that `solve` made; it may have been moved.
     time : float, optional
-        Further seconds of search; by default the time that is left of the run's limit.
+        Further seconds of search; by default what remains of the run's time limit.
     workers : int, optional
-        Number of islands, by default as in the last session (on a cluster, its threads); others wait for a later call.
+        Number of islands to search; by default as many as in the last session, or as a cluster has threads. Further
+        islands of the run wait for a later session.
     steps, stop, on_improve, progress, raise_interrupt, executor
         As for `solve`.
     """
@@ -236,9 +238,9 @@ class ResumeSpec(SessionSpec):
 
 
 def takes(spec: Callable[P, Spec]) -> Callable[[Callable[[Spec], R]], Callable[P, R]]:
-    """Return a decorator by which a function of one ``spec`` object takes the arguments of ``spec`` instead.
+    """Return a decorator for a function of one object of class ``spec``: callers then pass the object's fields instead.
 
-    ``spec`` is a dataclass; the last section of its docstring, "Parameters", is added to that of the function.
+    ``spec`` is a dataclass. The section "Parameters", the last of its docstring, is added to the function's docstring.
     """
 
     def decorate(function: Callable[[Spec], R]) -> Callable[P, R]:
@@ -266,7 +268,7 @@ def takes(spec: Callable[P, Spec]) -> Callable[[Callable[[Spec], R]], Callable[P
 def choose_parameters(params: ParamsSource | None, puzzle: Puzzle, engine: str) -> tuple[Params, str, str]:
     """Return the parameters of a run, their source for run.json, and a note for the log ("" without one).
 
-    They are the given ones; if none are given, those that a study proved for the puzzle, else the defaults.
+    The parameters are ``params`` if given, else those that a study proved for the puzzle, else the defaults.
     """
     if isinstance(params, Params | dict):
         return params if isinstance(params, Params) else parameters.from_dict(params), "given", ""
@@ -280,7 +282,7 @@ def choose_parameters(params: ParamsSource | None, puzzle: Puzzle, engine: str) 
 
 
 def log_choice(source: str, note: str) -> None:
-    """Log the note of `choose_parameters`, as a warning if kept parameters cannot be used."""
+    """Log the note that `choose_parameters` returned, as a warning if kept parameters cannot be used."""
     if note:
         log.log(logging.WARNING if source == DEFAULTS else logging.INFO, "%s", note)
 
@@ -292,7 +294,7 @@ def check_seed(seed: int | None) -> None:
 
 
 def check_workers(workers: int | None, *, elsewhere: bool = False) -> None:
-    """Raise InputError for too few or too many workers on this machine, or on others if ``elsewhere``."""
+    """Raise InputError unless ``workers`` is from 1 to the most of this machine, or of one run if ``elsewhere``."""
     if workers is None:
         return
     most, where = (MAX_ISLANDS, "one run") if elsewhere else (max_workers(), f"{os.cpu_count()} processors")

@@ -1,4 +1,4 @@
-"""`estimate`: how long one core takes for each score, measured for the lower scores, extrapolated for higher ones."""
+"""`estimate`: how long one core takes for a board of each score, measured for low scores, extrapolated for higher."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from lns.warmup import warm_up
 
 log = logging.getLogger("lns")
 
-COST_EDGES = 2  # edges below the highest measured score over which the cost of one edge is averaged
-SHOWN_BELOW = 3  # number of rows below that of the highest reliably measured score
-LATE_S = 0.5  # seconds after the time limit at which a step that still runs is cut short
-MAX_CORE_DAYS = 1e6  # the table ends at the first score that costs more
-LONGEST_HOURS = 1000 * 8766.0  # a thousand years; a longer time is given as "more than 1,000 years"
-CLOSE = 8.0  # if a bound differs from the expected time by more than this factor, only the factor is given
+COST_EDGES = 2  # number of scores below the highest measured one over which the cost of one more edge is averaged
+SHOWN_BELOW = 3  # most rows of the table for scores below `Estimate.measured_score`
+LATE_S = 0.5  # seconds after the time limit at which a running step of the measurement is stopped
+MAX_CORE_DAYS = 1e6  # the table ends at the first score whose boards take more core-days each
+LONGEST_HOURS = 1000 * 8766.0  # hours in a thousand years; a longer time is shown as "more than 1,000 years"
+CLOSE = 8.0  # if a bound differs from the expected time by a larger factor, the factor is shown, not the bounds
 _UNITS = (("year", 31_557_600.0), ("day", 86_400.0), ("hour", 3600.0), ("minute", 60.0), ("second", 1.0))
 
 
@@ -45,21 +45,21 @@ class EstimateRow:
 
     score: int  # matched inner edges
     unlock: tuple[int, ...]  # unlock depths of the best break schedule for the score
-    forecast: float  # rate by the Markov model, which counts all boards, not only distinct ones
-    expected: float  # the measured rate, or the geometric mean of both extrapolations
-    low: float  # lower bound: the measured rate or lower extrapolation, less two standard deviations of the count
-    high: float  # upper bound: the measured rate or higher extrapolation, plus two standard deviations
-    count: int  # distinct boards seen
-    measured: float | None  # rate of the boards seen; None if there was none
+    forecast: float  # rate that the Markov model of the search predicts, for all boards, distinct or not
+    expected: float  # the measured rate, or the geometric mean of the lower and the higher extrapolation
+    low: float  # lower bound: measured rate or lower extrapolation, less two standard deviations of the count
+    high: float  # upper bound: measured rate or higher extrapolation, plus two standard deviations of the count
+    count: int  # distinct boards of at least ``score`` seen in the measurement
+    measured: float | None  # rate of the boards seen; None if none was seen
 
     @property
     def core_days(self) -> float:
-        """Expected core-days for one board."""
+        """Expected core-days for one board of at least ``score``."""
         return 1 / (24 * self.expected) if self.expected else math.inf
 
     @property
     def in_words(self) -> str:
-        """Time for one board of the score, its bounds or factor of uncertainty, and the number of boards seen."""
+        """The expected time for one board, with bounds or a factor of uncertainty, and the number of boards seen."""
         seen = f" ({count_of(self.count, 'board')} seen)" if self.count else ""
         if not self.expected or self.expected < 1 / LONGEST_HOURS:
             return f"more than {LONGEST_HOURS / 8766:,.0f} years{seen}"
@@ -97,20 +97,20 @@ def time_in_words(hours: float, *, exact: bool = False) -> str:
 class Estimate(Records):
     """How often one core finds boards of each score.
 
-    Rates up to ``measured_score`` are measured, higher ones extrapolated. ``measured_score`` is the highest score with
-    `RELIABLE_COUNT` distinct boards; if no score has that many, the highest score with the largest count.
+    Rates for scores up to ``measured_score`` are measured, those for higher scores extrapolated. ``measured_score`` is
+    the highest score with `RELIABLE_COUNT` distinct boards; if none has so many, the highest with the largest count.
     """
 
     puzzle: Puzzle
     seed: int
     rows: tuple[EstimateRow, ...]  # one row for each score, ascending
-    seconds: float  # processor time of the measurement
-    nodes: int  # placements made in that time
+    seconds: float  # processor time that the measurement took
+    nodes: int  # placements of pieces made in ``seconds``
     measured_score: int
     interrupted: bool = False  # whether Ctrl-C ended the measurement early
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a dict for each score."""
+        """Return the fields of each row as a dict."""
         return [row.to_dict() for row in self.rows]
 
     @property
@@ -121,7 +121,7 @@ class Estimate(Records):
         return f"{self.puzzle.name}, best possible {self.puzzle.max_score}: {spent}, {speed}, seed {self.seed}"
 
     def summary(self) -> str:
-        """Return a line for each score, or range of scores with the same text, with its time and uncertainty."""
+        """Return a text with the time for a board of each score, or of each range of scores with equal times."""
         lines = [self.headline]
         lines += ["How long one core takes for a board of at least a score; four cores take a quarter of it."]
         measured = [row for row in self.rows if row.score <= self.measured_score]
@@ -193,7 +193,7 @@ def estimate(
         log.info("measuring %s for %g s of one core", known.name, time)
         warm_up("construct")
         try:
-            with _processor_limit(time + LATE_S):  # one step may exceed the limit: minutes on 64 x 64
+            with _processor_limit(time + LATE_S):  # a single step may take minutes on a board of 64 x 64
                 measurement = Measurement(known, chosen, seed, time)
                 measurement.on_step = lambda measured: view.show(measured.in_words, measured.seconds)
                 measurement.run(time - measurement.preparation_s)
@@ -224,12 +224,12 @@ def _row(score: int, measured_score: int, children: ChildMeans, measurement: Mea
     edges = min(COST_EDGES, base_score - min(tallies))
     base, below = tallies[base_score], tallies[base_score - edges] if edges else None
     rate = base.per_hour
-    noise = math.exp(2 * math.sqrt(1 / base.count))  # factor of two standard deviations
+    noise = math.exp(2 * math.sqrt(1 / base.count))  # two standard deviations of the count, as a factor of the rate
     low = expected = high = rate
     if score > base_score:
         base_forecast = measurement.forecast(children, base_score).rate
         low = high = rate * min(1.0, forecast.rate / max(base_forecast, 1e-300))
-        if below is not None and below.boards:  # the larger cost of the last edges, by all or by distinct boards
+        if below is not None and below.boards:  # ``cost``: how many times rarer ``edges`` more edges made boards
             cost = max(1.0, below.all_per_hour / base.all_per_hour, below.per_hour / base.per_hour)
             high = max(low, rate / cost ** ((score - base_score) / edges))
         expected = math.sqrt(low * high)
@@ -253,8 +253,8 @@ class _TimeOver(Exception):
 def _processor_limit(seconds: float) -> Iterator[None]:
     """Raise `_TimeOver` in the body of this context after ``seconds`` of processor time of this process.
 
-    Compiled code is not interrupted: the exception waits until it returns. There is no limit outside the main thread,
-    and on systems without timers of processor time.
+    Compiled code is not interrupted: the exception is raised when the code returns. There is no limit outside the main
+    thread, or on systems without timers of processor time.
     """
 
     def end(number: int, frame: object) -> None:
@@ -264,7 +264,7 @@ def _processor_limit(seconds: float) -> Iterator[None]:
         yield
         return
     before = signal.signal(signal.SIGPROF, end)
-    signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-3), 0.2)  # repeated, as callbacks drop exceptions
+    signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-3), 0.2)  # repeats, as a callback may drop the error
     try:
         yield
     finally:

@@ -40,7 +40,7 @@ def count(
     options: ColorPairsOptions | None = None,
     fix_corner: bool = False,
 ) -> Outcome:
-    """Count the perfect solutions of a puzzle by any of the exact solvers.
+    """Count the perfect solutions of a puzzle with an exact solver.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ def count(
     time : float, optional
         Time limit in seconds.
     nodes : int, optional
-        Node limit, as the solver counts nodes; it gives the same answer on every machine.
+        Node limit, as the solver counts nodes. Unlike a time limit, it gives the same answer on every machine.
     options : ColorPairsOptions, optional
-        Parts of ColorPairs to switch on or off.
+        Which parts of the solver ColorPairs are switched on.
     fix_corner : bool
         Whether rotated copies of a solution count once.
 
@@ -75,7 +75,7 @@ def count(
 
 @dataclass(frozen=True)
 class SolverRun(ComparisonRow):
-    """One run of a solver on an instance. Unknown numbers are None."""
+    """One run of a solver on an instance, as a row of a `Comparison`. Fields that are not known are None."""
 
     solutions: Any = None
     nodes: Any = None
@@ -85,13 +85,13 @@ class SolverRun(ComparisonRow):
 
 @dataclass(frozen=True)
 class Comparison(Records):
-    """A comparison of solvers on instances: a row for each run."""
+    """A comparison of solvers on instances: one row for each run of a solver on an instance."""
 
     rows: tuple[SolverRun, ...]
-    interrupted: bool = False  # whether Ctrl-C ended the comparison; rows has the runs finished before
+    interrupted: bool = False  # whether Ctrl-C ended the comparison, so that ``rows`` has only the runs finished before
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a dict for each run; unknown numbers are None."""
+        """Return a dict for each run; fields that are not known are None."""
         return [asdict(row) for row in self.rows]
 
     def summary(self) -> str:
@@ -142,7 +142,7 @@ def compare(
     Raises
     ------
     InputError
-        Unknown solver, or ``output`` is no table of such rows. If a solver refuses a puzzle, only its row says so.
+        Unknown solver, or ``output`` is no table of such rows. If a solver refuses a puzzle, the run's row says so.
     OSError
         The file cannot be written.
 
@@ -180,23 +180,23 @@ class Formula(Records):
 
     puzzle: Puzzle
     encoding: str
-    variables: int  # numbered from 1
+    variables: int  # number of variables; they are numbered from 1
     clauses: int
-    families: dict[str, int]  # family of clauses, named by what it states -> number of clauses
+    families: dict[str, int]  # number of clauses by kind; a kind is named by what its clauses state
     _made: Encoding = field(repr=False, compare=False)
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a dict for each family of clauses."""
+        """Return a dict for each kind of clauses: its name and the number of clauses."""
         return [{"family": name, "clauses": count} for name, count in self.families.items()]
 
     def summary(self) -> str:
-        """Return the numbers of variables and clauses in a few lines."""
+        """Return the number of variables, and the number of clauses in all and by kind, in a few lines."""
         sizes = f"{count_of(self.variables, 'variable')}, {count_of(self.clauses, 'clause')}"
         families = (f"  {count:>12,}  {name}" for name, count in self.families.items())
         return "\n".join([f"{self.encoding} of {self.puzzle.name}: {sizes}", *families])
 
     def write(self, file: IO[str]) -> None:
-        """Write the formula as DIMACS CNF; comments at its head explain the variables."""
+        """Write the formula to ``file`` in the format DIMACS CNF; comments at the head explain the variables."""
         self._made.write(file)
 
     def __str__(self) -> str:
@@ -209,7 +209,7 @@ class Formula(Records):
 class Decoded(Records):
     """The answer of a SAT solver as a verified board, which a notebook draws."""
 
-    status: str  # "solved", "infeasible", or "not a solution" (cut off, or for another formula)
+    status: str  # "solved", "infeasible", or "not a solution" (the answer is cut off, or of another formula)
     puzzle: Puzzle
     board: Board | None = None  # None if the solver says that there is no solution
     verification: Verification | None = None  # result of `verify` for the board
@@ -308,7 +308,10 @@ def decode(answer: str | os.PathLike[str] | Iterable[int], puzzle: PuzzleSource,
 
 
 def _answer_text(answer: str) -> tuple[str, str]:
-    """Return the text of an answer and its source. A file may have any size; pipes and devices are refused."""
+    """Return the text of a SAT solver's answer, given as text or as a file, and the name of its source in messages.
+
+    A file may have any size; pipes and devices are refused.
+    """
     source = "answer" if "\n" in answer or answer.startswith(("s ", "v ")) else answer
     if source == answer:
         try:

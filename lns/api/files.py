@@ -42,8 +42,8 @@ def load_puzzle(source: PuzzleSource, format: str | None = None, clues: str | os
         Name of the format, such as ``"benoist"``; by default the content decides. ``lns convert --help`` lists them.
     clues : str or path-like, optional
         Clues that take the place of those in ``source``: ``"official"`` or ``"starter"`` for those of Eternity II,
-        ``"none"``, or a file or viewer URL with clues. By default a puzzle keeps its own, and the puzzle of a board
-        without clues has the official clues that the board holds. The log (``lns``, INFO) tells which.
+        ``"none"``, or a file or viewer URL with clues. By default a puzzle keeps its own clues; if a
+        board's puzzle has none, it gets the official clues that the board holds. The log (``lns``, INFO) tells which.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def load_puzzle(source: PuzzleSource, format: str | None = None, clues: str | os
 def read_puzzle(
     source: PuzzleSource, format: str | None = None, clues: str | os.PathLike[str] | None = None
 ) -> tuple[Puzzle, tuple[str, ...]]:
-    """Return the puzzle as `load_puzzle` does, and notes: sentences on how the source was read."""
+    """Return the puzzle that `load_puzzle` returns, and notes: sentences on how the source was read."""
     document = (
         formats.Document("", source, None) if isinstance(source, Puzzle)
         else parse(source, format=format) if is_text(source)
@@ -110,7 +110,7 @@ def load_board(
 def read_board(
     source: BoardSource, puzzle: PuzzleSource | None = None, format: str | None = None, number: int | None = None
 ) -> tuple[Board, tuple[str, ...]]:
-    """Return the board as `load_board` does, and notes: sentences on how the source was read."""
+    """Return the board that `load_board` returns, and notes: sentences on how the source was read."""
     known = None if puzzle is None else read_puzzle(puzzle)[0]
     document = _read(source, known, format, number, formats.read_board)
     if document.board is None or (document.puzzle is None and not isinstance(source, Board)):
@@ -122,7 +122,7 @@ def read_board(
 def save(
     board: Board | Puzzle, path: str | os.PathLike[str], puzzle: Puzzle | None = None, *, format: str | None = None
 ) -> None:
-    """Write a board or a puzzle to a file; if that fails, the file stays as it was.
+    """Write a board or a puzzle to a file; if writing fails, an existing file keeps its content.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def known_puzzle(board: Board, puzzle: Puzzle | None = None) -> Puzzle:
 
 @dataclass(frozen=True)
 class Converted:
-    """A puzzle or a board in another format. A notebook draws it."""
+    """A puzzle or a board, converted to another file format; a notebook draws the puzzle or board."""
 
     text: str  # content of the output file
     puzzle: Puzzle
@@ -201,9 +201,9 @@ def convert(
     number : int, optional
         Number of the board, from 1, if the source holds several.
     turn : {0, 90, 180, 270}
-        Degrees by which the board is turned clockwise.
+        Degrees by which the puzzle or board is turned clockwise.
     mirror : bool
-        Whether pieces and board are mirrored, left to right, before the turn.
+        Whether the puzzle or board is mirrored, left to right, before it is turned.
     instance : str, optional
         Name of the puzzle in a ``best.json``.
 
@@ -237,9 +237,9 @@ def convert(
         raise InputError(f"{reasons}; expected the puzzle with it (--puzzle INSTANCE)", base.source_name(str(source)))
     if mirror:
         read, board = puzzle_in_view(read, _MIRRORED), None if board is None else board_from_view(board, _MIRRORED)
-    turned = rotate_puzzle(read, turn // 90)  # raises if pieces may not be turned
+    turned = rotate_puzzle(read, turn // 90)  # raises InputError if pieces may not be turned
     if board is None or read.width != read.height or read.holes:
-        read = turned  # on a square without holes only the board is turned, not its clues
+        read = turned  # for a board on a square without holes the puzzle stays, and only the placements turn
     board = None if board is None else rotate_board(board, turn // 90).with_blanks(read)
     path = None if output is None else os.fspath(output)
     text, left_out = formats.render(to, read, board, path=path, instance=instance)
@@ -257,7 +257,7 @@ def _read(
     number: int | None,
     read: Callable[..., formats.Document] = formats.read,
 ) -> formats.Document:
-    """Return the puzzle or board that the source holds; ``read`` is called for files and URLs."""
+    """Return the puzzle or board of a source as a document; files and URLs are read by the function ``read``."""
     if number is not None and number < 1:
         raise InputError(f"number {number} of the boards in a source; expected 1 or more")
     if isinstance(source, Puzzle):
@@ -289,10 +289,10 @@ def generate(
     Parameters
     ----------
     kind : {"like-e2", "uniform", "balanced-torus", "unframed", "tetravex", "macmahon", "triangle", "diamond", "wang"}
-        Like Eternity II (border and inner edges have separate colours), all edges drawn alike, or as in Bailleux 2025.
-        The others, in order: no frame; no frame and no turned pieces; a rim whose colour also lies inside, as in
-        MacMahon's squares; two boards with holes, rows of 1, 3, 5, ... cells, as in Cuvillier & Szymkowiak 2010; tiles
-        that may be used any number of times.
+        The kinds are, in this order: like Eternity II (border and inner edges have separate colours); all edges drawn
+        alike; as in Bailleux 2025; no frame; no frame and no turned pieces; a rim whose colour also lies inside, as in
+        MacMahon's squares; two kinds of board with holes, rows of 1, 3, 5, ... cells, as in Cuvillier & Szymkowiak
+        2010; tiles that may be used any number of times.
     width, height : int, optional
         Cells in a row and in a column; a square by default, 16 x 16 if neither is given, 6 x 4 for the 24 squares of
         MacMahon. A triangle or diamond takes neither.
@@ -303,8 +303,8 @@ def generate(
     colours : int, optional
         Number of colours, for every kind but like-e2.
     border_colours, inner_colours : int, optional
-        For like-e2: number of colours between border pieces, and of all other colours. By default so many that about
-        one solution is expected besides the planted one.
+        For like-e2: number of colours on edges between border pieces, and number of all other colours. By default so
+        many that about one solution is expected besides the planted one.
     mates : int
         Number of colours that get a mate: their sides match sides of the mate, not each other.
     clues : int
@@ -347,7 +347,7 @@ def generate(
 
 
 def legal_start(puzzle: Puzzle, board: Board, source: str | None = None) -> Board:
-    """Return the start board, with identical pieces swapped so that each clue's own piece lies on the clue's cell.
+    """Return a start board, with duplicate pieces swapped so that each clue's own piece lies on the clue's cell.
 
     Raises InputError, which names ``source``, if the board breaks a rule of the puzzle or has the piece of a clue on
     another cell.
@@ -367,7 +367,7 @@ def legal_start(puzzle: Puzzle, board: Board, source: str | None = None) -> Boar
 
 
 def placed_as_clues(puzzle: Puzzle, board: Board, source: str | None = None) -> Puzzle:
-    """Return the puzzle with every piece on the board as a further clue, so that only empty cells are left to fill.
+    """Return the puzzle with every piece on the board as a further clue, so that a search fills only the empty cells.
 
     Raises InputError if the board breaks a rule.
     """
@@ -381,7 +381,7 @@ def placed_as_clues(puzzle: Puzzle, board: Board, source: str | None = None) -> 
 
 
 def pinned(puzzle: Puzzle, given: Board, full: Board, cells: Iterable[int]) -> tuple[Clue, ...]:
-    """Return clues that keep ``cells`` of a start board unchanged, without those that have a clue already.
+    """Return clues that keep ``cells`` of a start board unchanged; cells that have a clue already get none.
 
     ``given`` is the board as given, ``full`` the same board with its empty cells filled. Raises InputError if a cell is
     off the board or empty on ``given``, two of the kept cells do not match, or no cell is left free.
@@ -408,7 +408,7 @@ def pinned(puzzle: Puzzle, given: Board, full: Board, cells: Iterable[int]) -> t
 
 
 def is_text(source: str | os.PathLike[str]) -> TypeGuard[str]:
-    """Return whether a source is the content itself, not a path, a URL or the name of an instance."""
+    """Return whether a source is the text of a puzzle or board, not a path, a URL or the name of an instance."""
     return (
         isinstance(source, str) and not formats.is_url(source) and ("\n" in source or source.lstrip().startswith("{"))
     )

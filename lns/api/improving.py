@@ -1,4 +1,4 @@
-"""`improve`: find the best refill of a region of a board, and prove that none is better."""
+"""`improve`: find the best refill of a region of a board, and prove that no refill is better."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from lns.instances.verify import Verification, verify
 log = logging.getLogger("lns")
 
 DEFAULT_SECONDS = 60.0
-REPAIR_NODES = 200_000  # node limit of each of the two searches that make a board legal
-MOST_CELLS = 64  # most cells that such a search frees
+REPAIR_NODES = 200_000  # node limit of each of the two searches of `legal_refill`
+MOST_CELLS = 64  # most cells that a search of `legal_refill` frees
 
 
 @checked
@@ -46,7 +46,7 @@ def improve(
     on_improve: Callable[[Board], None] | None = None,
     on_progress: Callable[[int, int, int, float], None] | None = None,
 ) -> RegionResult:
-    """Free cells of a board and refill them as well as possible; the rest stays as it is.
+    """Free cells of a board and refill them as well as possible; the other cells keep their pieces.
 
     Parameters
     ----------
@@ -57,16 +57,16 @@ def improve(
     cells : iterable of int, optional
         Cells to free, from 0, as the functions of `lns.cells` return them. By default the cells around the mismatches.
     donors : int
-        Further cells to free, elsewhere, whose pieces carry the colours that the region lacks.
+        Number of further cells to free, outside the region, whose pieces carry the colours that the region lacks.
     target : int, optional
-        Matched inner edges to reach; the search ends there, or proves that no refill reaches it.
+        Score at which the search ends; if no refill reaches this score, the search may prove that.
     time : float, optional
         Time limit in seconds. A minute by default, unless ``nodes`` is given.
     nodes : int, optional
         Node limit, which gives the same answer on every machine.
     order : {"auto", "static", "dynamic"}
-        Order of the cells: ``"static"``: fixed; ``"dynamic"``: the most constrained cell next; ``"auto"``: static, and
-        in long searches both in turns.
+        Order in which cells are filled: ``"static"``: fixed; ``"dynamic"``: the most constrained cell next; ``"auto"``:
+        static, and in long searches static and dynamic by turns.
     backjumping : bool
         Whether the dynamic order jumps back over decisions that have no part in a conflict.
     heuristic : str
@@ -77,8 +77,8 @@ def improve(
         the others; whether a cell with one candidate is filled at once.
     check : bool
         Whether a second, independent solver then checks that no refill scores more than ``bound``: ``check`` of the
-        result is ``"proved"``, ``"open"`` or ``"contradicted"``. It has the same time limit, a minute without one, and
-        needs python-sat.
+        result is ``"proved"``, ``"open"`` or ``"contradicted"``. This solver has the same time limit, a minute without
+        one, and needs python-sat.
     on_improve : callable, optional
         Called with each better board, verified, as soon as it is found.
     on_progress : callable, optional
@@ -142,7 +142,7 @@ def improve(
 
 
 def prepare(order: str) -> None:
-    """Load or compile the kernels of a region search; a compilation is logged."""
+    """Load or compile the kernels of a region search; if they are compiled, a message says so first."""
     if not is_ready(order):
         log.info("compiling the kernels, once for this installation: about a minute of an idle core ...")
     warm_up(order)
@@ -153,9 +153,10 @@ def legal_refill(
 ) -> tuple[Board, int]:
     """Refill the cells of a board that break a rule, so that a search of the region begins with a legal board.
 
-    Two short searches free these cells, then also their neighbours in the region, with at most half of ``nodes``.
-    ``before`` is the verification of ``board``. Returns a board and the number of nodes searched. The board is the
-    given one if that is legal, breaks a rule outside the region or on too many cells, or no legal refill is found.
+    A first short search frees these cells, a second one also their neighbours in the region, with at most half of
+    ``nodes`` together. ``before`` is the verification of ``board``. Returns a board and the number of nodes searched.
+    The given board is returned if it is legal, breaks a rule outside the region or on more than `MOST_CELLS` cells, or
+    if no legal refill is found.
     """
     faulty = [cell for cell in before.faulty if cell in region]
     if not before.violations or len(faulty) < len(before.faulty) or len(faulty) > MOST_CELLS:
@@ -166,7 +167,7 @@ def legal_refill(
     for cells in (faulty, near if len(near) <= MOST_CELLS else faulty) if budget else ():
         try:
             result = resolve(puzzle, board, cells, nodes=budget)
-        except BoardError:  # the piece of a clue lies on a cell that breaks no rule
+        except BoardError:  # raised if the piece of a clue lies on a cell that is not freed
             break
         spent += result.nodes
         if result.legal:
@@ -175,7 +176,7 @@ def legal_refill(
 
 
 def _compared_with_given(result: RegionResult, score_before: int, spent: int) -> RegionResult:
-    """Return a result of a search that began with a legal refill, compared with the given, illegal board."""
+    """Return ``result``, of a search that began with a legal refill, with its status relative to the illegal board."""
     improved, status = result.score > score_before, result.status
     if status in (RegionStatus.OPTIMAL, RegionStatus.IMPROVED_OPTIMAL):
         status = RegionStatus.IMPROVED_OPTIMAL if improved else RegionStatus.OPTIMAL
@@ -186,7 +187,7 @@ def _compared_with_given(result: RegionResult, score_before: int, spent: int) ->
 
 
 def _checked(puzzle: Puzzle, given: Board, result: RegionResult, seconds: float) -> RegionResult:
-    """Return the result with the answer of a second solver, whose board replaces the board if it scores more."""
+    """Return ``result`` with the answer of a second solver, and with the board of that solver if it scores more."""
     result = replace(result, check=CheckAnswer.OPEN, check_solver=SOLVER)
     if result.status == RegionStatus.INTERRUPTED:
         return result

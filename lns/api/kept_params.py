@@ -1,7 +1,7 @@
 """Parameters that `lns tune` has proved better, kept in the user's configuration directory for `lns solve`.
 
 A file holds the parameters that one study proved, for one version of an engine, and for a set of pieces with its clues
-or a family of generated puzzles. Only `lns.api` reads these files; the engine is given its parameters.
+or a family of generated puzzles. Only `lns.api` reads these files; an engine receives its parameters from the caller.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from lns.runs.files import read_sealed, seal, utc_now
 from lns.version import __version__
 
 SCHEMA = 1
-DEFAULTS = "default"  # given instead of a parameter file: the defaults, even if parameters are kept
+DEFAULTS = "default"  # a user gives this word in place of a parameter file to ignore kept parameters
 
 
 @dataclass(frozen=True)
 class KeptParams:
-    """Parameters, and the study that proved them better than the defaults."""
+    """Kept parameters, and the study that proved them better than the defaults."""
 
     params: Params
     study: str  # absolute path of the directory of the study
-    subject: str  # what the study was for: a family such as "like-e2:12x12", or the names of puzzles
-    gain: str  # what the study proved, such as "+0.40 edges on 24 held-out pairs"
+    subject: str  # puzzles of the study: a family such as "like-e2:12x12", or the names of puzzles
+    gain: str  # gain that the study proved, such as "+0.40 edges on 24 held-out pairs"
 
     def __str__(self) -> str:
         here = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118 (the text of a path, which need not exist)
@@ -50,7 +50,7 @@ def folder() -> Path:
 
 
 def keep(kept: KeptParams, engine: str, puzzle: Puzzle, *, family: bool) -> Path:
-    """Save parameters for a puzzle, or for its ``family``, in place of those saved before.
+    """Save parameters for a puzzle, or for its family if ``family``, in place of those saved before.
 
     Returns the path of the file. Raises OSError if it cannot be written.
     """
@@ -65,9 +65,9 @@ def keep(kept: KeptParams, engine: str, puzzle: Puzzle, *, family: bool) -> Path
 
 
 def find(puzzle: Puzzle, engine: str) -> tuple[KeptParams | None, str]:
-    """Return the parameters kept for a puzzle with its clues, or, if it has no clues, for its family; and a note.
+    """Return the parameters kept for a puzzle, or else, if it has no clues, for its family; and return a note.
 
-    The note says why kept parameters cannot be used; "" if they can be used or none are kept.
+    Without usable parameters the first is None. The note says why kept parameters cannot be used; else it is "".
     """
     for key in (_puzzle_key(puzzle), *([] if puzzle.clues else [_family_key(puzzle)])):
         if any(folder().glob(f"{key}.{engine}.*.json")):
@@ -97,12 +97,15 @@ def _read(path: Path) -> KeptParams:
 
 
 def _file(key: str, engine: str) -> Path:
-    """Return the path of the file for a key, an engine and the version of its sources."""
+    """Return the path of the file of kept parameters for a key, an engine and the present sources of the engines."""
     return folder() / f"{key}.{engine}.{engine_digest()[:16]}.json"
 
 
 def _puzzle_key(puzzle: Puzzle) -> str:
-    """Return a key of pieces and clues, equal for all numberings (with clues: if all colours can be told apart)."""
+    """Return a key of the pieces and clues, the same however pieces and colours are numbered.
+
+    With clues this holds only if all colours can be told apart, whatever their numbers.
+    """
     key, numbers = f"set-{set_sha256(puzzle)[:32]}", numbering(puzzle)
     if not puzzle.clues:
         return key
@@ -113,9 +116,9 @@ def _puzzle_key(puzzle: Puzzle) -> str:
 
 
 def _family_key(puzzle: Puzzle) -> str:
-    """Return a key of the shape, the rules and the colours: how many on the border and inside, if evenly frequent.
+    """Return a key of size, rules, numbers of border and of inner colours, and whether colours are equally frequent.
 
-    All puzzles of one size by `lns.instances.generate.like_e2` share a key; Eternity II has that of 16 x 16.
+    All puzzles of one size by `lns.instances.generate.like_e2` share a key; Eternity II has the key of size 16 x 16.
     """
     rim: Counter[int] = Counter()
     inner: Counter[int] = Counter()

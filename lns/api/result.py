@@ -39,9 +39,9 @@ class ProgressView(AbstractContextManager[Any], Protocol):
 
 
 def progress_view(choice: str | bool | ProgressView | None, seconds: float | None, *, kernels: int = 0) -> ProgressView:
-    """Return the progress view that ``choice`` names. Raises InputError for an unknown name.
+    """Return the progress view that ``choice`` is or names. Raises InputError for an unknown name.
 
-    ``seconds``: time limit, if any; ``kernels``: about how many kernels a first run compiles.
+    ``seconds`` is the time limit, if any; ``kernels`` is about the number of kernels that a first run compiles.
     """
     name = "auto" if choice is True else choice or "none"
     if not isinstance(name, str):
@@ -110,12 +110,12 @@ class Result(Records):
 
     @property
     def solved(self) -> bool:
-        """Whether every inner edge matches."""
+        """Whether every inner edge of the best board matches."""
         return self.score == self.max_score
 
     @property
     def score_in_words(self) -> str:
-        """The score, the maximum and the mismatches, such as ``"466 of 480, 14 mismatches"``."""
+        """The score, the number of inner edges and that of mismatches, such as ``"466 of 480, 14 mismatches"``."""
         if self.board is None:
             return f"no full board yet, of {self.max_score} inner edges"
         wrong = self.max_score - self.score
@@ -140,13 +140,13 @@ class Result(Records):
         return [found | {"seed": self.seed, "elapsed_s": self.elapsed_s, "nodes": self.statistics.placements}]
 
     def save(self, path: str | os.PathLike[str], *, format: str | None = None) -> None:
-        """Write the board to a file, in the format of its extension. Raises InputError without a board."""
+        """Write the best board to a file, by default in the format of the extension; InputError without a board."""
         if self.board is None:
             raise InputError("the search found no board; expected a longer search")
         write(path, format, self.puzzle, self.board)
 
     def summary(self) -> str:
-        """Return a few lines: the score, why the search ended, its work, and when the last best boards were found."""
+        """Return a few lines: score, why the search ended, the work done, and when the last new bests were found."""
         lines = [
             f"puzzle        {self.puzzle.name}, {self.puzzle.width} x {self.puzzle.height}",
             f"best score    {self.score_in_words}",

@@ -1,8 +1,8 @@
 """`solve`, `resume` and `polish`: search for the best board, for callers in Python and for the command line.
 
-Islands search, a recorder saves what they find, and rules end the search. All this is controlled by a separate thread.
-The calling thread waits, calls callbacks and shows progress. So Ctrl-C stops and saves the search, and `solve` also
-works in threads and in Jupyter.
+Islands search, a recorder saves what they find, and rules end the search; a separate thread controls all three. The
+calling thread waits, calls callbacks and shows progress. So Ctrl-C stops and saves the search, and `solve` also works
+in threads and in Jupyter.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from lns.worker_pool import UNGUARDED, WORKER_NAME, Workers, WorkersGone
 log = logging.getLogger("lns")
 
 DRAWN_SEEDS = 10**9  # drawn random seeds are below this number, so that they are short enough to type
-TICK_S = 0.1  # seconds between two checks by the calling thread
+TICK_S = 0.1  # seconds between two checks by the calling thread whether the search has ended
 
 
 @takes(RunSpec)
@@ -174,8 +174,8 @@ def polish(
     board : Board, str or path-like
         Full or partial board that breaks no rule.
     free : str or iterable of int, optional
-        Cells that may change: numbers from 0, or a text such as ``"3,10-20,r8-15"``; the others must match each other.
-        By default any may, but at least half of them stay.
+        Cells that may change: indices from 0, or a text such as ``"3,10-20,r8-15"``; the other cells must match each
+        other. By default any cell may change, but at least half of the cells keep their pieces.
     stop : StopRule, optional
         Further rule that ends the search.
     **how
@@ -207,7 +207,7 @@ def polish(
 class SearchSession:
     """One session of a search, ended by its time, steps, target or stop rule, by Ctrl-C or by `lns stop`.
 
-    It continues from what earlier sessions ``found``, and records their best board at once.
+    The session continues from what earlier sessions ``found``, and records the best board of these at once.
     """
 
     def __init__(
@@ -229,8 +229,8 @@ class SearchSession:
         self._interrupted, self._ended_by_rule = False, ""
         self._found: queue.SimpleQueue[FoundBoard] = queue.SimpleQueue()
         self._improved_at = 0.0
-        self._ended: Future[str] = Future()  # why the search ended
-        self._placements_before = archipelago.statistics.placements  # placements of earlier sessions
+        self._ended: Future[str] = Future()  # gets the reason why the search ended
+        self._placements_before = archipelago.statistics.placements  # placements made by earlier sessions
         self._steps_before = {number: island.steps for number, island in archipelago.islands.items()}
         recorder.on_best = self._improved
 
@@ -256,7 +256,7 @@ class SearchSession:
         return self._result(why)
 
     def _supervise(self) -> None:
-        """Run the thread of the search and wait for it; Ctrl-C or an error of a callback stops and saves the search."""
+        """Run the search in a thread and wait for it; Ctrl-C or an error of a callback stops and saves the search."""
         failure: BaseException | None = None
         threading.Thread(target=self._search, name="lns-search", daemon=True).start()
         while True:
@@ -289,7 +289,7 @@ class SearchSession:
                 self._spec.on_improve(found)
         archipelago = self.archipelago
         if not archipelago.has_begun:
-            return  # until then the progress view says that kernels are compiled or loaded
+            return  # before the first step the progress view says that kernels are compiled or loaded
         statistics, elapsed = archipelago.statistics, archipelago.elapsed
         score = archipelago.best_score if archipelago.best_score >= 0 else "-"
         rate = (statistics.placements - self._placements_before) / max(elapsed, 0.5) / 1e6
@@ -314,7 +314,7 @@ class SearchSession:
             write_errors=recorder.write_errors,
         )
 
-    # -- in the thread of the search ---------------------------------------------------------------------------------
+    # -- what runs in the thread of the search -----------------------------------------------------------------------
 
     def _search(self) -> None:
         archipelago, recorder = self.archipelago, self.recorder
@@ -329,7 +329,7 @@ class SearchSession:
             except WorkersGone:
                 why = "cluster lost"
                 raise
-            finally:  # also if the engine fails, so that its boards are kept
+            finally:  # runs also if the engine fails, so that the boards found so far are saved
                 recorder.end(archipelago, why)
         except BaseException as error:
             self._ended.set_exception(error)
@@ -365,7 +365,7 @@ class SearchSession:
 
 
 def _executor(stack: contextlib.ExitStack, spec: SessionSpec) -> Executor | None:
-    """Return the executor of ``spec``; for the client of a cluster, `DaskWorkers` that ``stack`` closes."""
+    """Return the executor of ``spec``; for a Dask client, a new `DaskWorkers` object that ``stack`` closes."""
     if spec.executor is None or isinstance(spec.executor, Executor):
         return spec.executor
     from lns.cluster import DaskWorkers
@@ -374,7 +374,7 @@ def _executor(stack: contextlib.ExitStack, spec: SessionSpec) -> Executor | None
 
 
 def _default_workers(engine: str, executor: Executor | None) -> int:
-    """Return the number of cores, or of a cluster's threads; 1 with other executors or operators of this process."""
+    """Return the default number of workers: a cluster's threads, 1 for another executor or own operators, or cores."""
     if executor is not None:
         return max(1, executor.capacity if isinstance(executor, Workers) else 0)
     if engine == "lns":
@@ -386,7 +386,7 @@ def _default_workers(engine: str, executor: Executor | None) -> int:
 
 
 def resumed_workers(executor: Executor | None, history: RunHistory) -> int:
-    """Return the number of a cluster's threads, else of last time's workers, or of cores if that is too many."""
+    """Return the number of workers: a cluster's threads, else as in the last session, or cores if that is too many."""
     if isinstance(executor, Workers) and executor.capacity:
         return executor.capacity
     last = history.sessions[-1].workers if history.sessions else 1
@@ -394,9 +394,9 @@ def resumed_workers(executor: Executor | None, history: RunHistory) -> int:
 
 
 def _refuse_import_of_main(function: str) -> None:
-    """Raise InputError if a new process calls ``function`` while importing the script: workers would start workers.
+    """Raise InputError if a new process calls ``function`` as it imports the script: workers would start workers.
 
-    A worker of `lns` exits with the status `UNGUARDED` instead, so that its parent reports the error once.
+    A worker process of `lns` exits with the status `UNGUARDED` instead, so that its parent reports the error once.
     """
     process = multiprocessing.current_process()
     if getattr(process, "_inheriting", False):
@@ -408,7 +408,7 @@ def _refuse_import_of_main(function: str) -> None:
         )
 
 
-# -- what the log says -----------------------------------------------------------------------------------------------
+# -- sentences for the log -------------------------------------------------------------------------------------------
 
 
 def _plan(seconds: float) -> str:
@@ -416,13 +416,13 @@ def _plan(seconds: float) -> str:
 
 
 def _patience(spec: SessionSpec) -> str:
-    """Return the end of the plan: a clause on the shortest `NoImprovement` rule; "" without such a rule."""
+    """Return the clause of the logged plan on the shortest `NoImprovement` rule; "" without such a rule."""
     rules = sorted((rule for rule in spec.rules if isinstance(rule, NoImprovement)), key=lambda rule: rule.seconds)
     return f"; it ends after {rules[0].length} without a better board" if rules else ""
 
 
 def _resumed_plan(history: RunHistory, time: float | None) -> str:
-    """Return how long a resumed run was to search, and how long it searches now, in words."""
+    """Return, in words, how long a resumed run was to search in all, and how long the new session searches."""
     if time is None:
         return history.remaining_in_words
     left = f", {history.remaining_in_words}" if history.has_time_limit else ""

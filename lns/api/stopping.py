@@ -1,7 +1,7 @@
-"""Rules that end a search: time, steps, score, no improvement, and any combination of them.
+"""Rules that end a search by time, steps, score, lack of improvement or proof, and combinations of these rules.
 
 A rule is evaluated about five times a second. ``a | b`` ends the search when either rule says so, ``a & b`` when both
-do.
+rules do.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from lns.instances.errors import InputError
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """The progress of a search, as stop rules get it."""
+    """The progress of a search, as it is passed to stop rules."""
 
     elapsed_s: float  # seconds of search in this call, without the compilation of kernels
     steps: int  # fewest steps that any island has made in this call
     best_score: int  # matched inner edges of the best board so far; -1 before the first board
     since_improvement_s: float  # seconds of search since the best board was found, or since the call began
-    is_certified: bool = False  # whether it is proven that no window around the damage has a better refill
+    is_certified: bool = False  # whether it is proven that no window around the best board's damage has a better refill
 
 
 class StopRule:
-    """Base class of rules: a call returns why the search ends now, or ``None`` to let it go on.
+    """Base class of rules: calling a rule returns why the search ends now, or ``None`` to let the search go on.
 
-    Write a subclass with ``__call__`` for a rule of your own.
+    For a rule of your own, write a subclass with ``__call__``.
     """
 
     def __post_init__(self) -> None:
@@ -36,7 +36,7 @@ class StopRule:
                 raise InputError(f"{name} is {value}; expected 0 or more")
 
     def __call__(self, progress: SearchProgress) -> str | None:
-        """Return why the search ends now, or ``None``."""
+        """Return why the search ends now, or ``None`` to let the search go on."""
         raise NotImplementedError
 
     @checked
@@ -49,14 +49,14 @@ class StopRule:
 
     @property
     def alternatives(self) -> tuple[StopRule, ...]:
-        """The rules of which any one ends the search, so that a limit of any of them limits the search."""
+        """The rules each of which ends the search by itself: those joined by ``|``, else only this rule."""
         return (self,)
 
 
 @checked_class
 @dataclass(frozen=True)
 class MaxTime(StopRule):
-    """End after ``seconds`` of search."""
+    """Rule that ends a search after ``seconds`` seconds."""
 
     seconds: float
 
@@ -67,7 +67,7 @@ class MaxTime(StopRule):
 @checked_class
 @dataclass(frozen=True)
 class MaxSteps(StopRule):
-    """End when every island has made ``steps`` steps in this call."""
+    """Rule that ends a search when every island has made ``steps`` steps in this call."""
 
     steps: int
 
@@ -78,7 +78,7 @@ class MaxSteps(StopRule):
 @checked_class
 @dataclass(frozen=True)
 class TargetScore(StopRule):
-    """End when a board has at least ``score`` matched inner edges."""
+    """Rule that ends a search when a board has at least ``score`` matched inner edges."""
 
     score: int
 
@@ -89,7 +89,7 @@ class TargetScore(StopRule):
 @checked_class
 @dataclass(frozen=True)
 class NoImprovement(StopRule):
-    """End after ``seconds`` of search without a better board."""
+    """Rule that ends a search after ``seconds`` seconds without a better board."""
 
     seconds: float
 
@@ -98,14 +98,14 @@ class NoImprovement(StopRule):
 
     @property
     def length(self) -> str:
-        """The seconds in words; below a minute with their decimals."""
+        """The time ``seconds`` as text; times below a minute keep their decimals."""
         from lns.runs.files import format_duration
 
         return format_duration(self.seconds) if self.seconds >= 60 else f"{self.seconds:g} s"
 
 
 class Certified(StopRule):
-    """End when every window around the damage of the best board is proven to have no better refill."""
+    """Rule that ends a search when each window around the best board's damage is proven to have no better refill."""
 
     def __call__(self, progress: SearchProgress) -> str | None:
         return "all listed regions are proven: nothing better within them" if progress.is_certified else None
@@ -113,7 +113,7 @@ class Certified(StopRule):
 
 @dataclass(frozen=True)
 class _Combination(StopRule):
-    """End when any of the rules ends the search, or, if ``needs_all``, when all of them do."""
+    """Rule that ends a search when any of ``rules`` does, or, if ``needs_all``, when all of them do."""
 
     rules: tuple[StopRule, ...]
     needs_all: bool

@@ -1,6 +1,6 @@
 """The command line: `main`, and the commands of the optimizer. No other part of the program imports it."""
 
-# command -> (module and name of its `Command`, its line in `lns --help`); in a family the name has two words
+# name of a command, of two words in a family -> (module and name of its `Command`, its line in `lns --help`)
 COMMANDS = {
     "solve": ("lns.cli.search:solve", "search for the best full board of a puzzle, for a minute or a week"),
     "resume": ("lns.cli.search:resume", "continue a run where it stopped, here or on another machine"),
@@ -36,10 +36,10 @@ COMMANDS = {
     "exact trace": ("lns.cli.web:trace", "record a search step by step, as a page that plays it"),
     "exact paper": ("lns.cli.exact_paper:paper", "repeat the experiments of a paper on instances of its kind"),
 }
-ALIASES = {"ladder": "benchmark"}  # another name of a command -> its name
-FAMILIES = {"exact": "count or find perfect solutions with an exact solver"}  # family -> its line in `lns --help`
+ALIASES = {"ladder": "benchmark"}  # alias -> name of the command
+FAMILIES = {"exact": "count or find perfect solutions with an exact solver"}  # command family -> line in `lns --help`
 
-# title in `lns --help` -> its commands, also those of other packages
+# title in `lns --help` -> the commands listed under it, which may be of other packages
 GROUPS = {
     "daily": ("solve", "resume", "watch", "show", "verify", "web"),
     "boards": ("polish", "improve", "convert", "generate", "instances"),
@@ -47,7 +47,7 @@ GROUPS = {
     "research": ("estimate", "params", "exact", "tune", "benchmark"),
 }
 
-# command or option that people may type -> the one that they mean
+# unknown command or option that people may type -> the known one that they mean
 MEANT = {
     **dict.fromkeys(("view", "draw", "display", "print", "plot", "picture"), "show"),
     **dict.fromkeys(("run", "search", "optimize", "optimise", "start"), "solve"),

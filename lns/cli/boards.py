@@ -34,8 +34,8 @@ from lns.terminal import output as out
 from lns.terminal.inputs import print_notes, puzzle_of_board, read_board
 from lns.terminal.progress import live_line
 
-LINES_BELOW = 4  # lines of the terminal left for the caption, the legend and the prompt
-ATTEMPTS, PROOF_SECONDS = 12, 10.0  # candidates tried for --unique, and time for the proof of each
+LINES_BELOW = 4  # lines of the terminal below a drawing: for the caption, the legend and the prompt
+ATTEMPTS, PROOF_SECONDS = 12, 10.0  # most candidates that --unique tries, and most seconds to prove each
 
 _EXAMPLES = """\
 examples:
@@ -74,12 +74,12 @@ def verify(args: argparse.Namespace) -> int:
 
 
 def _by_row(puzzle: Puzzle, found: Verification) -> dict[int, int]:
-    """Return mismatches by row, without rows that have none; a mismatch between two rows counts for the upper one."""
+    """Return the number of mismatches of each row that has any; a mismatch between two rows counts for the upper."""
     return dict(sorted(Counter(upper // puzzle.width for upper, _ in found.mismatches).items()))
 
 
 def _judgement(puzzle: Puzzle, found: Verification, notes: list[str]) -> Iterator[str]:
-    """Yield lines that report what the verifier found."""
+    """Yield the lines in which `lns verify` reports what the verifier found."""
     clues = f", {count_of(len(puzzle.clues), 'clue')}" if puzzle.clues else ""
     yield f"puzzle      {printable(puzzle.name)}, {puzzle.shape_and_rules}{clues}, sha256 {puzzle.sha256[:12]}…"
     mismatches = count_of(len(found.mismatches), "mismatch", "mismatches")
@@ -129,14 +129,14 @@ def show(args: argparse.Namespace) -> int:
     for option in ("numbers", "flat"):
         if getattr(args, option) and args.svg is None and not args.open:
             raise InputError(f"--{option} is for the SVG picture; expected --svg FILE or --open with it")
-    if args.puzzle is None and args.clues is not None:  # BOARD is an instance
+    if args.puzzle is None and args.clues is not None:  # BOARD is a puzzle, whose clues --clues replaces
         document = formats.read_puzzle(source, args.puzzle_format or args.format, args.clues)
         notes = list(document.notes)
     else:
         known, of_puzzle = puzzle_of_board(args)
         document = formats.read(source, puzzle=known, format=args.format, number=args.number)
         if document.puzzle is None:
-            document = formats.read_board(source, known, args.format, args.number)  # raises an error with the reason
+            document = formats.read_board(source, known, args.format, args.number)  # raises InputError with the reason
         notes = [*of_puzzle, *document.notes]
     puzzle, board = document.puzzle, document.board
     assert puzzle is not None
@@ -146,11 +146,11 @@ def show(args: argparse.Namespace) -> int:
     url = formats.viewer_url(puzzle, board) if args.url and board is not None else None
     picture = args.svg
     if args.svg is not None or args.open:
-        scale = max(36.0, 288 / max(puzzle.width, puzzle.height))  # pixels per cell: more on small boards
+        scale = max(36.0, 288 / max(puzzle.width, puzzle.height))  # pixels per cell; a small board gets larger cells
         text = svg.render(puzzle, board, piece_numbers=args.numbers, motifs=not args.flat, scale=scale)
         if args.svg is not None:
             write_output(args.svg, text)
-        else:  # this file is kept, as the browser reads it after this program has ended
+        else:  # the temporary file is kept, as the browser reads it after this program has ended
             with tempfile.NamedTemporaryFile("w", prefix="lns-", suffix=".svg", delete=False, encoding="utf-8") as file:
                 file.write(text)
             picture = file.name
@@ -185,7 +185,7 @@ def _draw(puzzle: Puzzle, board: Board | None, choice: str) -> None:
 
 
 def colour_of(choice: str) -> terminal.Colour:
-    """Return the colours for a drawing on stdout, according to --colour and the terminal."""
+    """Return the colour mode for a drawing on stdout: that of --colour, or what the terminal supports."""
     if choice == "auto":
         return terminal.capability(sys.stdout)
     if choice == "never" or not terminal.encodes(sys.stdout):
@@ -249,7 +249,7 @@ def generate(args: argparse.Namespace) -> int:
     if form is None and args.output is None:
         form = "json" if puzzle.rules else "benoist" if puzzle.width == puzzle.height else "quads"
     text, left_out = formats.render(form, puzzle, None, path=args.output)
-    if left_out:  # a file without a requested clue would hold another puzzle
+    if left_out:  # a file that cannot hold a requested clue would hold another puzzle
         raise InputError("; ".join(left_out) + "; expected a format that carries them (json)", args.output)
     if args.output is not None:
         write_output(args.output, text)
@@ -269,7 +269,10 @@ def generate(args: argparse.Namespace) -> int:
 
 
 def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
-    """Make a puzzle of Jolivet 2008: one with a single solution, proven by ColorPairs, or a 3-partition problem."""
+    """Return a puzzle of Jolivet 2008 with a single solution, proven by ColorPairs, and the solution.
+
+    With --from-3-partition the puzzle encodes a 3-partition problem, and None is returned in place of a solution.
+    """
     if args.side is not None:
         raise InputError("--side is for the kinds triangle and diamond; expected none here")
     given = [args.colours, args.border_colours, args.inner_colours]
@@ -291,7 +294,7 @@ def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
     width, height = (side if given is None else given for given in (args.width, args.height))
     seconds, made = ATTEMPTS * PROOF_SECONDS if args.time is None else args.time, 0
     with live_line(seconds, quiet=args.json) as line:
-        counted(generating.uniform(2, 2).puzzle, None)  # ColorPairs is compiled or loaded before the clock starts
+        counted(generating.uniform(2, 2).puzzle, None)  # compiles or loads ColorPairs before the clock starts
         began = time.monotonic()
         while made < ATTEMPTS and (left := seconds - (time.monotonic() - began)) > 0:
             planted = generating.unique(width, height, args.unique, args.seed, made)
@@ -340,7 +343,8 @@ def convert(args: argparse.Namespace) -> int:
     known, of_puzzle = puzzle_of_board(args) if args.puzzle is not None else (None, ())
     named = args.from_format or (args.puzzle_format if known is None else None)
     asked: dict[str, Any] = {"format": named, "puzzle": known, "clues": args.clues if known is None else None}
-    source = Path(args.input) if args.input and not formats.is_url(args.input) else args.input  # read as a file name
+    # a Path, so that IN is never taken for the text of a puzzle
+    source = Path(args.input) if args.input and not formats.is_url(args.input) else args.input
     found = files.convert(
         source, path, to=to_format, instance=args.puzzle, **asked, **out.picked(args, "number turn mirror")
     )
@@ -356,7 +360,7 @@ def convert(args: argparse.Namespace) -> int:
 
 
 def _output(args: argparse.Namespace) -> tuple[str | None, str | None]:
-    """Return format and path of OUT (None for stdout). Raises InputError for options in conflict."""
+    """Return the format (None: by extension) and path (None: stdout) of OUT; InputError for options in conflict."""
     if args.input is None or args.output is None:
         raise InputError("IN and OUT are missing; expected both, or --list")
     to: str | None = args.to_format

@@ -26,7 +26,7 @@ from lns.terminal import output as out
 from lns.terminal.inputs import check_board_file, check_start_options, print_notes, read_puzzle
 from lns.terminal.progress import live_line
 
-SWITCHES = {  # --NAME sets the field NAME of Options to True, --no-NAME to False
+SWITCHES = {  # option -> its help. --NAME sets the field NAME of `Options` to True, --no-NAME to False
     "--no-motifs": "do not branch on special motifs 3 and 4 first (section 5.1 of Benoist & Bourreau 2008)",
     "--no-instantiation": "do not place a piece at once where a pair has one piece and one cell (3.1)",
     "--no-opposite": "use pairs of consecutive colours only (3.2)",
@@ -41,7 +41,7 @@ SWITCHES = {  # --NAME sets the field NAME of Options to True, --no-NAME to Fals
     "--cycles": "refuse chains of border pieces that close too early (4.2)",
 }
 
-# option of the command line -> the solvers that use it
+# name of an option in ``args`` -> the solvers that the option has an effect on
 OPTIONS_OF = {"sat_solver": ("sat:...",), "memory": ("sat:...", "cp", "xcc"), "seed": ("sls:...", "colorpairs")}
 
 _ENCODING = opt.value(
@@ -93,9 +93,9 @@ def solve(args: argparse.Namespace) -> int:
 
 
 class _Found:
-    """Callback that stores the solutions as 000001.json, 000002.json, ... in a folder, or without a folder in a list.
+    """Callback that stores each solution: as 000001.json, 000002.json, ... in a folder, or without a folder in a list.
 
-    If a file cannot be written, KeyboardInterrupt ends the search with its result so far; ``failure`` holds the error.
+    If a file cannot be written, a KeyboardInterrupt is raised to end the search, and ``failure`` holds the error.
     """
 
     def __init__(self, puzzle: Puzzle, instance: str, folder: Path | None) -> None:
@@ -123,7 +123,7 @@ class _Found:
         self._written += 1
 
     def told(self) -> tuple[dict[str, Any], list[str]]:
-        """Return what the answer says of the solutions (the folder, or each board), as JSON and as lines."""
+        """Return the folder of the solutions, else each solution, as fields of the JSON answer and as lines of text."""
         if self._folder is not None:
             said = f"written     {count_of(self._written, 'board')} in {self._folder}"
             return {"output": str(self._folder)}, [said]
@@ -136,11 +136,11 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
     options = _options(args)
     if every and force:
         raise InputError("--force is for a single board; with --all expected a new or empty directory, and no --force")
-    # boards are written for the puzzle itself, without the pieces of --start as clues
+    # boards are written as boards of ``puzzle``; only ``searched`` has the pieces of --start as clues
     puzzle, searched, notes = read_puzzle_and_start(args)
     if not every:
         check_board_file(output, puzzle, bool(force))
-    solver_for(args.solver, searched, count_all=bool(count_all or every))  # raises before kernels are compiled
+    solver_for(args.solver, searched, count_all=bool(count_all or every))  # raises InputError before any compilation
     found = _Found(puzzle, args.instance, output) if every else None
     try:
         with live_line(args.time, quiet=args.quiet) as line:
@@ -151,7 +151,7 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
                 fix_corner=args.fix_corner,
             )  # fmt: skip
             outcome = solve_request(searched, request, args.solver)
-    except KeyboardInterrupt:  # if the search has not handled it
+    except KeyboardInterrupt:  # raised by Ctrl-C or `_Found`, and not handled by the search
         if found is not None and found.failure is not None:
             raise found.failure from None
         raise
@@ -159,7 +159,7 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
     try:
         if output is not None and shown is not None:
             formats.write(output, None, puzzle, shown, instance=args.instance)
-    finally:  # the answer is printed even if the file cannot be written; the file comes first, as stdout may be closed
+    finally:  # the answer is printed even if writing failed, and only after writing, as stdout may be closed
         if not args.quiet:
             print_notes(notes)
         facts = out.picked(outcome, "status solutions nodes seconds convention details")
@@ -169,7 +169,7 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
         if shown is not None:
             facts["placements"] = shown.without_blanks(puzzle).pairs()
             facts["url"] = formats.url_if_any(puzzle, shown)
-            lines = [*out.board_lines(puzzle, shown), *lines]  # the URL first, as it may fill a terminal
+            lines = [*out.board_lines(puzzle, shown), *lines]  # the board's URL comes first, as it may fill a terminal
         more, more_lines = ({}, []) if found is None else found.told()
         out.print_answer(args, facts | {"notes": notes} | more, [*lines, *more_lines])
     if output is not None and shown is not None and not args.json:
@@ -180,7 +180,7 @@ def _search(args: argparse.Namespace, *, count_all: bool) -> int:
 
 
 def read_puzzle_and_start(args: argparse.Namespace) -> tuple[Puzzle, Puzzle, list[str]]:
-    """Read and return the puzzle of INSTANCE, the same puzzle with the pieces of --start as clues, and notes."""
+    """Return the puzzle of INSTANCE, the same puzzle with the pieces of --start as clues, and notes on both files."""
     check_start_options(args)
     puzzle, notes = read_puzzle(args, args.instance)
     if args.start is None:
@@ -194,7 +194,7 @@ def read_puzzle_and_start(args: argparse.Namespace) -> tuple[Puzzle, Puzzle, lis
 
 
 def _options(args: argparse.Namespace) -> Options:
-    """Return the options of ColorPairs; set a missing --solver. Raises InputError for options of another solver."""
+    """Return the options of ColorPairs, and set --solver if it is missing. Raises InputError for an unused option."""
     typed = [name for name in (switch[2:].replace("-", "_") for switch in SWITCHES) if getattr(args, name)]
     given: dict[str, Any] = {name.removeprefix("no_"): not name.startswith("no_") for name in typed}
     if args.heuristic is not None:
@@ -224,7 +224,7 @@ def _progress_line(progress: Progress) -> str:
 
 
 def _lines(solver: str, outcome: Outcome, *, counted: bool) -> list[str]:
-    """Return the lines that report an outcome."""
+    """Return the lines of text that report the outcome of a search."""
     unbuilt = "; the time was over before the model was built" if "model_unfinished" in outcome.details else ""
     told, rate = f"- ({solver}: the library does not report them)", ""
     if (nodes := outcome.nodes) is not None:
@@ -240,7 +240,7 @@ def _lines(solver: str, outcome: Outcome, *, counted: bool) -> list[str]:
 
 
 def solutions_in_words(status: SolveStatus, solutions: int, *, counted: bool) -> str:
-    """Return how many solutions a search has found; ``counted``: whether it was asked for all of them."""
+    """Return in words how many solutions a search has found; ``counted``: whether the search was to find all."""
     if status is SolveStatus.INFEASIBLE or (counted and status is SolveStatus.SOLVED):
         return f"{solutions:,}"
     if not solutions:

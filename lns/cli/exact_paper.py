@@ -1,4 +1,4 @@
-"""`lns exact paper` and `lns exact compare`: tables of solvers on the instances of a paper, or on any."""
+"""`lns exact paper` and `lns exact compare`: tables of solvers on the instances of a paper, or on given ones."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def compare(args: argparse.Namespace) -> int:
 
 
 def _progress(line: LiveLine, planned: Sequence[str]) -> Callable[[ComparisonRow], None]:
-    """Show the first planned run, and return a function that logs the row of a run and shows the next run."""
+    """Show the name of the first planned run; return a function that logs a finished run and shows the next name."""
     from lns.exact.compare import describe
 
     names = enumerate(planned, 1)
@@ -154,7 +154,7 @@ def _print_standing(args: argparse.Namespace) -> int:
 
 
 def _plan(args: argparse.Namespace, paper: Any) -> Plan:
-    """Return the plan that the options ask for. Raises InputError for options that the paper does not have."""
+    """Return the plan of runs that the options name. Raises InputError for options that do not apply to the paper."""
     lacking = {
         "all_colours": dict.fromkeys(PAPERS.keys() - {"cuvillier2010"}, "has no such puzzles"),
         "colours": {
@@ -175,7 +175,7 @@ def _plan(args: argparse.Namespace, paper: Any) -> Plan:
         known = ", ".join(map(str, paper.COLOURS))
         raise InputError(f"'{min(unknown)}' is none of the sizes of benoist2008; expected some of {known}")
     if args.budget is not None and args.paper == "jolivet2008":
-        changes["nodes"] = int(args.budget * 1_000_000)  # --budget: million nodes, each about a second
+        changes["nodes"] = int(args.budget * 1_000_000)  # --budget is in millions of nodes, of about a second each
     else:
         changes["seconds"] = args.budget
     given: dict[str, Any] = {}
@@ -186,7 +186,7 @@ def _plan(args: argparse.Namespace, paper: Any) -> Plan:
 
 
 def _checked_solvers(args: argparse.Namespace, plan: Plan, paper: Any) -> tuple[str, ...]:
-    """Return the checked --solvers: any for bailleux2025, else the paper's own; benoist2008 adds two references."""
+    """Return the solvers of --solvers, for benoist2008 with two more. Raises InputError for one not of the paper."""
     is_benoist = args.paper == "benoist2008"
     possible = SOLVERS if args.paper == "bailleux2025" else paper.METHODS if is_benoist else plan.solvers
     for solver in args.solvers:
@@ -198,7 +198,7 @@ def _checked_solvers(args: argparse.Namespace, plan: Plan, paper: Any) -> tuple[
 
 
 def _draw(paper: Any, rows: list[ComparisonRow], csv: Path) -> str:
-    """Write pictures beside the CSV file and return lines that name the files; only warn without matplotlib."""
+    """Write pictures beside the CSV file and return lines that name the files; without matplotlib print a warning."""
     pictures = {csv.with_name(f"{csv.stem}-{name}.svg"): draw for name, draw in getattr(paper, "PICTURES", {}).items()}
     try:
         if pictures:

@@ -1,4 +1,4 @@
-"""`lns exact pieces`, `isomorphic`, `graph`, `triples` and `design`: sets of pieces, and what they encode."""
+"""`lns exact pieces`, `isomorphic`, `graph`, `triples` and `design`: sets of pieces, and problems that they encode."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MAX_DIGITS = 9  # most digits of a colour in a file of pieces
 TREES, MOST_NODES = 1000, 100_000_000  # defaults of --trees and --nodes
-_SHOWN = 20  # most pieces listed
+_SHOWN = 20  # most pieces that `isomorphic` lists
 
 
 @opt.command(
@@ -88,7 +88,7 @@ def isomorphic(args: argparse.Namespace) -> int:
         for mirrored, name in product((False, True), names):
             other = load_puzzle(name)
             if other.turns != puzzle.turns:
-                continue  # sets differ if only the pieces of one may be turned
+                continue  # sets differ if pieces may be turned in one of them only
             second = PieceList.of(other, mirrored=mirrored)
             line.begin(f"comparing with {name}{' in a mirror' * mirrored}")
             keep_grey = not args.rename_grey
@@ -117,7 +117,10 @@ def isomorphic(args: argparse.Namespace) -> int:
 
 
 def _moved_pieces(first: PieceList, second: PieceList, renaming: dict[int, int]) -> list[tuple[int, int]]:
-    """Return the numbers in both sets, from 1, of pieces whose numbers differ; equal pieces keep theirs if possible."""
+    """Return both numbers, from 1, of each piece numbered differently in the two sets.
+
+    Of duplicate pieces as many as possible keep their number.
+    """
     numbers: dict[tuple[int, ...], list[int]] = {}
     same = {colour: colour for quad in second.quads for colour in quad}
     for number, form in enumerate(ranked(second, same), start=1):
@@ -173,7 +176,7 @@ def graph(args: argparse.Namespace) -> int:
 
 
 def _words_of_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Return an iterator of the number and the words of each line, without comments and empty lines."""
+    """Return an iterator of line number, from 1, and words of each line, without comments and empty lines."""
     lines = enumerate(read_text(path).splitlines(), 1)
     return ((number, words) for number, line in lines if (words := line.partition("#")[0].split()))
 
@@ -193,7 +196,7 @@ def _read_graph(path: Path) -> dict[str, list[str]]:
 
 
 def _graph_of_pieces(path: Path) -> dict[int, list[int]]:
-    """Return the graph that a file of pieces encodes. Raises InputError with the file and, if known, the line."""
+    """Return the graph that a file of pieces encodes. Raises InputError that names the file and, if known, the line."""
     line: int | None = None
 
     def pieces() -> Iterator[tuple[int, ...]]:

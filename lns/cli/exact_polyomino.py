@@ -25,7 +25,7 @@ from lns.terminal.progress import live_line, screen_log
 if TYPE_CHECKING:
     from lns.exact.polyominoes.search import FillResult
 
-MOST_STEPS = 100_000  # most steps recorded, unless --nodes sets a limit
+MOST_STEPS = 100_000  # most steps that --steps records, unless --nodes sets a limit
 _EPILOG = """\
 A FILE is a picture of the grid, then one of each piece, separated by blank lines:
 
@@ -142,7 +142,7 @@ def _cut(args: argparse.Namespace) -> int:
 
 
 def _write_grid(args: argparse.Namespace, grid: Grid, planted: tuple[str, ...] | None = None) -> int:
-    """Write or print a grid, with ``planted`` as its filling if the grid was made by --cut."""
+    """Write or print a grid; ``planted`` is its filling if the grid was made by --cut."""
     text = render(grid)
     said = text.removesuffix("\n")
     if args.output is not None:
@@ -177,7 +177,7 @@ def _fill(args: argparse.Namespace) -> int:
             if args.output is not None:
                 write_output(args.output, render(Grid(result.filling, grid.pieces)))
                 written = True
-    finally:  # the result is printed even if the file cannot be written
+    finally:  # the result is printed even if a file cannot be written
         _print_result(args, grid, result, written)
     return out.status_of(result.status)
 
@@ -190,7 +190,7 @@ def _searched(args: argparse.Namespace, grid: Grid) -> FillResult:
         own = ("--nodes", "--weight", "--no-zones", "--no-dead-ends", "--workers")
         if any(_is_given(args, option) for option in own):
             raise InputError("xcover has no nodes, weights or zones; expected none of these options, or --solver own")
-        with screen_log(quiet=args.quiet):  # tells if the library must be compiled first
+        with screen_log(quiet=args.quiet):  # the log tells if the library must be compiled first
             return search.fill_by_library(grid, count_all=args.count, seconds=args.time)
     if args.workers is not None and (args.count or args.weight not in (None, RACE) or args.no_dead_ends):
         raise InputError("--workers is for a race to the first filling; expected no --count, weight or --no-dead-ends")
@@ -208,7 +208,7 @@ def _searched(args: argparse.Namespace, grid: Grid) -> FillResult:
 
 
 def _record(args: argparse.Namespace, grid: Grid) -> int:
-    """Search with one weight, and write the steps of the search to the file of --steps."""
+    """Search with one weight (order of the pieces), and write the steps of the search to the file of --steps."""
     from lns.exact.polyominoes.model import FillingSearch, StepOutcome, StepRecorder, build_model
     from lns.exact.polyominoes.search import COUNTING_WEIGHT
 
@@ -262,7 +262,7 @@ def _lines(args: argparse.Namespace, result: FillResult, convention: str) -> Ite
     yield f"time        {format_seconds(result.seconds)}"
 
 
-# for each job: the option that asks for it, the options it takes, its function; the last job needs no option
+# for each job: the option that asks for it ("": the default job), the options that it takes, and its function
 _JOBS: Sequence[tuple[str, tuple[str, ...], Callable[[argparse.Namespace], int]]] = (
     ("--levels", (), _list_levels),
     ("--make-level", ("--seed", "-o", "--svg"), _make_level),

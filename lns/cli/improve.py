@@ -113,7 +113,7 @@ def improve(args: argparse.Namespace) -> int:
         if args.output:
             formats.write(args.output, None, puzzle, better, instance=args.puzzle or document.instance)
 
-    def write_meanwhile(better: Board) -> None:  # an error is ignored: the board is written again later
+    def write_meanwhile(better: Board) -> None:  # an OSError is ignored, as the best board is written at the end too
         with contextlib.suppress(OSError):
             write(better)
 
@@ -121,19 +121,19 @@ def improve(args: argparse.Namespace) -> int:
         found = (_everywhere if args.everywhere else _one_region)(args, puzzle, board, write_meanwhile)
     except BoardError as error:
         raise error.at(source_name(board_source(args.board))) from None
-    is_new = found.board != board  # a new board may have the same score, as when the given one broke a rule
+    is_new = found.board != board  # boards are compared, as a new board may have the score of an illegal given one
     try:
         write(found.board)
         if args.svg:
             write_output(args.svg, found.picture)
-    finally:  # the answer is printed even if a file cannot be written
+    finally:  # the answer is printed even if writing a file fails
         notes += found.notes
         if not args.quiet:
             print_notes(notes)
         facts = found.facts | {"url": formats.url_if_any(puzzle, found.board)}
         facts |= {"placements": found.board.without_blanks(puzzle).pairs(), "notes": notes}
         facts["output"] = args.output
-        shown = out.board_lines(puzzle, found.board) if is_new else []  # the URL first, as it may fill a terminal
+        shown = out.board_lines(puzzle, found.board) if is_new else []  # printed first, as its URL may fill a terminal
         out.print_answer(args, facts, chain(shown, found.lines))
     if args.output and not args.json:
         out.print_text(f"written     {args.output}{'' if is_new else ', the board as it was'}")
@@ -163,19 +163,19 @@ def _check_options(args: argparse.Namespace) -> None:
 
 
 def _method(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of the method as keyword arguments of a region search."""
+    """Return the options of the group "method" as keyword arguments of a region search."""
     return out.picked(args, "order heuristic preemption instantiation") | {"backjumping": not args.no_backjumping}
 
 
 class _Found(NamedTuple):
-    """The result of a search, as `lns improve` reports it."""
+    """The result of `lns improve`: the board, and what the command reports about the search."""
 
-    status: int  # exit status
+    status: int  # exit status of the command
     board: Board
     facts: dict[str, Any]
     lines: Iterable[str]
     notes: Sequence[str] = ()
-    picture: str = ""  # the map of --everywhere as SVG
+    picture: str = ""  # the map of --everywhere as SVG; "" without --everywhere
 
 
 def _one_region(args: argparse.Namespace, puzzle: Puzzle, board: Board, write: Callable[[Board], None]) -> _Found:
@@ -217,7 +217,7 @@ def _lines(args: argparse.Namespace, result: RegionResult, before: Verification)
     donors = f", {args.donors} of them donors" if args.donors and result.cells else ""
     nothing = "" if result.cells or before.mismatches else ": the board has no mismatch"
     yield f"region      {count_of(len(result.cells), 'cell')}{donors}{nothing}"
-    # a board that broke a rule has no valid score, only matched seams (inner edges)
+    # the given board has no score if it broke a rule; its matched seams (inner edges) are counted all the same
     broke = f"the given board broke {count_of(len(before.violations), 'rule')} ({before.seams} by seams)"
     score = f"{result.score} of {before.max_score}"
     if not before.violations:
@@ -234,7 +234,7 @@ def _lines(args: argparse.Namespace, result: RegionResult, before: Verification)
 
 
 def status_in_words(result: RegionResult, before: Verification) -> str:
-    """Return the status of a search as a sentence; ``before`` is the verification of the given board."""
+    """Return the status of a search and what it means; ``before`` is the verification of the given board."""
     if not before.violations:
         name = result.status.name
         if name == "INTERRUPTED":
@@ -246,7 +246,7 @@ def status_in_words(result: RegionResult, before: Verification) -> str:
 
 
 def _status_name(result: RegionResult, before: Verification) -> str:
-    """Return the status in a word or two: 'legal' if the search only made an illegal board legal."""
+    """Return the status of a search in a word or two: 'legal' if the search only made an illegal board legal."""
     if result.proven:
         return "optimal"
     legal_only = before.violations and result.legal and result.status == "budget spent"
@@ -254,7 +254,7 @@ def _status_name(result: RegionResult, before: Verification) -> str:
 
 
 def _everywhere(args: argparse.Namespace, puzzle: Puzzle, board: Board, write: Callable[[Board], None]) -> _Found:
-    """Search all windows of a shape, and draw a map of which windows are proven."""
+    """Search all windows of a shape; return the best board, and a map that shows which windows are proven."""
     from lns.api import improving
     from lns.exact.region import windows
 
@@ -270,7 +270,8 @@ def _everywhere(args: argparse.Namespace, puzzle: Puzzle, board: Board, write: C
             f"lns: the given board broke {count_of(len(found.violations), 'rule')} ({found.seams} by seams); the "
             f"windows begin with a legal refill of score {before}"
         )
-    grid = [[""] * (puzzle.width - width + 1) for _ in range(puzzle.height - height + 1)]  # outcomes by upper left cell
+    # outcome of each window, by row and column of the window's upper left cell
+    grid = [[""] * (puzzle.width - width + 1) for _ in range(puzzle.height - height + 1)]
     total, done, boards = sum(map(len, grid)), list[windows.WindowResult](), [given]
 
     def on_improve(better: Board) -> None:
@@ -294,7 +295,7 @@ def _everywhere(args: argparse.Namespace, puzzle: Puzzle, board: Board, write: C
             interrupted = any(window.result.status == "interrupted" for window in done)
     best = boards[-1]
     seconds, score = time.perf_counter() - began, verify(puzzle, best).score
-    # each proof holds for the board at the time of its search, so for the final board only if the board was never
+    # a window was proven for the board as it was then: the proof holds for the final board only if the board never
     # changed, not even at equal score, as when an empty cell is filled
     unchanged = len(done) == total and best == given
     optimal = score == puzzle.max_score or (unchanged and all(window.result.proven for window in done))

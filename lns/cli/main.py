@@ -24,7 +24,7 @@ from lns.instances.text import printable
 from lns.terminal.output import BAD_INPUT, FAULT, INTERRUPTED, OUTPUT_CLOSED, discard, print_error, print_text
 from lns.version import __version__
 
-# Nothing that needs numpy is imported at the top, so that `main` handles Ctrl-C during that import.
+# Modules that need numpy are imported later, so that `main` handles Ctrl-C while numpy is imported.
 
 COMMAND_PACKAGES = ("lns.cli", "lns.tuning.cli")
 """Packages with `COMMANDS`, imported by name. The module of a command is imported only when the command is called, so
@@ -51,7 +51,7 @@ answer is no, 2 bad input, 70 a fault of lns, 130 interrupted."""
 
 class _Parser(argparse.ArgumentParser):
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        sys.stdout.flush()  # an error of a closed stdout is then raised inside `main`
+        sys.stdout.flush()  # so that the error of a closed stdout is raised now, within `main`
         super().exit(status, message)
 
     def error(self, message: str) -> NoReturn:
@@ -63,32 +63,32 @@ class _Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command, by default with the arguments of the process, and return its exit status.
 
-    0 done, 1 the answer is no, 2 bad input or too little memory, 70 another error, which is a fault of the program, 130
-    interrupted, 141 the output was closed before it was read.
+    The status is 0: done; 1: the answer is no; 2: bad input or too little memory; 70: any other error, which is a fault
+    of the program; 130: interrupted; 141: the output was closed before it was read.
     """
     if argv is None:
         _read_names_as_utf8()
     limit = _memory_limit()
     try:
         if limit is not None and limit < _LEAST_MEMORY:
-            raise MemoryError  # before LLVM or OpenBLAS hang or abort for lack of memory
-        if limit is not None:  # OpenBLAS takes memory for each thread, and hangs if it gets none
+            raise MemoryError  # stop now, before LLVM or OpenBLAS hang or abort for lack of memory
+        if limit is not None:  # one thread: OpenBLAS takes memory for each, and hangs if it gets none
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-            with suppress(OSError):  # loaded now: glibc needs it when a thread ends, and aborts if memory is short
+            with suppress(OSError):  # load early: glibc needs it when a thread ends, and aborts if memory is short
                 ctypes.CDLL("libgcc_s.so.1")
             sys.unraisablehook = _pass_over_memory_errors
         return _main(list(sys.argv[1:] if argv is None else argv))
-    except KeyboardInterrupt:  # raised anywhere, also in the import of numpy
+    except KeyboardInterrupt:  # Ctrl-C at any moment, also during the import of numpy
         return INTERRUPTED
     except MemoryError:
         pass
     except Exception as error:
-        # with too little memory, libraries cannot be loaded, and C code fails without an exception (SystemError)
+        # for lack of memory an import may fail, or C code may fail without setting an exception (SystemError)
         if limit is None or not isinstance(error, (ImportError, SystemError)):
             with suppress(OSError):
                 traceback.print_exc()
             return FAULT
-    # outside the except clause the frames of the error, and their memory, are freed
+    # the message is written after the except clause, which frees the stack frames of the error and their memory
     than = "" if limit is None else f" than the limit of {limit // 10**6} MB (ulimit -v)"
     if limit is not None and limit < _LEAST_MEMORY:
         than += f", at least {_LEAST_MEMORY // 10**6} MB"
@@ -98,15 +98,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _pass_over_memory_errors(ignored: sys.UnraisableHookArgs) -> None:
-    """Report an exception that Python ignores, except MemoryError, which the command itself reports once."""
+    """Report an exception that Python cannot raise, except MemoryError, for which `main` prints one message."""
     if not issubclass(ignored.exc_type, MemoryError):
         sys.__unraisablehook__(ignored)
 
 
 def _read_names_as_utf8() -> None:
-    """Restart in Python's UTF-8 mode if file names are read as ASCII, which stores UTF-8 names as surrogates."""
+    """Restart Python in UTF-8 mode if it reads file names as ASCII, which turns other characters into surrogates."""
     if sys.getfilesystemencoding() == "ascii" and "utf8" not in sys._xoptions:
-        os.environ["PYTHONUTF8"] = "1"  # for the processes that this one starts
+        os.environ["PYTHONUTF8"] = "1"  # for processes that this process starts
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 
@@ -117,7 +117,7 @@ def _memory_limit() -> int | None:
 
 
 def _main(arguments: list[str]) -> int:
-    # replace streams that the parent process closed, stdin by an empty one, outputs by the null device
+    # replace streams that the parent process closed: stdin by an empty stream, stdout and stderr by the null device
     sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())
     sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115
     sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
@@ -131,19 +131,19 @@ def _main(arguments: list[str]) -> int:
         return status
     except InputError as error:
         sentence = str(error)
-    except BrokenPipeError:  # as in `lns show ... | head -1`: no message; a known status stays, unless it is 0
+    except BrokenPipeError:  # as in `lns show ... | head -1`; a status of the command other than 0 is kept
         discard(sys.stdout)
         return status or OUTPUT_CLOSED
     except OSError as error:
         if type(error) is OSError and error.errno is None and _memory_limit() is not None:
-            raise MemoryError from None  # a library could not be loaded
+            raise MemoryError from None  # for lack of memory a library could not be loaded
         sentence = f"{f'{error.filename}: ' if error.filename else ''}{error.strerror or error}"
-    print_error(f"lns: {printable(sentence, 2000)}")  # an argument may hold control characters
+    print_error(f"lns: {printable(sentence, 2000)}")  # the sentence may quote control characters of an argument
     return BAD_INPUT
 
 
 def commands() -> dict[str, tuple[str, str]]:
-    """Return all commands: name, of two words in a family -> (module:name, line in `lns --help`)."""
+    """Return all commands: name, of two words in a family -> ("module:name" of its `Command`, line in `lns --help`)."""
     packages = map(importlib.import_module, COMMAND_PACKAGES)
     return {name: entry for package in packages for name, entry in package.COMMANDS.items()}
 
@@ -159,7 +159,7 @@ def find_command(arguments: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def parser_of(name: str, *, shows_all: bool = True) -> argparse.ArgumentParser:
-    """Return the parser of a command; its help has the options that are seldom needed only if ``shows_all``."""
+    """Return the parser of a command; its help lists rarely needed options only if ``shows_all``."""
     from lns.terminal.options import HelpFormatter
 
     target, line = commands()[name]
@@ -183,7 +183,7 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _refuse_unknown(arguments: list[str], family: str, names: dict[str, str]) -> None:
-    """Raise InputError for an unknown command or job, a missing job, and an option before the command or job."""
+    """Raise InputError for an unknown command or job (of ``family``), a missing job, or an option before either."""
     what, of, begun = ("job", f" of {family}", f"lns {family}") if family else ("command", "", "lns")
     command = next((argument for argument in arguments if argument in names), None)
     for argument in arguments:
@@ -207,7 +207,7 @@ def _refuse_unknown(arguments: list[str], family: str, names: dict[str, str]) ->
 
 
 def _nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that ``name`` means or is spelled like; None if there is no such name."""
+    """Return the known name that ``name`` means (`MEANT`) or is spelled nearly like; None if there is no such name."""
     names = list(known)
     return MEANT[name] if MEANT.get(name) in names else next(iter(get_close_matches(name, names, n=1)), None)
 

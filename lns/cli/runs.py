@@ -42,10 +42,10 @@ from lns.version import __version__
 if TYPE_CHECKING:
     from lns.runs.merge import Collection
 
-MAX_BEST_BOARDS = 6  # on the page of `lns report`
+MAX_BEST_BOARDS = 6  # most boards on the page of `lns report`
 WATCHED_BOARDS = 8
-LEAST_FRAME = 8  # lines that the view of one run needs below the table of several
-EVERY_S = 60.0  # seconds between two pages of --follow
+LEAST_FRAME = 8  # fewest lines for the view of one run below the table of several runs
+EVERY_S = 60.0  # default seconds between two writes of the page by --follow
 MARKS = (("1 min", 60.0), ("10 min", 600.0), ("1 h", 3600.0), ("6 h", 21600.0), ("1 d", 86400.0), ("7 d", 604800.0))
 LETTERS = string.ascii_uppercase + string.ascii_lowercase
 CHART_LINES = 12
@@ -111,13 +111,13 @@ def _live(paths: list[Path], every: float) -> None:
             sys.stdout.write("\x1b[H" + "\n".join(f"\x1b[2K{line}\x1b[0m" for line in lines) + "\x1b[J")
             sys.stdout.flush()
             ready, _, _ = select.select([sys.stdin], [], [], every)
-            # read without Python's buffer, which `select` does not see
+            # read from the file descriptor, as `select` does not see what is in the buffer of ``sys.stdin``
             if ready and b"q" in os.read(sys.stdin.fileno(), 1024).lower():
                 return
 
 
 def footer(runs: Sequence[RunSummary]) -> str:
-    """Return the last line of the view: what the key q does, and whether any run goes on."""
+    """Return the last line of the view of `lns watch`: what the key q does, and whether any run goes on."""
     if any(run.state == "running" for run in runs):
         return f"q ends this view; the {'run goes' if len(runs) == 1 else 'runs go'} on"
     if len(runs) == 1:
@@ -146,7 +146,7 @@ def _alternate_screen() -> Iterator[None]:
 
     before, quit_handler = termios.tcgetattr(sys.stdin), signal.signal(signal.SIGQUIT, _leave)
     tty.setcbreak(sys.stdin)
-    sys.stdout.write("\x1b[?1049h\x1b[?25l\x1b[?7l")  # alternate screen, no cursor, no wrapping
+    sys.stdout.write("\x1b[?1049h\x1b[?25l\x1b[?7l")  # alternate screen on, cursor and line wrapping off
     try:
         yield
     finally:
@@ -168,7 +168,7 @@ def stop(args: argparse.Namespace) -> int:
         out.print_error(
             f"lns: the lock names {holder}, which cannot be seen from here: looking whether its run still writes"
         )
-        if is_held_elsewhere(args.directory):  # only the other machine can tell whether its process has ended
+        if is_held_elsewhere(args.directory):  # only the other machine can tell whether the process has died
             ended = {"ended"}
         holder = read_holder(args.directory)
     if summary.state == "running" and holder is not None and holder.is_here and is_free(args.directory):
@@ -216,7 +216,7 @@ def report(args: argparse.Namespace) -> int:
 
 
 def _write_page(directory: Path, target: Path, every: float | None) -> bool:
-    """Write the page, which browsers reload after ``every`` seconds while the run goes on; return whether it does."""
+    """Write the page of a run, which browsers reload after ``every`` seconds; return whether the run goes on."""
     from lns.runs.page import render
 
     summary = load_summary(directory)
@@ -275,7 +275,7 @@ def collect(args: argparse.Namespace) -> int:
 
 
 def _board_lines(found: Collection, listed: Iterator[dict[str, Any]], *, with_url: bool) -> Iterator[str]:
-    """Yield a line for each board, after a headline for each set of pieces if there are several sets."""
+    """Yield a line for each board; if there are several sets of pieces, a headline precedes the boards of each."""
     for group in found.groups:
         puzzle = group[0].puzzle
         if len(found.groups) > 1:
@@ -324,7 +324,7 @@ def compare(args: argparse.Namespace) -> int:
 
 
 def _differing_parameters(runs: Sequence[RunSummary]) -> dict[str, list[Any]]:
-    """Return the parameters in which the runs differ: name -> its value in each run."""
+    """Return the parameters in which the runs differ: name of the parameter -> its value in each run."""
     each = [parameters.to_dict(run.settings.parameters) for run in runs]
     values = {
         f"{section}.{name}": [one[section][name] for one in each]
@@ -335,7 +335,7 @@ def _differing_parameters(runs: Sequence[RunSummary]) -> dict[str, list[Any]]:
 
 
 def _rows(runs: Sequence[RunSummary]) -> tuple[list[str], list[list[str]]]:
-    """Return titles and cells of the table; a time of `MARKS` has a column if some run has reached it."""
+    """Return column titles and rows of a table of runs; a time of `MARKS` has a column if some run lasted so long."""
     marks = [(name, at) for name, at in MARKS if any(summary.history.elapsed_s >= at for summary in runs)]
     heads = ["run", "engine", "seed", "workers", "best", "after", "time", "clues", *(name for name, _ in marks)]
     rows = []
@@ -372,7 +372,7 @@ def _comparison_page(runs: Sequence[RunSummary]) -> str:
 
 
 def _run_facts(summary: RunSummary) -> dict[str, Any]:
-    """Return the object of a run in the JSON output."""
+    """Return the object that describes a run in the JSON output of `lns compare`."""
     puzzle, history = summary.puzzle, summary.history
     facts: dict[str, Any] = {"run_dir": str(summary.path), "instance": puzzle.name, "instance_sha256": puzzle.sha256}
     facts |= {"set_sha256": set_sha256(puzzle), "max_score": puzzle.max_score, "elapsed_s": history.elapsed_s}

@@ -1,4 +1,4 @@
-"""`lns solve`, `resume` and `polish`: searches that leave a run directory, and what ends them; `lns estimate`."""
+"""`lns solve`, `resume` and `polish`: searches that leave a run directory, and what ends them; also `lns estimate`."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("lns")
 
-LONGEST_S = 600.0  # a command of --on-best that takes longer is killed
-LAST_S = 10.0  # most seconds to wait, at the end of the search, for the command of the last best
-SOON_S = 0.4  # the same after a signal; then the command gets SIGTERM and as long again to end
+LONGEST_S = 600.0  # seconds after which a command of --on-best is killed
+LAST_S = 10.0  # most seconds to wait, at the end of the search, for the command on the last best board
+SOON_S = 0.4  # most seconds to wait for this command after a signal; then it gets SIGTERM and this time again
 
 RUN_DIR = opt.value("--run-dir", "DIR", opt.nonempty_path, "new directory for the results (default runs/NAME-DATE)")
 STEPS = opt.value(
     "--steps", "N", opt.positive_number, "stop each island after N steps, a measure that does not depend on time"
 )
-_ENDING = (  # options of every search with a run directory
+_ENDING = (  # options that every search with a run directory has
     opt.value("--stop-after-no-gain", "S", opt.duration, "stop when the best score has not risen for S seconds of "
               "search, or like 30m, 6h"),
     opt.value("--on-best --notify", "COMMAND", None, "run this shell command at each new best board; the search does "
@@ -202,7 +202,7 @@ def estimate(args: argparse.Namespace) -> int:
 
 
 def _rates(result: Estimate) -> Iterator[str]:
-    """Yield lines with the rates of an estimate, and how they were combined."""
+    """Yield the lines of --verbose: the rates of an estimate, and how they were extrapolated."""
     from lns.rates import min_distance
 
     yield result.headline
@@ -227,19 +227,19 @@ def _number(value: float) -> str:
     return f"{value:.2g}" if value < 100 or value >= 1e6 else f"{float(f'{value:.2g}'):,.0f}"
 
 
-# -- what ends a search, and what follows each new best ---------------------------------------------------------------
+# -- what ends a search, and what happens at each new best board ------------------------------------------------------
 
 
 class SearchEnd(contextlib.ExitStack, StopRule):
     """Stop rule that ends a search after a signal; `settings` returns the arguments common to all searches.
 
-    Inside its context a signal stops and saves the search, and the log goes to stderr. A signal before the search
-    begins ends the program at once, and so does a second signal.
+    While this context is open, a signal stops and saves the search, and the log goes to stderr. A signal before the
+    search begins ends the program at once, and so does a second signal.
     """
 
     def __init__(self, args: argparse.Namespace) -> None:
         super().__init__()
-        self.number = 0  # number of the first signal; 0 before any
+        self.number = 0  # signal number of the first signal; 0 before a signal
         self._args, self._searching = args, False
         self._notifier: Notifier | None = None
 
@@ -257,21 +257,21 @@ class SearchEnd(contextlib.ExitStack, StopRule):
     def handle(self, number: int, frame: object) -> None:
         """Handle a signal: note the first one; end the program at once at the second, or if no search has begun."""
         if self.number:
-            os._exit(128 + number)  # files are replaced as a whole, so the last checkpoint is intact; workers end too
+            os._exit(128 + number)  # the last checkpoint is intact: files are replaced as a whole; the workers end too
         self.number = number
-        if not self._searching:  # if an import swallows this exception, the search ends as soon as it begins
+        if not self._searching:  # if an import swallows this exception, the search will end as soon as it begins
             raise SystemExit(128 + number)
         how = "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
-        # on a new line, as a terminal shows ^C in the live line
+        # the message begins on a new line, as a terminal shows ^C in the live line
         out.print_error(f"{chr(10) * sys.stderr.isatty()}lns: {how}: saving; once more ends at once")
 
     def run_dir(self, puzzle: Puzzle) -> Path:
-        """Return the directory of --run-dir, or a new directory, which is removed if no run begins."""
+        """Return the directory of --run-dir, or else a new directory, which is removed if no run begins."""
         given: Path | None = self._args.run_dir
         return self.enter_context(new_run_directory(puzzle)) if given is None else given
 
     def settings(self, run_dir: Path) -> dict[str, Any]:
-        """Return the arguments of a search that `_ENDING` sets, and its run directory and workers."""
+        """Return the keyword arguments of `lns.solve` that all searches have: run directory, workers, stop rule, ..."""
         args, executor = self._args, None
         rule: StopRule = self
         if args.cluster is not None:
@@ -291,16 +291,17 @@ class Notifier:
     """Context manager that runs a shell command for each new best board, one command at a time.
 
     Once a command has ended, `poll` begins the next, for the newest best board only. The search neither waits for a
-    command nor fails with it. At its end it waits `LAST_S` for the last command, or `SOON_S` if ``interrupted()``.
+    command nor fails with it. After the search the context waits `LAST_S` for the last command, or `SOON_S` if
+    ``interrupted()``.
     """
 
     def __init__(self, command: str, run_dir: Path, interrupted: Callable[[], bool] = lambda: False) -> None:
         self._command, self._directory, self._interrupted = command, run_dir.resolve(), interrupted
         self._next: FoundBoard | None = None
-        self._running: tuple[subprocess.Popen[bytes], IO[bytes], float] | None = None  # process, output, start time
+        self._running: tuple[subprocess.Popen[bytes], IO[bytes], float] | None = None  # process, output, time of start
 
     def __call__(self, found: FoundBoard) -> None:
-        """Keep a new best board for the command that the next `poll` begins; return at once."""
+        """Keep a new best board for the command that a later `poll` begins; return at once."""
         self._next = found
 
     def __enter__(self) -> Notifier:
@@ -319,7 +320,7 @@ class Notifier:
             log.warning("the command of --on-best still runs after %.3g s; it is left alone", time.monotonic() - began)
 
     def poll(self) -> bool:
-        """Kill a command that takes too long, log a failed one, begin the next; return whether a command runs."""
+        """Kill a command that takes too long, log a failed one, begin the next one; return whether a command runs."""
         if self._running is not None:
             process, output, began = self._running
             if (status := process.poll()) is None:
@@ -360,13 +361,13 @@ class Notifier:
             os.killpg(process.pid, number)
 
 
-# -- the closing lines ------------------------------------------------------------------------------------------------
+# -- what is printed at the end of a search ---------------------------------------------------------------------------
 
 
 def print_result(result: Result, number: int, args: argparse.Namespace) -> int:
     """Print the result, with ``--stats`` also what each part of the engine did; return the exit status.
 
-    ``number``: the signal that ended the search, or 0.
+    ``number`` is the signal that ended the search, 0 without a signal.
     """
     stats = _statistics(result) if args.stats else None
     with contextlib.suppress(OSError) if number else contextlib.nullcontext():
@@ -389,7 +390,7 @@ def print_result(result: Result, number: int, args: argparse.Namespace) -> int:
 
 
 def _print_summary(result: Result, stats: dict[str, Any] | None, *, with_url: bool) -> None:
-    """Print the score and what it means, where the run is saved, and commands to continue with."""
+    """Print the score and what it means, where the run is saved, and commands with which the user may go on."""
     if stats is not None:
         out.print_wrapped(f"work        {result.elapsed_s:.1f} s, {result.statistics.summary(result.elapsed_s)}")
         out.print_text(_table(result, stats))
@@ -402,7 +403,7 @@ def _print_summary(result: Result, stats: dict[str, Any] | None, *, with_url: bo
     workers = count_of(result.history.sessions[-1].workers, "worker")
     spent = f"ended after {format_duration(result.elapsed_s)}: {reason}; {workers}, seed {result.seed}"
     out.print_wrapped(f"search      {spent}", indent=12)
-    is_gone = result.run_dir is None or not Path(result.run_dir).is_dir()  # somebody may have removed it
+    is_gone = result.run_dir is None or not Path(result.run_dir).is_dir()  # a user may have removed the directory
     if not is_gone:
         out.print_text(f"saved in    {result.run_dir}")
     if with_url or result.write_errors:
@@ -416,7 +417,7 @@ def _print_summary(result: Result, stats: dict[str, Any] | None, *, with_url: bo
         out.print_text(f"see it      {out.command_name()} show {directory}")
     if not result.solved and result.score < pairing(result.puzzle).best_possible:
         time = "" if result.history.remaining_s >= 1 else " --time 1h"
-        # a run keeps its target, so that resuming it would end at once
+        # a run keeps its target: if it was reached, a resumed run would end at once
         again = f"solve {shlex.quote(f'{result.run_dir}/{INSTANCE}')} --start {directory}"
         out.print_text(f"go on       {out.command_name()} {again if reached else f'resume {directory}{time}'}")
     sys.stdout.flush()
@@ -440,7 +441,7 @@ def _statistics(result: Result) -> dict[str, Any]:
 
 
 def _table(result: Result, stats: dict[str, Any]) -> str:
-    """Return the parts of the search, and the other figures of `_statistics`, as text."""
+    """Return the statistics of a search as text: a table of the engine's parts, the exact tails and the islands."""
     with table_width(out.terminal_width()):
         lines = [aligned(part_table(result.history, result.statistics))]
     tails = stats["tails"]

@@ -1,4 +1,4 @@
-"""`lns web` and `lns exact trace`: runs, boards, games and single steps of a search in the browser."""
+"""`lns web` and `lns exact trace`: runs, boards, games and the single steps of a search, shown in the browser."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _announce(address: str) -> None:
 
 
 def _password(host: str) -> str:
-    """Return the password for a server that others can reach, after a warning of what they can do."""
+    """Return the password for a server that other people can reach; warn first of what they can do with it."""
     out.print_error(
         f"lns: on {host} everybody who can reach this machine can open the page. With the password they can read the "
         "runs below this directory and start searches on this machine. The connection is not encrypted: whoever "
@@ -108,7 +108,7 @@ def trace(args: argparse.Namespace) -> int:
 
 
 def _board_steps(args: argparse.Namespace) -> tuple[dict[str, Any], str, Iterable[str]]:
-    """Return the steps of a search for a board as JSON, as a page ("" without --output), and as lines of text."""
+    """Return the steps of a search for a board in three forms: JSON, a page ("" without --output), lines of text."""
     from lns.cli.exact import read_puzzle_and_start
     from lns.exact.trace import trace
     from lns.web.wire import page, trace_to_json
@@ -131,7 +131,7 @@ def _in_words(puzzle: Puzzle, step: Step | Painting) -> str:
 
 
 def _grid_steps(args: argparse.Namespace) -> tuple[dict[str, Any], str, Iterable[str]]:
-    """Return the steps of a search that fills a grid of polyominoes, in the forms of `_board_steps`."""
+    """Return the steps of a search that fills a grid of polyominoes, in the three forms of `_board_steps`."""
     from lns.exact.polyominoes.grid import load
     from lns.exact.polyominoes.levels import levels
     from lns.exact.trace import MAX_STEPS

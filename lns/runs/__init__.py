@@ -1,14 +1,14 @@
 """Run directories: the files of a run, how they are written, and how a run continues from them.
 
-    run.json                 settings: instance, seed, engine, ...; written once
+    run.json                 settings of the run: instance, seed, engine, ...; written once
     instance.json            copy of the puzzle, so that the directory can be moved
-    params.toml              parameters of the search, for people; the run reads them from run.json
+    params.toml              parameters of the search, for people to read; the run itself takes them from run.json
     best.json, best.svg      the best board, as JSON and as a picture
     best.unusable.json       a best.json that could not be used, renamed at `lns resume`
     boards.jsonl             every board of at least min_score, one per line, with a checksum
     checkpoint.npz           the whole state of the search
     status.json              heartbeat and history of the run, rewritten every few seconds
-    run.log                  messages
+    run.log                  messages with date and time
     report.html              the page of `lns report`
     lock                     names the process that holds the directory; empty if none does
     stop                     exists while `lns stop` waits for the run to end

@@ -23,27 +23,27 @@ from lns.runs.history import Improvement
 
 log = logging.getLogger("lns")
 
-MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # most bytes of a line
-MAX_LOG_BYTES = 2**31  # size of the log from which on it takes new bests only
-MAX_PENDING = 10_000  # most boards kept in memory while the disk is full: the best ones
+MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # most bytes of a line of the log
+MAX_LOG_BYTES = 2**31  # once the log has so many bytes, only new best boards are added
+MAX_PENDING = 10_000  # most boards kept in memory while the disk is full: those with the highest scores
 _SCORE = re.compile(rb'\{"score": ([0-9]{1,5}),')
 
 
 @dataclass(frozen=True)
 class LoggedBoard(Improvement):
-    """A board of the log."""
+    """A board of the log, with its score, origin and time of discovery."""
 
-    island: int  # number of the island that found it
+    island: int  # number of the island that found the board
     board: Board
 
     def line(self) -> str:
-        """Return the line without newline; its ``oriented`` has piece*4 + rotation of each cell, row-major."""
+        """Return the board's line of the log, without newline; field ``oriented`` lists the oriented pieces by cell."""
         values = self.__dict__ | {"oriented": self.board.placements.tolist()}
         del values["board"]
         return seal(values)
 
     def is_verified(self, puzzle: Puzzle) -> bool:
-        """Whether the board is full and legal and has the score of its line."""
+        """Return whether the board is full and legal, and has the score that its line claims."""
         verdict = verify(puzzle, self.board)
         return verdict.complete and verdict.score == self.score
 
@@ -57,7 +57,7 @@ class BoardLog:
     def __init__(self, directory: Path) -> None:
         self._file = open_regular(directory / BOARDS, os.O_RDWR | os.O_APPEND)
         self._pending: list[LoggedBoard] = []
-        descriptor, self.size = self._file.fileno(), 0  # ``size``: bytes of the log
+        descriptor, self.size = self._file.fileno(), 0  # ``size``: bytes of all complete lines
         if length := os.fstat(descriptor).st_size:
             with mmap(descriptor, length, access=ACCESS_READ) as content:
                 self.size = content.rfind(b"\n", max(0, length - MAX_LOG_BYTES)) + 1
@@ -72,11 +72,11 @@ class BoardLog:
 
     @property
     def pending(self) -> int:
-        """Number of boards that are not written yet."""
+        """Number of boards that were added but are not written to the file yet."""
         return len(self._pending)
 
     def add(self, entries: list[LoggedBoard]) -> None:
-        """Keep boards in memory, at most `MAX_PENDING`, until `flush` has written them."""
+        """Keep ``entries`` in memory until `flush` has written them; of more than `MAX_PENDING` keep the best."""
         self._pending += entries
         if len(self._pending) > MAX_PENDING:
             self._pending = sorted(self._pending, key=lambda entry: entry.score)[-MAX_PENDING:]
@@ -92,7 +92,7 @@ class BoardLog:
         descriptor = self._file.fileno()
         try:
             rest = memoryview(data)
-            while rest:  # `os.write` may write only a part when the disk fills up
+            while rest:  # `os.write` may write only some of the bytes when the disk fills up
                 rest = rest[os.write(descriptor, rest) :]
             os.fsync(descriptor)
         except OSError:
@@ -108,17 +108,17 @@ class BoardLog:
 
 
 class BoardLogReader:
-    """Reads the log of a run directory, which may grow meanwhile, from the line at byte ``offset`` on."""
+    """Reader of the log of a run directory, from the line at byte ``offset`` on; the log may grow meanwhile."""
 
     def __init__(self, directory: Path, puzzle: Puzzle, offset: int = 0) -> None:
         self.path, self.puzzle = directory / BOARDS, puzzle
-        self.offset = offset  # byte after the last complete line that was read
-        self.damaged = 0  # lines that were no boards of the puzzle
+        self.offset = offset  # position in bytes after the last complete line that was read
+        self.damaged = 0  # number of lines read that were no boards of the puzzle
 
     def read(self, at_least: int = 0) -> Iterator[LoggedBoard]:
-        """Read the boards from ``offset`` on; lines with lower scores and damaged ones are skipped.
+        """Yield the boards from ``offset`` on that have a score of ``at_least`` or more; damaged lines are skipped.
 
-        No score is verified. Raises InputError if the log cannot be opened.
+        The scores are not verified. Raises InputError if the log cannot be opened.
         """
         with named(self.path, "cannot be read"):
             if not self.path.is_file():
@@ -128,7 +128,7 @@ class BoardLogReader:
             file.seek(self.offset)
             for line in iter(lambda: file.readline(MAX_LINE), b""):
                 if not line.endswith(b"\n") and len(line) < MAX_LINE:
-                    return  # incomplete: being written, or cut off
+                    return  # the last line is incomplete: it is being written, or was cut off
                 self.offset += len(line)
                 score = _SCORE.match(line)
                 if (score is None or int(score[1]) >= at_least) and (entry := self._entry(line)) is not None:
@@ -136,7 +136,7 @@ class BoardLogReader:
 
     def _entry(self, line: bytes) -> LoggedBoard | None:
         puzzle = self.puzzle
-        with suppress(ValueError, TypeError, KeyError, OverflowError):  # a ValueError may be an InputError
+        with suppress(ValueError, TypeError, KeyError, OverflowError):  # raised for a damaged line
             values = unseal(line.decode("ascii"))
             oriented = np.array(values["oriented"], dtype=np.int64)
             if oriented.shape == (puzzle.cells,) and oriented.min() >= 0 and oriented.max() < 4 * puzzle.cells:
@@ -148,15 +148,15 @@ class BoardLogReader:
 
 
 class BestBoards:
-    """The best distinct boards of the log of a run directory, ``size`` of them at most, updated while it grows."""
+    """The best distinct boards, at most ``size``, of the log of a run directory; `update` reads its new lines."""
 
     def __init__(self, directory: Path, puzzle: Puzzle, size: int) -> None:
         self.puzzle, self.size = puzzle, size
-        self.top: list[LoggedBoard] = []  # verified boards, best first, the earlier first among equal scores
+        self.top: list[LoggedBoard] = []  # verified boards, best first; of equal scores the earlier board first
         self._reader = BoardLogReader(directory, puzzle)
 
     def update(self) -> list[LoggedBoard]:
-        """Read the new lines of the log; return ``top``."""
+        """Read the lines added to the log since the last call; return ``top``."""
         for entry in self._reader.read(self._floor()):
             is_new = entry.score >= self._floor() and entry.board not in {logged.board for logged in self.top}
             if is_new and entry.is_verified(self.puzzle):

@@ -1,9 +1,9 @@
 """Checkpoints: the whole state of a run, without pickles.
 
-A file is a zip archive of ``meta.json`` (schema, run id, hash of the puzzle, islands) and of the state of each island
-as ``NUMBER.npz``. It is replaced as a whole. The CRC-32 of each member and the SHA-256 of each state detect damage, so
-no wrong value reaches a kernel; run id and hash detect the checkpoint of another run. If any part does not fit, the
-whole file is refused, and the search begins from the boards on file.
+A checkpoint is a zip archive of ``meta.json`` (schema, run id, hash of the puzzle, islands) and of the state of each
+island as ``NUMBER.npz``. The file is replaced as a whole. The CRC-32 of each member and the SHA-256 of each state
+detect damage, so no wrong value reaches a kernel; run id and hash detect the checkpoint of another run. If any member
+does not fit, the whole file is refused, and the search begins from the boards in best.json and the log.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ SCHEMA = 21
 _META = "meta.json"
 
 
-Islands = dict[int, Island]  # by number of the island
+Islands = dict[int, Island]  # island by its number
 
 
 def save(directory: Path, run: str, puzzle: Puzzle, islands: Islands) -> None:
     """Write a checkpoint of the run with the id ``run``, whose directory this process has locked.
 
-    Raises OSError if the file cannot be written; the previous checkpoint then stays.
+    Raises OSError if the file cannot be written; the previous checkpoint is then kept.
     """
     saved = list(islands.values())
     states = [asdict(one) | {"state": sha256(one.state).hexdigest()} for one in saved]
@@ -54,9 +54,9 @@ def save(directory: Path, run: str, puzzle: Puzzle, islands: Islands) -> None:
 
 
 def load(path: Path, run: str, puzzle: Puzzle) -> Islands:
-    """Read a checkpoint of the run with the id ``run``. The states of the islands are not unpacked.
+    """Return the islands of a checkpoint of the run with the id ``run``. Their states are not unpacked.
 
-    Raises InputError, naming the file, if it is damaged, of another run, or of another version.
+    Raises InputError, which names the file, if the checkpoint is damaged, of another run, or of another version.
     """
     try:
         with open_to_read(path) as file, zipfile.ZipFile(file) as archive:
@@ -82,13 +82,13 @@ def _read(archive: zipfile.ZipFile, run: str, puzzle: Puzzle) -> Islands:
     return {island.number: island for island in islands}
 
 
-# -- states ----------------------------------------------------------------------------------------------------------
+# -- states of islands -----------------------------------------------------------------------------------------------
 
 
 def usable(path: Path, settings: RunSettings, puzzle: Puzzle) -> tuple[Islands, FoundBoard | None] | None:
     """Return the islands of the checkpoint in a run directory, and their best board; None if they cannot be continued.
 
-    The reason is then logged. ``puzzle`` has no pins.
+    The reason for None is logged. ``puzzle`` has the clues of the puzzle file only, not the pinned cells.
     """
     pinned, best = with_pins(puzzle, settings), None
     try:
@@ -107,7 +107,7 @@ def usable(path: Path, settings: RunSettings, puzzle: Puzzle) -> tuple[Islands, 
 
 
 def _restore(engine: SearchLoop, island: Island) -> None:
-    """Give a new engine the state of an island. Raises InputError if it does not fit."""
+    """Give a new engine the state of an island. Raises InputError if the state does not fit the engine."""
     try:
         engine.restore(unpack(island.state))
     except Exception as error:  # numpy and zipfile raise almost anything for a damaged file

@@ -1,4 +1,4 @@
-"""Run directories: make, open, lock and find them; read their settings, puzzle, parameters and best board."""
+"""Run directories: make, open, lock and find them; read the settings, puzzle, parameters and best board of a run."""
 
 from __future__ import annotations
 
@@ -47,31 +47,34 @@ log = logging.getLogger("lns")
 
 SCHEMA = 2  # version of the format of run.json
 LEAST_CHECKPOINT_S = 0.1
-RunSources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]  # run directories, or folders that contain some
+RunSources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]  # run directories, or folders that hold some
 
-MAX_DEPTH = 4  # levels of subfolders in which runs are searched for
+MAX_DEPTH = 4  # levels of subfolders in which `runs_below` looks for runs
 _FOR_PEOPLE = "# for people, and for `lns solve --params`; the run itself has its parameters in run.json\n\n"
-MIN_FREE_KIB = 16 * 2**10  # free space on the disk that a new run needs
+MIN_FREE_KIB = 16 * 2**10  # KiB of free space on the disk that a new run needs
 _Score = Annotated[int, -1, 2 * MAX_CELLS]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings:
-    """Settings of a run, as in run.json. `RunDirectory.create` sets ``run``, hash, time and missing operators."""
+    """Settings of a run, as run.json has them.
+
+    `RunDirectory.create` sets ``run``, ``instance_sha256``, ``created_at`` and, if they are missing, ``operators``.
+    """
 
     run: str = ""  # random id of the run
-    instance: Annotated[str, 0, 2**20]  # how the user named the puzzle; never used as a path
-    instance_sha256: str = ""  # hash of the puzzle
+    instance: Annotated[str, 0, 2**20]  # name that the user gave the puzzle; never used as a path
+    instance_sha256: str = ""  # SHA-256 of the puzzle
     seed: Annotated[int, 0, 2**64]
     engine: str  # one of lns.engines.ENGINES
-    target: _Score = -1  # score that the user asked for; -1: none, any score is a success
-    min_score: _Score = -1  # boards of at least this score are logged; -1: of at least the best score so far minus one
-    checkpoint_s: Annotated[float, LEAST_CHECKPOINT_S, 1e9] = 60.0  # seconds between checkpoints
-    created_at: str = ""  # date and time, UTC
-    pins: tuple[Clue, ...] = ()  # cells that keep their piece, beside the clues of the puzzle
-    params: dict[str, dict[str, Any]]  # values by section; params.toml has them for people
-    params_source: Annotated[str, 0, 10_000] = ""  # "default", "given", a file, or a study and its gain
-    operators: tuple[str, ...] = ()  # operators of the engine 'lns', in order; (): all known in this process
+    target: _Score = -1  # score at which the search ends, set by the user; -1: no such score
+    min_score: _Score = -1  # least score of logged boards; -1: the best score so far minus one
+    checkpoint_s: Annotated[float, LEAST_CHECKPOINT_S, 1e9] = 60.0  # seconds between two checkpoints
+    created_at: str = ""  # date and time (UTC) at which the run was made
+    pins: tuple[Clue, ...] = ()  # pieces that stay on their cells, besides the clues of the puzzle
+    params: dict[str, dict[str, Any]]  # values of the parameters by section and name
+    params_source: Annotated[str, 0, 10_000] = ""  # "default", "given", a file name, or a study and its gain
+    operators: tuple[str, ...] = ()  # names of the operators of engine 'lns', in the engine's order; (): all known
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:
@@ -80,30 +83,30 @@ class RunSettings:
 
     @cached_property
     def parameters(self) -> Params:
-        """The parameters of the search. Raises InputError for an impossible value."""
+        """The parameters of the search, from ``params``. Raises InputError for an impossible value."""
         return parameters.from_dict(self.params, earlier=True)
 
 
 class RunDirectory:
-    """The files of one run, locked by this process until `close`: a context manager, made by `create` or `open`."""
+    """The directory of one run, locked by this process until `close`. A context manager, made by `create` or `open`."""
 
     def __init__(self, path: Path, settings: RunSettings, puzzle: Puzzle, lock: Lock) -> None:
         self.path, self.settings = path, settings
-        self.puzzle = puzzle  # pinned cells are not among its clues
+        self.puzzle = puzzle  # its clues do not include the pinned cells
         self._lock = lock
         self._undo: Callable[[], None] | None = None
-        self.crashed_holder = lock.stale  # the process of the last session, if it did not end in order
+        self.crashed_holder = lock.stale  # process of the last session if it crashed, else None
         self.clear_stop()
 
     @classmethod
     def create(cls, path: Path, puzzle: Puzzle, settings: RunSettings) -> RunDirectory:
-        """Make a run directory and its first files. ``puzzle`` has no pins; the settings get id, time and hash.
+        """Make a run directory and its first files. Pinned cells are in ``settings``, not clues of ``puzzle``.
 
         Raises InputError if the directory is not empty or cannot be written.
         """
         settings = replace(settings, run=os.urandom(16).hex(), instance_sha256=puzzle.sha256, created_at=utc_now())
         if settings.engine == "lns" and not settings.operators:
-            from lns.neighbourhoods.operators import operator_names  # late: reading a run needs no engine
+            from lns.neighbourhoods.operators import operator_names  # imported here, as reading a run needs no engine
 
             settings = replace(settings, operators=operator_names())
         try:
@@ -120,14 +123,14 @@ class RunDirectory:
                     raise InputError(f"the disk has {free} KiB free; expected at least {MIN_FREE_KIB} KiB", path)
                 try:
                     lock = Lock(path)
-                except InputError:  # another process made a run here meanwhile: keep its files
+                except InputError:  # another process has made a run here meanwhile: keep that run's files
                     undo.pop_all()
                     raise
                 write(path / INSTANCE, "json", puzzle, None)
                 atomic_write(path / PARAMETERS, _FOR_PEOPLE + parameters.to_toml(settings.parameters))
                 atomic_write(path / SETTINGS, seal(asdict(settings)) + "\n")
                 directory = cls(path, settings, puzzle, lock)
-                _ = directory.board_log  # opened now, so that an error comes before the search
+                _ = directory.board_log  # opened now, so that an error is raised before the search
                 directory._undo = undo.pop_all().close
                 return directory
         except (OSError, ValueError) as error:
@@ -138,9 +141,9 @@ class RunDirectory:
 
     @classmethod
     def open(cls, path: Path) -> RunDirectory:
-        """Open the directory of an earlier session, which may have been moved, and lock it.
+        """Open and lock the directory of an existing run, which may have been moved since.
 
-        Raises InputError if it is no run directory, damaged, of another version, or in use by another process.
+        Raises InputError if ``path`` is no run directory, damaged, of another version, or in use by another process.
         """
         settings, puzzle = read_run(path)
         if not os.access(path, os.W_OK | os.X_OK):
@@ -150,12 +153,12 @@ class RunDirectory:
 
     @cached_property
     def pinned_puzzle(self) -> Puzzle:
-        """The puzzle with the pinned cells as further clues, for the search."""
+        """The puzzle that is searched: its clues include the pinned cells."""
         return with_pins(self.puzzle, self.settings)
 
     @cached_property
     def last_status(self) -> tuple[RunHistory, Heartbeat]:
-        """History and heartbeat in status.json; empty ones, and a warning, if the file cannot be used."""
+        """History and heartbeat from status.json; if the file cannot be used, empty ones, after a warning."""
         try:
             return read_status(self.path, self.settings.run)
         except InputError as error:
@@ -164,7 +167,7 @@ class RunDirectory:
 
     @cached_property
     def board_log(self) -> BoardLog:
-        """The log of boards, open for writing. Raises as `BoardLog` does."""
+        """The log of boards, open for writing. Raises InputError or OSError as `BoardLog` does."""
         return BoardLog(self.path)
 
     def __enter__(self) -> RunDirectory:
@@ -176,24 +179,24 @@ class RunDirectory:
         self.close()
 
     def check_lock(self) -> None:
-        """Raise OSError if the directory was removed or replaced: another process may own the new one."""
+        """Raise OSError if the directory was removed or replaced: another process may have locked the new directory."""
         if not self._lock.is_in_place():
             raise OSError(errno.ESTALE, "the run directory was removed or replaced", str(self.path))
 
     def begin(self) -> None:
-        """Forget a crash of the last session; called when the search begins, so that `close` clears the lock file."""
+        """Forget that the last session crashed, when the search begins; `close` then leaves an empty lock file."""
         self._lock.stale = None
 
     def close(self) -> None:
         if self._lock.is_in_place():
             self.clear_stop()
-        with contextlib.suppress(OSError), contextlib.closing(self._lock):  # the disk may be full
+        with contextlib.suppress(OSError), contextlib.closing(self._lock):  # an error is ignored: the disk may be full
             if "board_log" in self.__dict__:
                 self.board_log.close()
 
     @property
     def stop_wanted(self) -> bool:
-        """Whether `lns stop` was called: the session should end its search."""
+        """Whether `lns stop` was called, so that the session should end its search."""
         return os.path.lexists(self.path / STOP)
 
     def clear_stop(self) -> None:
@@ -202,9 +205,9 @@ class RunDirectory:
 
 
 def take_run_directory(puzzle: Puzzle, folder: Path) -> Path:
-    """Make the directory FOLDER/NAME-DATE-TIME for a run and return it; a number is appended if it exists.
+    """Make and return the directory FOLDER/NAME-DATE-TIME for a run; if that exists, FOLDER/NAME-DATE-TIME-2, -3, ...
 
-    Raises InputError if it cannot be made.
+    Raises InputError if the directory cannot be made.
     """
     first = folder / f"{safe_name(puzzle.name)}-{time.strftime('%Y%m%d-%H%M%S')}"
     with named(printable(str(first)), "cannot write a run directory here"):
@@ -218,7 +221,7 @@ def take_run_directory(puzzle: Puzzle, folder: Path) -> Path:
 
 @contextlib.contextmanager
 def new_run_directory(puzzle: Puzzle) -> Iterator[Path]:
-    """Yield a new directory in ``runs`` in the working directory; it is removed at the end if it is empty."""
+    """Yield a new directory in ``runs``, in the working directory. If it is empty at the end, it is removed again."""
     folder = Path("runs")
     is_new = not folder.exists()
     path = take_run_directory(puzzle, folder)
@@ -232,16 +235,17 @@ def new_run_directory(puzzle: Puzzle) -> Iterator[Path]:
 
 
 def with_pins(puzzle: Puzzle, settings: RunSettings) -> Puzzle:
-    """Return the puzzle of a run with the pinned cells as further clues. Raises InputError for impossible pins."""
+    """Return the puzzle of a run with the pinned cells as further clues. Raises InputError if these are impossible."""
     return puzzle.with_clues({*puzzle.clues, *settings.pins}) if settings.pins else puzzle
 
 
 def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
-    """Read the settings and the puzzle of a run directory.
+    """Return the settings and the puzzle of a run directory.
 
-    Raises InputError if it is no run directory, a file is damaged or of another version, or the two do not match.
+    Raises InputError if ``path`` is no run directory, a file is damaged or of another version, or settings and puzzle
+    do not belong together.
     """
-    with named(printable(str(path)), "cannot be read"):  # such as a too long name, a directory without permission
+    with named(printable(str(path)), "cannot be read"):  # for instance, the name is too long or permission is missing
         if not path.is_dir():
             raise InputError("no such directory; expected the directory of a run")
         if not (path / SETTINGS).is_file():
@@ -258,7 +262,7 @@ def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
 
 
 def read_best(path: Path, puzzle: Puzzle, pinned: Puzzle | None = None) -> FoundBoard | None:
-    """Return the board of best.json in a run directory, with its score by the verifier; None without the file.
+    """Return the board in best.json of a run directory with its verified score; None if there is no such file.
 
     Raises InputError if the file is damaged, or the board is not full and legal for ``pinned`` (default: ``puzzle``).
     """
@@ -273,7 +277,7 @@ def read_best(path: Path, puzzle: Puzzle, pinned: Puzzle | None = None) -> Found
 
 
 def _unmake(path: Path, folders: Sequence[Path]) -> None:
-    """Remove the files of a run and the ``folders`` made for it, if the run has found no board."""
+    """Remove the files of the run in ``path`` and the ``folders`` made for the run, if it has found no board."""
     with contextlib.suppress(OSError):
         files = list(path.iterdir())
         if all(file.name in FIRST_FILES or (file.name == BOARDS and not file.stat().st_size) for file in files):
@@ -284,18 +288,18 @@ def _unmake(path: Path, folders: Sequence[Path]) -> None:
 
 
 def safe_name(name: str) -> str:
-    """Return a folder name made of a puzzle's name, which may come from a URL."""
+    """Return a safe folder name, made from the name of a puzzle, which may come from a URL."""
     kept = "".join(c if c.isalnum() or c in "-_." else "-" for c in Path(name).stem)[:60].strip(".-")
     return kept or "puzzle"
 
 
-# -- a user may name a run, or a folder that contains runs ------------------------------------------------------------
+# -- finding runs: a user names a run directory, or a folder that holds runs ------------------------------------------
 
 
 def run_directories(paths: RunSources) -> list[Path]:
-    """Return the runs in ``paths``, run directories or folders with runs, without repeats; within a folder by name.
+    """Return the run directories among and below ``paths``, each once; those below one folder are sorted by name.
 
-    A path without any run is returned itself, so that the caller can report it.
+    A path without any run is returned as it is, so that the caller can report that path.
     """
     found: dict[Path, None] = {}
     for path in map(Path, [paths] if isinstance(paths, str | os.PathLike) else paths):
@@ -305,9 +309,9 @@ def run_directories(paths: RunSources) -> list[Path]:
 
 
 def runs_below(folder: Path) -> list[Path]:
-    """Return the runs in a folder and its subfolders, by name; only the folder itself if it is a run.
+    """Return the run directories in a folder and its subfolders, sorted by name; if the folder is one, only the folder.
 
-    Links and hidden folders are skipped, as is anything deeper than `MAX_DEPTH` levels.
+    Links and hidden folders are skipped, and folders more than `MAX_DEPTH` levels deep.
     """
     runs = []
     for name, folders, files in os.walk(folder):
@@ -320,7 +324,7 @@ def runs_below(folder: Path) -> list[Path]:
 
 
 def board_source(source: str) -> str:
-    """Return the file to read a board from: the best.json of a run directory, any other source unchanged.
+    """Return the source of a board: for a run directory its best.json, any other ``source`` unchanged.
 
     Raises InputError for a run that has found no board yet.
     """

@@ -1,4 +1,4 @@
-"""Files of a run directory: names, JSON records with a checksum, and opening without following links or waiting."""
+"""Files of a run directory: their names, JSON with a checksum, run.log, and opening without following links."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ log = logging.getLogger("lns")
 SETTINGS, INSTANCE, PARAMETERS = "run.json", INSTANCE_COPY, "params.toml"
 BEST, PICTURE, BOARDS, LOG, REPORT = "best.json", "best.svg", "boards.jsonl", "run.log", "report.html"
 CHECKPOINT, STATUS, LOCK, STOP = "checkpoint.npz", "status.json", "lock", "stop"
-FIRST_FILES = (LOCK, INSTANCE, PARAMETERS, SETTINGS, LOG, STATUS, CHECKPOINT)  # files of a run without boards
+FIRST_FILES = (LOCK, INSTANCE, PARAMETERS, SETTINGS, LOG, STATUS, CHECKPOINT)  # files of a run before its first board
 STATUS_SCHEMA = 2
-MAX_LOG_BYTES = 10 * 2**20  # size at which run.log is renamed
-MAX_TEXT, MAX_NUMBER = 200, 2**63 - 1  # limits in a record, unless its type sets others
+MAX_LOG_BYTES = 10 * 2**20  # bytes above which run.log is renamed
+MAX_TEXT, MAX_NUMBER = 200, 2**63 - 1  # bounds of `from_json` unless a type sets others
 
 _REASONS = {
     "SIGINT": "interrupted by Ctrl-C",
@@ -46,10 +46,10 @@ _UNITS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 
 
 def open_regular(path: Path, flags: int, *, create: bool = True) -> IO[bytes]:
-    """Open a regular file with ``os.O_*`` flags, without buffering; by default it is created if absent.
+    """Open a regular file with ``os.O_*`` flags, without buffering; by default an absent file is created.
 
     A file with a second name (a hard link, as ``cp -al`` makes it) is replaced by a copy before it is written, so that
-    the file of the other name keeps its content. Links are not followed, and pipes are not waited for. Raises
+    the content under the other name stays. Links are not followed, and pipes are not waited for. Raises
     InputError if the path is not a regular file, OSError if it cannot be opened.
     """
     with suppress(FileNotFoundError):
@@ -69,7 +69,7 @@ def open_regular(path: Path, flags: int, *, create: bool = True) -> IO[bytes]:
     return open(descriptor, mode, buffering=0)  # noqa: PTH123
 
 
-# -- records: JSON with a checksum -----------------------------------------------------------------------------------
+# -- JSON with a checksum --------------------------------------------------------------------------------------------
 
 
 def seal(values: dict[str, Any]) -> str:
@@ -82,7 +82,7 @@ def _with_sum(text: str) -> str:
 
 
 def unseal(text: str) -> dict[str, Any]:
-    """Return the fields of a text that `seal` wrote. Raises InputError if a character was changed."""
+    """Return the fields of a text that `seal` returned. Raises InputError if a character was changed."""
     line = text.rstrip("\n")
     content = line.rpartition(', "sum": "')[0] + "}"
     if line != _with_sum(content):
@@ -91,7 +91,7 @@ def unseal(text: str) -> dict[str, Any]:
 
 
 def read_sealed(path: Path, schema: int | None = None) -> JsonFields:
-    """Return the fields of a file that `seal` wrote. Raises InputError if absent, damaged or of another schema."""
+    """Return the fields of a file sealed by `seal`; InputError if it is absent, damaged or of another schema."""
     with named(path):
         fields = JsonFields(unseal(read_text(path)))
         if schema is not None:
@@ -100,19 +100,19 @@ def read_sealed(path: Path, schema: int | None = None) -> JsonFields:
 
 
 def expect_schema(fields: JsonFields, expected: int) -> None:
-    """Raise InputError unless the field ``schema`` has the value that this version of lns reads."""
+    """Raise InputError unless the field ``schema`` is ``expected``, the format that this version of lns reads."""
     schema = fields.integer("schema", 0, 10**6)
     if schema != expected:
         raise InputError(f"written by another version of lns (schema {schema}); this version reads schema {expected}")
 
 
 def from_json(kind: Any, value: object, name: str) -> Any:
-    """Convert a value read from JSON, which messages call ``name``, to the type of an annotation.
+    """Return a value read from JSON as an object of the type ``kind``; error messages call the value ``name``.
 
     ``kind`` is ``int``, ``float`` or ``str``; a list, tuple or dict of such types; or a dataclass with fields of such
     types. ``Annotated[kind, low, high]`` bounds a number, or the length of a text; without bounds numbers are from 0 to
     2**63 - 1, and texts have at most 200 characters. In JSON a dataclass is an object or a list of its fields, a dict
-    is an object or a list of rows that begin with the key. Control characters in texts are escaped. Raises InputError
+    is an object or a list of lists that begin with a key. Control characters in texts are escaped. Raises InputError
     for a value of another type or out of bounds.
     """
     origin, inner = get_origin(kind), get_args(kind)
@@ -153,17 +153,17 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 class SafeFormatter(logging.Formatter):
-    """Escapes control characters in messages, which may contain names of files and operators from a stranger."""
+    """Formatter that escapes control characters in messages: names of files and operators may be a stranger's."""
 
     def format(self, record: logging.LogRecord) -> str:
         return escape_controls(super().format(record))
 
 
 class RunLog(RotatingFileHandler):
-    """Appends log messages to run.log in ``directory``. If the disk is full, lines are lost, but the run goes on.
+    """Handler that appends log messages to run.log in ``directory``; on a full disk lines are lost without an error.
 
-    A run.log of more than `MAX_LOG_BYTES` is renamed to run.log.1, replacing an older one. Raises InputError if the
-    file cannot be opened.
+    A run.log of more than `MAX_LOG_BYTES` is renamed to run.log.1, in place of an older run.log.1. Raises InputError if
+    the file cannot be opened.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -181,12 +181,12 @@ class RunLog(RotatingFileHandler):
             super().close()
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Ignore the error; the line is lost."""
+        """Ignore an error of writing; the line is lost."""
 
 
 @contextmanager
 def logged_by(handler: logging.Handler) -> Iterator[None]:
-    """Send messages of the logger ``lns``, from INFO on, also to ``handler``, which is closed at the end."""
+    """Send messages of the logger ``lns``, from INFO on, also to ``handler`` in this context; then close it."""
     level = log.level
     log.addHandler(handler)
     if log.getEffectiveLevel() > logging.INFO:
@@ -203,12 +203,12 @@ def logged_by(handler: logging.Handler) -> Iterator[None]:
 
 
 def utc_now() -> str:
-    """Return date and time (UTC) as text, only to be shown: durations are measured by the monotonic clock."""
+    """Return the present date and time (UTC) as text for display; durations are measured by the monotonic clock."""
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def parse_time(text: str) -> datetime | None:
-    """Return the time in a text of `utc_now`; None for any other text."""
+    """Return the date and time that a text of `utc_now` says; None for any other text."""
     try:
         return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     except ValueError:
@@ -226,7 +226,7 @@ def format_duration(seconds: float) -> str:
 
 
 def time_ago(text: str) -> str:
-    """Return how long ago the time in a text of `utc_now` was, such as "12 min ago"; "" for any other text."""
+    """Return how long ago the time of a text of `utc_now` was, such as "12 min ago"; "" for any other text."""
     then = parse_time(text)
     if then is None:
         return ""
@@ -235,7 +235,7 @@ def time_ago(text: str) -> str:
 
 
 def local_time(text: str) -> str:
-    """Return the time in a text of `utc_now` as local time, such as "25 Nov 14:05"; any other text unchanged."""
+    """Return a text of `utc_now` converted to local time, such as "25 Nov 14:05"; any other text unchanged."""
     then = parse_time(text)
     return text if then is None else f"{then.astimezone():%d %b %H:%M}".lstrip("0")
 
@@ -246,9 +246,9 @@ def origin_in_words(origin: str) -> str:
 
 
 def reason_in_words(why: str, *, has_target: bool) -> str:
-    """Say in words why a session ended; a signal is explained by what sends it.
+    """Return in words why a session ended; for a signal, also what usually sends it.
 
-    ``has_target``: the user gave a target; without it the target is the best possible score.
+    ``has_target`` says whether the user gave a target; otherwise the target was the best possible score.
     """
     if why == "target reached" and not has_target:
         return "no better board is possible"

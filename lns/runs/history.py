@@ -1,4 +1,4 @@
-"""History and heartbeat of a run, both in status.json, and cost and gains of each part of the search."""
+"""History and heartbeat of a run, both in status.json, and the cost and gains of each part of the search."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from lns.instances.records import Records
 from lns.runs.files import STATUS, STATUS_SCHEMA, format_duration, from_json, read_sealed, seal, utc_now
 
 MAX_SESSIONS = 1000
-UNLIMITED_S = 1e9  # seconds of search of a run without a time limit
+UNLIMITED_S = 1e9  # a time limit of so many seconds stands for no limit
 Score = Annotated[int, 0, 2 * MAX_CELLS]
 
 
 @dataclass(frozen=True)
 class Improvement:
-    """A new best board."""
+    """The record of a new best board, without the board."""
 
     score: Score  # matched inner edges
-    elapsed_s: float  # seconds of search before it, over all sessions
-    at: str  # date and time, UTC
-    origin: str  # the part of the engine that made it
+    elapsed_s: float  # seconds of search until the board was found, over all sessions
+    at: str  # date and time (UTC) at which the board was found
+    origin: str  # the part of the engine that made the board
 
 
 @dataclass
 class SessionRecord:
     """One session of a run: a call of `solve` or `resume`."""
 
-    started_at: str  # date and time, UTC
+    started_at: str  # date and time (UTC) of the start
     host: str  # name of the machine
-    machine: str  # system, processor, version of Python
+    machine: str  # operating system, processor and version of Python
     version: str  # version of lns
     workers: Annotated[int, 1, 10**6]
-    seconds: float = 0.0  # time of search
+    seconds: float = 0.0  # seconds of search
     ended: str = ""  # why the session ended; "" while it runs, or if it was killed
 
     @classmethod
@@ -57,17 +57,17 @@ class SessionRecord:
 class RunHistory(Records):
     """History of a run: a sequence of its improvements, in order, with counts of the whole run.
 
-    ``history[-1]`` is the last improvement, ``history[:4]`` the history with only the first four.
+    ``history[-1]`` is the last improvement, ``history[:4]`` a history with only the first four improvements.
     """
 
     budget_s: float  # seconds of search that the user asked for, over all sessions
-    elapsed_s: float = 0.0  # seconds of search so far
-    improvements: list[Improvement] = field(default_factory=list)  # in order
-    counts: dict[Score, int] = field(default_factory=dict)  # logged boards by score
-    boards_by_part: dict[str, int] = field(default_factory=dict)  # logged boards by the part that made them
-    sessions: list[SessionRecord] = field(default_factory=list)  # in order
-    other_statistics: Statistics = field(default_factory=Statistics)  # work before lost checkpoints or of merged runs
-    log_size: int = 0  # bytes of boards.jsonl whose boards are counted
+    elapsed_s: float = 0.0  # seconds of search so far, over all sessions
+    improvements: list[Improvement] = field(default_factory=list)  # in order of discovery
+    counts: dict[Score, int] = field(default_factory=dict)  # number of logged boards by score
+    boards_by_part: dict[str, int] = field(default_factory=dict)  # number of logged boards by part of the engine
+    sessions: list[SessionRecord] = field(default_factory=list)  # in order of their start
+    other_statistics: Statistics = field(default_factory=Statistics)  # work of lost checkpoints and merged runs
+    log_size: int = 0  # bytes of boards.jsonl, from the start, whose boards are counted
 
     def __len__(self) -> int:
         return len(self.improvements)
@@ -101,12 +101,12 @@ class RunHistory(Records):
 
     @property
     def best_score(self) -> int:
-        """Score of the best board; -1 before the first."""
+        """Score of the best board; -1 before the first board."""
         return self.improvements[-1].score if self.improvements else -1
 
     @property
     def remaining_s(self) -> float:
-        """Seconds of search that remain of the budget."""
+        """Seconds of search that are left of ``budget_s``."""
         return max(0.0, self.budget_s - self.elapsed_s)
 
     @property
@@ -116,58 +116,58 @@ class RunHistory(Records):
 
     @property
     def remaining_in_words(self) -> str:
-        """The time that is left in words: such as "2 min left", "no time left" or "no time limit"."""
+        """The remaining time of search in words, such as "2 min left", "no time left" or "no time limit"."""
         if not self.has_time_limit:
             return "no time limit"
         return f"{format_duration(self.remaining_s)} left" if self.remaining_s >= 1 else "no time left"
 
     def at_least(self, score: int) -> int:
-        """Return the number of logged boards of at least this score."""
+        """Return the number of logged boards of at least ``score``."""
         return sum(count for found_score, count in self.counts.items() if found_score >= score)
 
     def log(self, score: int, origin: str) -> None:
-        """Count a board that is written to the log."""
+        """Count a board that is added to the log of boards."""
         self.counts[score] = self.counts.get(score, 0) + 1
         self.boards_by_part[origin] = self.boards_by_part.get(origin, 0) + 1
 
     def forget_log(self) -> None:
-        """Reset the counts of the log, before its boards are counted again."""
+        """Set the counts of logged boards to none, before the boards of the log are counted again."""
         self.counts, self.boards_by_part, self.log_size = {}, {}, 0
 
     def begin(self, session: SessionRecord) -> None:
-        """Add a session; the oldest is dropped if there are more than MAX_SESSIONS."""
+        """Add a session; the oldest session is dropped if there are more than `MAX_SESSIONS`."""
         self.sessions = [*self.sessions[-MAX_SESSIONS + 1 :], session]
 
 
 @dataclass(frozen=True)
 class Heartbeat:
-    """Content of status.json, except the history. The default values are used if the file cannot be read."""
+    """Content of status.json, except the history. If the file cannot be read, the defaults stand for its content."""
 
-    at: str = ""  # date and time, UTC
-    rate: float = 0.0  # nodes or moves per second of all workers, over the last minute
+    at: str = ""  # date and time (UTC) at which the file was written
+    rate: float = 0.0  # nodes (of tabu search: moves) a second of all workers, over the last minute
     pids: tuple[int, ...] = ()  # process ids of the workers on this machine
-    cluster_workers: int = 0  # workers of a cluster that are searching
-    min_score: int = 0  # boards of at least this score go into the log
+    cluster_workers: int = 0  # number of workers of a cluster that are searching
+    min_score: int = 0  # least score of boards that go into the log
     statistics: Statistics = field(default_factory=Statistics)
-    write_errors: tuple[str, ...] = ()  # files whose last write failed
+    write_errors: tuple[str, ...] = ()  # names of the files that could not be written when last tried
 
     @property
     def speed(self) -> str:
-        """The rate in words, such as "3.4 M nodes/s"."""
+        """The rate of the search in words, such as "3.4 M nodes/s"."""
         return f"{self.rate / 1e6:.1f} M {self.statistics.unit}/s"
 
 
 def write_status(path: Path, run: str, history: RunHistory, heartbeat: Heartbeat) -> None:
-    """Write status.json in the directory ``path`` of the run with the id ``run``. Raises OSError if it cannot."""
+    """Write status.json in the directory ``path`` of the run with the id ``run``. Raises OSError if writing fails."""
     told = asdict(history) | {"counts": sorted(history.counts.items())}
     status = {"schema": STATUS_SCHEMA, "run": run, "history": told} | asdict(heartbeat)
     atomic_write(path / STATUS, seal(status) + "\n")
 
 
 def read_status(path: Path, run: str) -> tuple[RunHistory, Heartbeat]:
-    """Read status.json in the directory ``path`` of the run with the id ``run``.
+    """Return history and heartbeat in status.json in the directory ``path`` of the run with the id ``run``.
 
-    Raises InputError, naming the file, if it is absent, damaged, of another version or of another run.
+    Raises InputError, which names the file, if the file is absent, damaged, of another version or of another run.
     """
     with named(path / STATUS):
         values = read_sealed(path / STATUS, STATUS_SCHEMA)
@@ -180,21 +180,21 @@ def read_status(path: Path, run: str) -> tuple[RunHistory, Heartbeat]:
 
 @dataclass(kw_only=True)
 class Part:
-    """Cost and gains of one part of the search."""
+    """Cost and gains of one part of the search engine, over all sessions of a run."""
 
     name: str
     node_equivalents: int  # cost in placements of the constructor
-    share: float  # share in the cost of all parts
-    boards: int  # boards in the log
-    bests: int  # new bests among these boards
-    edges: int  # edges by which the new bests raised the best score
-    new_boards: int  # new boards of the wanted score, or better than the board that was changed
-    found_later: int  # number of ``new_boards`` that the construction found later
-    failures: int  # islands on which the part was switched off because it failed
+    share: float  # cost of this part divided by the cost of all parts
+    boards: int  # number of boards of this part in the log
+    bests: int  # how many of these boards were new bests
+    edges: int  # sum of what these new bests added to the best score
+    new_boards: int  # number of new boards of the wanted score, or better than the board they were made from
+    found_later: int  # how many of ``new_boards`` the construction found later
+    failures: int  # number of islands on which the part was switched off, as it had failed
 
     @property
     def edges_per_1e9(self) -> float | None:
-        """Edges gained per 10^9 node equivalents; None if the part has no cost."""
+        """Edges added to the best score per 10^9 node equivalents; None if the part has no cost."""
         return self.edges / self.node_equivalents * 1e9 if self.node_equivalents else None
 
     @property
@@ -204,7 +204,7 @@ class Part:
 
 
 def parts(history: RunHistory, done: Statistics) -> list[Part]:
-    """Return cost and gains of every part with a cost, a board or a failure, the most expensive part first."""
+    """Return cost and gains of each part that has a cost, a board or a failure, the most expensive part first."""
     costs, bests, edges = done.node_equivalents_by_part(), Counter[str](), Counter[str]()
     for before, entry in pairwise([None, *history]):
         bests[entry.origin] += 1
@@ -220,10 +220,10 @@ def parts(history: RunHistory, done: Statistics) -> list[Part]:
 
 
 def part_table(history: RunHistory, done: Statistics) -> list[list[str]]:
-    """Return the table of `parts`, for a page or a terminal; the first row has the heads.
+    """Return the result of `parts` as rows of text for a page or a terminal; the first row has the column titles.
 
     "~M nodes" is the cost in millions of node equivalents. "new" counts new boards of the wanted score, or better than
-    the board that was changed; "later" counts those of them that the construction found later.
+    the board they were made from; "later" counts how many of these the construction found later.
     """
     rows = [["part", "~M nodes", "share", "boards", "bests", "edges", "edges a 1e9", "boards a 1e9", "new", "later"]]
     for part in parts(history, done):

@@ -1,4 +1,4 @@
-"""The lock of a run directory, for one process at a time, released by the system when that process ends."""
+"""The lock of a run directory, held by one process at a time; the system releases it when that process ends."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from lns.runs.files import LOCK, STATUS, from_json, open_regular, utc_now
 
 log = logging.getLogger("lns")
 
-OBSERVATION_S = 12.0  # time to see whether status.json changes: longer than two heartbeats
-LEFT_BEHIND_S = 60.0  # a status.json of this age is no longer written by any process
-STALE_FILE_S = 3600.0  # a temporary file of this age is abandoned; long, as the clocks of machines differ
+OBSERVATION_S = 12.0  # seconds to watch whether status.json changes: more than two heartbeats
+LEFT_BEHIND_S = 60.0  # age in seconds above which no process writes a status.json any more
+STALE_FILE_S = 3600.0  # age in seconds above which a temporary file is abandoned; long, as clocks of machines differ
 
 
 @dataclass(frozen=True)
 class Holder:
-    """The process that holds a lock."""
+    """The process that holds a lock, as the lock file describes it."""
 
     pid: Annotated[int, 1, 2**31 - 1]
     host: str  # name of the machine
-    boot: str  # id of the machine's last start; "" if unknown
-    started: str  # start of the process in clock ticks, to recognise a pid that is used again; "" if unknown
-    since: str  # date and time at which it took the lock, UTC
-    space: str = ""  # pid namespace, as containers may share the host's name; "" if unknown
+    boot: str  # id that the system gave the machine's last start; "" if unknown
+    started: str  # start of the process in clock ticks, which tells apart processes of one pid; "" if unknown
+    since: str  # date and time (UTC) at which the process took the lock
+    space: str = ""  # pid namespace, which tells apart containers of one host name; "" if unknown
 
     @classmethod
     def me(cls) -> Holder:
@@ -44,17 +44,17 @@ class Holder:
 
     @property
     def is_here(self) -> bool:
-        """Whether the process has this host, boot and pid namespace."""
+        """Whether the process belongs to this start of this machine and to the pid namespace of the present process."""
         return self.host == socket.gethostname() and self.boot == _boot() and self.space in ("", _space())
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether the process cannot be observed: it belongs to another machine or to another container."""
+        """Whether the process cannot be observed from here, as it belongs to another machine or another container."""
         return self.host != socket.gethostname() or (self.boot == _boot() and not self.is_here)
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process runs; known only if `is_here`."""
+        """Whether the process is known to run; always False unless `is_here`."""
         return self.is_here and process_is_alive(self.pid) and self.started in ("", _started(self.pid))
 
     def __str__(self) -> str:
@@ -62,7 +62,7 @@ class Holder:
 
 
 def read_holder(directory: Path) -> Holder | None:
-    """Return the process that the lock file names, alive or crashed; None if the file names none or is unreadable."""
+    """Return the process that the lock file names, alive or not; None if the file names none or cannot be read."""
     try:
         holder: Holder = from_json(Holder, json_object(read_text(directory / LOCK)), LOCK)
     except InputError:
@@ -77,7 +77,8 @@ class Lock:
         self._path = directory / LOCK
         holder = read_holder(directory)
         in_use = f"a run is under way here ({holder or 'another process'})"
-        if self._path.is_file() and self._path.lstat().st_nlink > 1 and not is_free(directory):  # else we lock a copy
+        # `open_regular` copies a lock file that has a second name; the copy could be locked even if the file is locked
+        if self._path.is_file() and self._path.lstat().st_nlink > 1 and not is_free(directory):
             raise InputError(in_use, directory)
         self._file = open_regular(self._path, os.O_RDWR)
         try:
@@ -89,7 +90,7 @@ class Lock:
                             holder)  # fmt: skip
                 if is_held_elsewhere(directory):
                     raise InputError(f"{in_use}: {STATUS} still changes", directory)
-            self.stale = holder  # process of a crashed last session; None after a new one begins
+            self.stale = holder  # process of the last session if it crashed; None once a new search begins
             self._write(Holder.me())
             clear_temporaries(directory)
         except BaseException:
@@ -97,16 +98,16 @@ class Lock:
             raise
 
     def is_in_place(self) -> bool:
-        """Whether the locked file is still the one in the directory, so that the directory was not replaced."""
+        """Return whether the directory still has the locked file, so that the directory was not removed or replaced."""
         try:
             return os.path.samestat(self._path.lstat(), os.fstat(self._file.fileno()))
         except (OSError, ValueError):  # the file was removed, or the lock released
             return False
 
     def close(self) -> None:
-        """Release the lock. The file stays, empty: after a removal two processes could lock two files of this name.
+        """Release the lock. The lock file stays, empty: if it were removed, two processes could lock different files.
 
-        If this session has not begun its search, the file names the crashed process again.
+        If the last session crashed and this session has not begun its search, the file names the crashed process again.
         """
         with closing(self._file):
             if not self._file.closed:
@@ -120,7 +121,7 @@ class Lock:
 
 
 def is_free(directory: Path) -> bool:
-    """Whether the system reports that no process of this machine holds the lock; the file may still name one."""
+    """Return whether the system reports that no process of this machine has the lock; its file may still name one."""
     try:
         with open_to_read(directory / LOCK) as file:
             return try_lock(file) is True
@@ -129,7 +130,7 @@ def is_free(directory: Path) -> bool:
 
 
 def clear_temporaries(directory: Path) -> None:
-    """Remove the temporary files of killed processes. The caller holds the lock of the directory."""
+    """Remove the temporary files that killed processes left. The caller holds the lock of the directory."""
     for path in directory.glob(".lns-*.tmp"):
         with suppress(OSError):
             if time.time() - path.lstat().st_mtime > STALE_FILE_S:
@@ -137,10 +138,10 @@ def clear_temporaries(directory: Path) -> None:
 
 
 def is_held_elsewhere(directory: Path) -> bool:
-    """Whether a process that cannot be observed here holds the lock and still writes.
+    """Return whether a process that cannot be observed here holds the lock and still writes.
 
-    Waits up to 12 s for a write if status.json is less than a minute old. The age is measured against a file made now
-    in the same directory, as the clocks of machines differ.
+    Waits up to 12 s for a write if status.json is less than a minute old. The age is the difference to the time of a
+    file made now in the same directory, as the clocks of machines differ.
     """
     holder = read_holder(directory)
     if holder is None or not holder.is_elsewhere:
@@ -158,7 +159,7 @@ def is_held_elsewhere(directory: Path) -> bool:
 
 
 def process_is_alive(pid: int) -> bool:
-    """Whether the process ``pid`` of this machine runs; False for a zombie."""
+    """Return whether the process ``pid`` of this machine runs; False for a zombie."""
     try:
         os.kill(pid, 0)
     except PermissionError:
@@ -174,7 +175,7 @@ def _started(pid: int) -> str:
 
 
 def _stat(pid: int) -> list[str]:
-    """Return the fields of /proc/PID/stat after the name of the program; the first is the state."""
+    """Return the fields of /proc/PID/stat after the name of the program, the first of which is the process state."""
     return _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
 
 

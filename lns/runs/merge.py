@@ -1,4 +1,4 @@
-"""Several runs: merge runs of the same pieces and clues into one run directory, or collect their boards."""
+"""Merge several runs of the same pieces and clues into one run directory, or collect the boards of any runs."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ from lns.runs.run_summary import OnError, RunSummary, check_same_set, load_summa
 
 log = logging.getLogger("lns")
 
-BATCH = 1000  # boards written to the log at once
+BATCH = 1000  # number of boards that are written to the new log at once
 
 
 @dataclass(frozen=True)
 class Merged(Records):
-    """Result of `merge`: the new run directory and its counts."""
+    """Result of `merge`: the new run directory, and what was merged."""
 
     columns = "runs boards repeated damaged score elapsed_s run_dir"
     runs: int
-    boards: int  # boards in the new log
-    repeated: int  # boards that another run had too
-    damaged: int  # lines that were left out
-    score: int  # score of the best board; -1 without one
-    elapsed_s: float  # seconds of search, all runs together
-    run_dir: str  # the new run directory
+    boards: int  # number of boards in the new log
+    repeated: int  # number of boards left out, each the same as an earlier board
+    damaged: int  # number of lines left out, without a legal board of the score that they claim
+    score: int  # score of the best board; -1 without a board
+    elapsed_s: float  # seconds of search of all runs together
+    run_dir: str  # path of the new run directory
 
     def summary(self) -> str:
-        """Return the counts in one line."""
+        """Return the number of runs, the time, the best score and the counts of boards in one line."""
         best = "no board" if self.score < 0 else f"best score {self.score}"
         repeated = f", {self.repeated:,} more were repeated" if self.repeated else ""
         damaged = f", {count_of(self.damaged, 'damaged line')} left out" if self.damaged else ""
@@ -62,21 +62,21 @@ class Merged(Records):
 def merge(runs: RunSources, output: str | os.PathLike[str]) -> Merged:
     """Make a run directory with the boards of several runs of the same pieces, in any numbering, and clues.
 
-    Every board is translated to the numbering of the first run and verified there. Boards that differ only by swapped
+    Every board is translated to the numbering of the first run and then verified. Boards that differ only by swapped
     duplicate pieces are kept once. Times of search and statistics are added. `lns.resume` continues the islands of the
-    first run only. The merged runs are only read, and may still be running.
+    first run only. The given runs are only read, and may still be running.
 
     Parameters
     ----------
     runs : str, path-like, or iterable of them
-        Run directories, or folders with runs in them: two or more runs, besides ``output``.
+        Run directories, or folders with run directories: two or more runs; ``output`` is not counted.
     output : str or path-like
         The new run directory.
 
     Returns
     -------
     Merged
-        Number of boards and best score of the new directory.
+        The number of boards and the best score of the new run directory, and other counts.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def merge(runs: RunSources, output: str | os.PathLike[str]) -> Merged:
 
 
 def _check_same_clues(first: RunSummary, other: RunSummary) -> None:
-    """Raise InputError unless two runs have the same clues and pinned cells, compared by the colours on these cells."""
+    """Raise InputError unless two runs have clues and pinned pieces on the same cells with the same colours."""
 
     def lying(run: RunSummary) -> set[tuple[int, ...]]:
         clues = translated_clues(run.puzzle, first.puzzle, with_pins(run.puzzle, run.settings).clues)
@@ -132,15 +132,15 @@ def _check_same_clues(first: RunSummary, other: RunSummary) -> None:
 
 
 def _in_numbering_of(puzzle: Puzzle, run: RunSummary, board: Board) -> Board:
-    """Return a board of ``run`` in the numbering of ``puzzle``; cells of clues have the very pieces of the clues."""
+    """Return a board of ``run`` in the numbering of ``puzzle``; on the cell of a clue it has the clue's own piece."""
     carried = translate(board, run.puzzle, puzzle)
     return carried if carried is board else normalise_clue_pieces(puzzle, carried)
 
 
 def _merged_history(runs: Sequence[RunSummary]) -> RunHistory:
-    """Return a history with the times, improvements and sessions of all runs.
+    """Return a history with the added times, the improvements and the sessions of all runs.
 
-    Improvements are the new bests that runs started at the same moment would have found together.
+    Improvements are the new bests that the runs would have found together if all had started at the same moment.
     """
     elapsed_s = sum(run.history.elapsed_s for run in runs)
     history = RunHistory(budget_s=elapsed_s, elapsed_s=elapsed_s)
@@ -150,13 +150,13 @@ def _merged_history(runs: Sequence[RunSummary]) -> RunHistory:
             history.improvements.append(entry)
     others = [session for run in runs[1:] for session in run.history.sessions]
     sessions = sorted(others, key=lambda session: session.started_at)
-    for session in [*sessions, *runs[0].history.sessions]:  # the first run's last, as its islands continue
+    for session in [*sessions, *runs[0].history.sessions]:  # the first run's sessions last, as its islands go on
         history.begin(session)
     return history
 
 
 def _copy_boards(directory: RunDirectory, runs: Sequence[RunSummary], history: RunHistory) -> tuple[int, int, int]:
-    """Copy the verified boards of all logs, each once; return the numbers of boards, repeats and damaged lines."""
+    """Copy the verified boards of all logs, each once; return how many boards, repeated boards and damaged lines."""
     puzzle, seen, board_log = directory.pinned_puzzle, set[bytes](), directory.board_log
     repeated = damaged = 0
     for run in runs:
@@ -180,19 +180,19 @@ def _copy_boards(directory: RunDirectory, runs: Sequence[RunSummary], history: R
     return len(seen), repeated, damaged
 
 
-# -- boards collected --------------------------------------------------------------------------------------------------
+# -- collecting boards -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class CollectedBoard:
-    """A verified board of a run."""
+    """A verified board of a run, as `collect` finds it."""
 
     puzzle: Puzzle  # the puzzle of the run, with its clues
     board: Board
     score: int
-    elapsed_s: float  # seconds of search until it was found
+    elapsed_s: float  # seconds of search until the board was found
     run_dir: Path
-    file: Path | None = None  # file to which `collect` wrote it
+    file: Path | None = None  # file to which `collect` wrote the board
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields of a board in `lns collect --json`."""
@@ -207,19 +207,19 @@ class CollectedBoard:
 
 @dataclass(frozen=True)
 class Collection(Records):
-    """Boards of runs: ``groups`` has a tuple for each set of pieces, best boards first. A notebook draws the first."""
+    """Boards of runs. ``groups``: a tuple for each set of pieces, best board first. A notebook draws the first one."""
 
     groups: tuple[tuple[CollectedBoard, ...], ...]
-    notes: tuple[str, ...] = ()  # logs with damaged lines, and best boards that cannot be read
+    notes: tuple[str, ...] = ()  # sentences on logs with damaged lines and unreadable best boards
 
     @property
     def boards(self) -> list[CollectedBoard]:
-        """All boards."""
+        """The boards of all sets of pieces, in one list."""
         return [found for group in self.groups for found in group]
 
     @property
     def board(self) -> Board | None:
-        """The first board; None without any."""
+        """The first board of all; None if there is no board."""
         return next((found.board.of(found.puzzle) for found in self.boards), None)
 
     def records(self) -> list[dict[str, Any]]:
@@ -238,7 +238,7 @@ def collect(
 ) -> Collection:
     """Collect the boards of runs, and verify them again.
 
-    Boards that differ only by the numbering of pieces and colours or by swapped identical pieces are listed once.
+    Boards that differ only by the numbering of pieces and colours or by swapped duplicate pieces are listed once.
 
     Parameters
     ----------
@@ -247,9 +247,9 @@ def collect(
     min_score : int
         Lowest score of a collected board.
     top : int, optional
-        Number of boards to keep for each set of pieces: the best ones. By default all.
+        Number of boards to keep for each set of pieces, the best ones; by default all boards.
     output : str or path-like, optional
-        New or empty folder, to which each board is written as a file for `load_board`, beside its puzzle.
+        New or empty folder, to which each board is written as a file for `load_board`, and its puzzle as another.
     on_error : callable, optional
         Called with the error if a run cannot be read; the run is left out. By default the error is raised.
 
@@ -268,7 +268,8 @@ def collect(
     folder = None if output is None else Path(output)
     if folder is not None and not is_new_or_empty(folder):
         raise InputError(f"is {'not empty' if folder.is_dir() else 'a file'}; expected a new or empty folder", folder)
-    sets: list[tuple[Puzzle, dict[bytes, CollectedBoard]]] = []  # first puzzle of each set, boards by colours
+    # for each set of pieces: the first puzzle with this set, and the boards by the colours on their cells
+    sets: list[tuple[Puzzle, dict[bytes, CollectedBoard]]] = []
     notes: list[str] = []
 
     for boards in read_each(runs, lambda path: list(_boards(path, min_score, notes)), on_error):
@@ -284,7 +285,7 @@ def collect(
 
 
 def _write(folder: Path, groups: Iterable[Sequence[CollectedBoard]]) -> Iterator[tuple[CollectedBoard, ...]]:
-    """Write each board to a file, as `lns show` reads it, beside its puzzle; yield the boards with their files."""
+    """Write each board and its puzzle to files that `lns show` reads; yield the groups of boards with their files."""
     folder.mkdir(parents=True, exist_ok=True)
     numbers: Counter[str] = Counter()
     names: dict[str, str] = {}
@@ -308,7 +309,7 @@ def _write(folder: Path, groups: Iterable[Sequence[CollectedBoard]]) -> Iterator
 
 
 def _boards(path: Path, min_score: int, notes: list[str]) -> Iterator[CollectedBoard]:
-    """Yield the verified boards of one run; add a note to ``notes`` on boards that cannot be read."""
+    """Yield the verified boards of the run in ``path``; add notes on boards that cannot be read to ``notes``."""
     _, puzzle = read_run(path)
     reader = BoardLogReader(path, puzzle)
     for entry in reader.read(min_score):

@@ -1,4 +1,4 @@
-"""Display of a run: the HTML page of `lns report` with its charts, all text escaped, and the text of `lns watch`."""
+"""Display of a run: the HTML page of `lns report` with charts, and the text of `lns watch`. HTML text is escaped."""
 
 from __future__ import annotations
 
@@ -21,26 +21,27 @@ from lns.runs.files import format_duration, local_time, origin_in_words, time_ag
 from lns.runs.history import Improvement, RunHistory, part_table
 from lns.runs.run_summary import RunSummary
 
-SHOWN_EDGES = 24  # the axis of scores begins at most this far below the best score
-SHOWN_BARS = 40  # most scores with a bar: the highest that have boards
-CURVE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")  # Okabe & Ito, and a grey
-_WIDTH, _HEIGHT = 520, 230  # small, so that text stays readable on a phone of 400 pixels
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 504, 14, 190  # ends of the axes
-_TIME_MARKS = (  # in order of preference: later marks are drawn only if there is room
+SHOWN_EDGES = 24  # most edges below the best score at which the axis of scores begins
+SHOWN_BARS = 40  # most scores that get a bar: the highest that have boards
+# six colours of the palette of Okabe & Ito, which colour-blind people can tell apart, and grey
+CURVE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
+_WIDTH, _HEIGHT = 520, 230  # size of a chart in pixels; small, so that text is readable on a phone of 400 pixels
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 504, 14, 190  # ends of a chart's axes, in pixels
+_TIME_MARKS = (  # marks of the time axis; a later one is drawn only if earlier ones leave room
     "0.1 s", "1 s", "10 s", "1 min", "10 min", "1 h", "6 h", "1 d", "7 d", "30 d", "365 d",
     "0.2 s", "2 s", "30 s", "2 min", "30 min", "2 h", "12 h", "2 d", "14 d", "90 d",
     "0.5 s", "5 s", "20 s", "5 min", "20 min", "4 h", "4 d", "180 d",
 )  # fmt: skip
 _UNITS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
-_MIN_TEXT_WIDTH = 31  # columns of the text beside a board
+_MIN_TEXT_WIDTH = 31  # fewest columns of a text beside a board
 _EIGHTHS_ACROSS = ("", *"▏▎▍▌▋▊▉")
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def render(run: RunSummary, best_boards: Sequence[LoggedBoard], made: str, *, refresh_s: float | None = None) -> str:
-    """Return the page of a run as HTML, with the ``best_boards``, best first.
+    """Return the page of a run as HTML, with pictures of ``best_boards``, which are sorted, best first.
 
-    ``made``: date and version, for the last line. A browser reloads the page every ``refresh_s`` seconds, if given.
+    ``made`` is the last line: version and date. A browser reloads the page every ``refresh_s`` seconds, if given.
     """
     title = f"{run.puzzle.name}: {run.score if run.best else 'no board'} of {run.puzzle.max_score}"
     logged = "\n".join(bars(run.history.counts, SHOWN_BARS, 60))
@@ -61,14 +62,14 @@ def render(run: RunSummary, best_boards: Sequence[LoggedBoard], made: str, *, re
 
 
 def curve_colour(number: int) -> str:
-    """Return the colour of a curve; seven curves in a row have different colours."""
+    """Return the colour of the curve with this number; the colours of seven successive curves differ."""
     return CURVE_COLOURS[number % len(CURVE_COLOURS)]
 
 
 def scores_over_time(runs: Sequence[tuple[str, RunHistory]]) -> str:
-    """Return a chart of the best scores over time of runs, each with a name, as SVG; "" without improvements.
+    """Return a chart of best score over time as SVG, a curve for each run and its name; "" without improvements.
 
-    The time axis is logarithmic; the score axis begins at most `SHOWN_EDGES` below the best score.
+    The time axis is logarithmic; the score axis begins at most `SHOWN_EDGES` below the best score of all runs.
     """
     runs = [(name, history) for name, history in runs if history.improvements]
     if not runs:
@@ -107,9 +108,9 @@ def scores_over_time(runs: Sequence[tuple[str, RunHistory]]) -> str:
 
 
 def chart_lines(runs: Sequence[tuple[str, RunHistory]], width: int, tall: int) -> list[str]:
-    """Return `scores_over_time` as text of ``width`` columns, with a line for each of at most ``tall`` scores.
+    """Return a chart of best score over time as text of ``width`` columns, a line for each of at most ``tall`` scores.
 
-    Each run has a sign with which it is drawn; ``*`` marks places where several runs have the same score.
+    A run comes with the character that draws its curve; ``*`` marks times at which several runs have the same score.
     """
     runs = [(sign, history) for sign, history in runs if history.improvements]
     if not runs:
@@ -133,7 +134,7 @@ def chart_lines(runs: Sequence[tuple[str, RunHistory]], width: int, tall: int) -
 
 
 def _staircase(name: str, points: Sequence[tuple[float, float, Improvement]], end: float, colour: str) -> list[str]:
-    """Draw the line and the points of one run; ``points`` has (x, y, improvement) of each."""
+    """Return SVG elements: the stepped line of one run, and a dot for each of ``points`` (x, y, improvement)."""
     if not points:
         return []
     path = f"M{points[0][0]:.1f} {points[0][1]:.1f}" + "".join(f"H{x:.1f}V{y:.1f}" for x, y, _ in points[1:])
@@ -148,7 +149,7 @@ def _staircase(name: str, points: Sequence[tuple[float, float, Improvement]], en
 
 
 def _round_marks(low: int, high: int) -> list[int]:
-    """Return up to ten marks from ``low`` to ``high``: round numbers, and ``high`` with no other close to it."""
+    """Return up to ten marks of an axis from ``low`` to ``high``: ``high``, and round numbers not too close to it."""
     step = next(step for base in (1, 10, 100, 1000) for step in (base, 2 * base, 5 * base) if (high - low) / step <= 9)
     return [*(score for score in range(-(-low // step) * step, high, step) if high - score >= step / 2), high]
 
@@ -160,7 +161,7 @@ def _found(entry: Improvement) -> str:
 def bars(counts: dict[int, int], most: int, columns: int, *, signs: bool = True) -> list[str]:
     """Return a line for each of the ``most`` highest scores: score, bar of up to ``columns`` columns, number of boards.
 
-    The bars are logarithmic. ``signs``: whether block characters can be shown.
+    Bar lengths are logarithmic. ``signs`` says whether block characters can be shown; otherwise bars are of ``#``.
     """
     lines, longest = [], math.log1p(max(counts.values(), default=0))
     for score in sorted(counts, reverse=True)[:most]:
@@ -200,7 +201,7 @@ def _best_boards(run: RunSummary, best_boards: Sequence[LoggedBoard]) -> str:
             caption += f", {count_of(distance, 'cell')} unlike the first"
         url = url_if_any(run.puzzle, entry.board)
         link = f'<br><a href="{escape(url)}">in the viewer</a>' if url else ""
-        before, _, rest = svg.render(run.puzzle, entry.board).partition("<title>")  # drop the <title> tooltip
+        before, _, rest = svg.render(run.puzzle, entry.board).partition("<title>")  # without <title>, the tooltip
         picture = before + rest.partition("</title>")[2]
         figures.append(f"<figure>{picture}<figcaption>{escape(caption)}{link}</figcaption></figure>")
     if not figures:
@@ -231,15 +232,15 @@ def _run(run: RunSummary) -> str:
     return table(["", ""], [[name, str(value)] for name, value in facts.items()], words=True)
 
 
-# -- text of `lns watch` ---------------------------------------------------------------------------------------------
+# -- text that `lns watch` shows -------------------------------------------------------------------------------------
 
 
 def frame(
     run: RunSummary, best_boards: Sequence[LoggedBoard], width: int, height: int, colour: Colour, signs: bool
 ) -> list[str]:
-    """Return the state of a run and its best boards, best first, in at most ``height`` lines of ``width`` columns.
+    """Return the state of a run and its best boards as text of at most ``height`` lines of ``width`` columns.
 
-    ``signs``: whether the terminal can show block characters.
+    ``best_boards`` are sorted, best first. ``signs`` says whether the terminal can show block characters.
     """
     head = [part for line in headline(run) for part in textwrap.wrap(printable(line, width * height), width)]
     head = head[: height // 3]
@@ -256,7 +257,7 @@ def frame(
 
 
 def headline(run: RunSummary) -> list[str]:
-    """Return two lines: name, score, state and rate; then times and the files that could not be read or written."""
+    """Return two lines: one with name, score, state and rate; one with times and files not read or written."""
     history, puzzle = run.history, run.puzzle
     first = [f"{run.name}: {run.score if run.best else 'no board'} of {puzzle.max_score}", run.state_in_words]
     if run.state == "running" and not run.starting:
@@ -270,7 +271,7 @@ def headline(run: RunSummary) -> list[str]:
 
 
 def _text(run: RunSummary, best_boards: Sequence[LoggedBoard], width: int, height: int, signs: bool) -> list[str]:
-    """Return the lines of the text sections that fit into ``height`` lines."""
+    """Return the lines of those sections (charts and tables as text) that fit into ``height`` lines."""
     done = run.heartbeat.statistics
     sections = [
         ["score over time", *chart_lines([("█" if signs else "#", run.history)], min(width, 100), height // 4)],
@@ -289,7 +290,7 @@ def _text(run: RunSummary, best_boards: Sequence[LoggedBoard], width: int, heigh
 
 
 def _drawn_board(run: RunSummary, width: int, height: int, colour: Colour) -> list[str]:
-    """Return the best board, drawn in the largest size that leaves room for the text; [] if no size fits."""
+    """Return lines that draw the best board, as large as the space beside the text allows; [] if it does not fit."""
     beside = width - _MIN_TEXT_WIDTH - 2
     columns = beside if beside >= run.puzzle.width else width
     if run.best is None or run.puzzle.width > columns or run.puzzle.height > height:

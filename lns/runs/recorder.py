@@ -1,7 +1,8 @@
-"""Records boards and history of a run, in memory and in the files of its directory, and restores them from these.
+"""Record boards and history of a run, in memory and in the files of its directory, and restore them from the files.
 
-A new best is written to the log first, then to best.json, then to a checkpoint, so that the board is found again after
-a kill at any moment. A failed write does not end the run: the data stay in memory and are written later.
+A new best board is written to the log first, then to best.json, then to a checkpoint, so that it is found
+again if the process is killed at any moment. A failed write does not end the run: the data stay in memory and are
+written later.
 """
 
 from __future__ import annotations
@@ -34,19 +35,19 @@ from lns.version import __version__
 log = logging.getLogger("lns")
 
 HEARTBEAT_S = 5.0  # seconds between two writes of status.json
-RATE_S = 60.0  # seconds over which the rate in status.json is measured
+RATE_S = 60.0  # seconds over which the speed in status.json is measured
 RETRY_S = 5.0  # seconds until a failed write is tried again
-MAX_RECENT = 10_000  # boards remembered, so that a board found again is not logged twice
-RECENT_BYTES = 2**24  # the end of the log that is read for these boards; one of 16 x 16 has 1.3 kB
+MAX_RECENT = 10_000  # most boards remembered, so that a board that is found again is not logged twice
+RECENT_BYTES = 2**24  # bytes at the end of the log that are read for these boards; a board of 16 x 16 has 1.3 kB
 _STATE = "the checkpoint"  # name of the checkpoint in messages and `Recorder.write_errors`
 
 
 class Recorder:
-    """Records one session of a run. It observes the archipelago and never changes its search.
+    """Recorder of one session of a run. It observes the archipelago and never changes the search.
 
-    The session calls `begin`, then `on_round` after each round, then `end`. ``puzzle`` has no pins; the session is
-    added to ``history``. Log, best.json, checkpoint and status.json are written to ``directory``, if there is one.
-    ``recent`` has the last boards of the log, which are not logged again.
+    The session calls `begin`, then `on_round` after each round, then `end`. The clues of ``puzzle`` do not
+    include pinned cells. The session is added to ``history``. Log, best.json, checkpoint and status.json are written to
+    ``directory``, if there is one. ``recent`` has the last boards of the log, which are not logged again.
     """
 
     def __init__(
@@ -60,19 +61,19 @@ class Recorder:
         self.puzzle, self.settings, self.history, self.directory = puzzle, settings, history, directory
         self._archipelago: Archipelago  # set by `begin`
         self.best: dict[str, Any] = {}  # fields of best.json; empty before the first board
-        # called with each recorded new best; with a directory, only with the last new best of a round
+        # called with each new best board recorded; with a directory, only with the last new best board of a round
         self.on_best: Callable[[FoundBoard], None] = lambda found: None
-        self._best_board: Board  # set with the first board
+        self._best_board: Board  # set when the first board is recorded
         self._elapsed_before = history.elapsed_s
         self._recent = dict.fromkeys(recent)
-        self._failed: set[str] = set()  # files whose last write failed; tried again at `_retry_at`
+        self._failed: set[str] = set()  # files whose last write failed, to be written again at `_retry_at`
         self._saved_at = self._heartbeat_at = self._retry_at = time.monotonic()
         self._pids: set[int] = set()
         self._rates: deque[tuple[float, int]] = deque()
 
     @property
     def write_errors(self) -> list[str]:
-        """Files whose last write failed."""
+        """Sorted names of the files whose last write failed."""
         return sorted(self._failed)
 
     def begin(self, archipelago: Archipelago) -> None:
@@ -84,7 +85,7 @@ class Recorder:
         self._write(_STATE, STATUS)
 
     def record_known_best(self, found: FoundBoard) -> None:
-        """Record the best board known before the search; its origin is "start" or the file that had the board."""
+        """Record the best board known before the search, which came from the user ("start") or a file of the run."""
         if found.score > self.history.best_score:
             self._record([(0, found)])
         else:
@@ -92,7 +93,7 @@ class Recorder:
             self._set_best(found, self.history.improvements[-1].elapsed_s)
 
     def on_round(self, archipelago: Archipelago) -> None:
-        """Record the boards found since the last call; write the checkpoint and status.json when they are due."""
+        """Record the boards found since the last call; write the checkpoint and status.json if their time has come."""
         self.history.elapsed_s = round(self._elapsed_before + archipelago.elapsed, 3)
         session = self.history.sessions[-1]
         session.seconds, session.workers = archipelago.elapsed, archipelago.workers
@@ -106,26 +107,26 @@ class Recorder:
             self._heartbeat_at, self._pids = now, pids
             due.add(STATUS)
             certificate = archipelago.statistics.certificate_of(self.best.get("score", -1))
-            if certificate != self.best.get("certificate", {}):  # more was proven about the best board
+            if certificate != self.best.get("certificate", {}):  # more is proven about the best board
                 self.best["certificate"] = certificate
                 due.add(BEST)
         self._write(*due)
 
     def end(self, archipelago: Archipelago, why: str) -> None:
-        """End the session after its search: write all files, also after failed writes."""
-        self.history.sessions[-1].ended = why[:MAX_TEXT]  # a user's stop rule may give a longer text
+        """End the session after its search: write all files, also those whose last write failed."""
+        self.history.sessions[-1].ended = why[:MAX_TEXT]  # a stop rule of the user may return a longer text
         self._saved_at = self._heartbeat_at = self._retry_at = -math.inf
         self.on_round(archipelago)
 
     def _record(self, found_boards: list[tuple[int, FoundBoard]]) -> bool:
-        """Verify, log and count boards; return whether one of them is a new best."""
+        """Verify, log and count boards, given with their islands; return whether one of them is a new best board."""
         at, elapsed_s, logged, bests = utc_now(), self.history.elapsed_s, [], []
         board_log = None if self.directory is None else self.directory.board_log
         for island, found in found_boards:
             improves = found.score > self.history.best_score
             if not improves and (found.board in self._recent or (board_log is not None and board_log.is_full)):
                 continue
-            verified_board(self.puzzle, found.board, found.origin, found.score)  # never write a wrong board
+            verified_board(self.puzzle, found.board, found.origin, found.score)  # raises if the board is wrong
             if improves:
                 self.history.improvements.append(Improvement(found.score, elapsed_s, at, found.origin))
                 bests.append(found)
@@ -151,7 +152,7 @@ class Recorder:
         )  # fmt: skip
         self._write(BEST, PICTURE)
 
-    # -- files -------------------------------------------------------------------------------------------------------
+    # -- writing of files --------------------------------------------------------------------------------------------
 
     def _write(self, *names: str) -> None:
         """Write the named files with the current state of the run; failed writes are tried again later."""
@@ -177,7 +178,7 @@ class Recorder:
                     log.info("%s is written again", name)
 
     def _writers(self, directory: RunDirectory) -> dict[str, Callable[[], object]]:
-        """Return the function that writes each file, in the order of writing."""
+        """Return a function for each file that writes the file, in the order in which files are written."""
         path, run = directory.path, self.settings.run
         return {
             BOARDS: directory.board_log.flush,
@@ -200,7 +201,7 @@ class Recorder:
         )
 
     def _rate(self) -> float:
-        """Return the placements per second of all workers, over the last RATE_S seconds."""
+        """Return the placements per second of all workers, measured over the last `RATE_S` seconds."""
         archipelago = self._archipelago
         self._rates.append((archipelago.elapsed, archipelago.statistics.placements))
         while len(self._rates) > 2 and self._rates[-1][0] - self._rates[1][0] >= RATE_S:
@@ -209,20 +210,20 @@ class Recorder:
         return (after - before) / (end - begin) if end > begin else 0.0
 
 
-# -- the run before this session --------------------------------------------------------------------------------------
+# -- what earlier sessions have left ----------------------------------------------------------------------------------
 
 
 class Recovered(NamedTuple):
-    """The history, islands and boards with which a session begins."""
+    """The history, islands and boards with which a session begins, read from the files of earlier sessions."""
 
     history: RunHistory
     islands: Islands
     recent: list[Board]  # the last boards of the log
-    best: FoundBoard | None  # the best board on file; its origin is the name of the file
+    best: FoundBoard | None  # best board of all files; its origin is the name of the file
 
 
 def recover(directory: RunDirectory) -> Recovered:
-    """Read the files of the last session; log a warning about anything lost.
+    """Return what the files of earlier sessions hold; log a warning about anything lost.
 
     Without a usable checkpoint the search begins anew, from the best board and the log; an unusable checkpoint is
     renamed to ``checkpoint.unusable.npz``. Raises InputError if the log of boards cannot be read.
@@ -233,7 +234,7 @@ def recover(directory: RunDirectory) -> Recovered:
     history, heartbeat = directory.last_status
     usable = checkpoint.usable(path, directory.settings, puzzle)
     if usable is None:
-        with suppress(FileNotFoundError):  # kept, as another version may be able to read it
+        with suppress(FileNotFoundError):  # renamed, as another version may be able to read the file
             (path / CHECKPOINT).replace(path / "checkpoint.unusable.npz")
         history.other_statistics = heartbeat.statistics
     islands, best = usable or ({}, None)
@@ -243,7 +244,7 @@ def recover(directory: RunDirectory) -> Recovered:
         (path / BEST).replace(path / "best.unusable.json")
         log.warning("%s; kept as best.unusable.json", error)
     if best is None or best.score < history.best_score:
-        history.forget_log()  # read all of the log, which may hold the best board
+        history.forget_log()  # so that all of the log is read, which may hold the best board
     logged, recent = _read_log(directory, history)
     best = _better(best, logged)
     score = -1 if best is None else best.score
@@ -258,12 +259,12 @@ def _better(one: FoundBoard | None, other: FoundBoard | None) -> FoundBoard | No
 
 
 def _read_log(directory: RunDirectory, history: RunHistory) -> tuple[FoundBoard | None, list[Board]]:
-    """Count the boards of the log that are not counted yet; return the best of these and the last boards of the log."""
+    """Count the logged boards that ``history`` has not counted; return the best of these, and the log's last boards."""
     best: FoundBoard | None = None
     board_log, puzzle = directory.board_log, directory.puzzle
     if board_log.torn:
         log.warning("%s: the last line is incomplete and is dropped (%d bytes)", BOARDS, board_log.torn)
-    if not (history.boards_by_part and 0 < history.log_size <= board_log.size):  # earlier versions have no counts
+    if not (history.boards_by_part and 0 < history.log_size <= board_log.size):  # old versions wrote no counts
         if history.log_size > board_log.size:
             log.warning(
                 "%s has only %d of %d bytes; its boards are counted again", BOARDS, board_log.size, history.log_size
@@ -274,7 +275,7 @@ def _read_log(directory: RunDirectory, history: RunHistory) -> tuple[FoundBoard 
     for entry in reader.read():
         recent.append(entry.board)
         if reader.offset <= history.log_size:
-            reader.damaged = 0  # damaged lines up to here were reported before
+            reader.damaged = 0  # earlier sessions have reported damaged lines up to this one
         elif not entry.is_verified(directory.pinned_puzzle):
             reader.damaged += 1
         else:

@@ -1,4 +1,4 @@
-"""Summary of a run from its directory, and `status` of several runs; files are only read, so runs may go on."""
+"""Summary of a run, read from its directory, and `status` of several runs; nothing is written, so runs may go on."""
 
 from __future__ import annotations
 
@@ -26,42 +26,42 @@ from lns.runs.lock import process_is_alive, read_holder
 T = TypeVar("T")
 OnError = Callable[[InputError], object]
 
-HEARTBEAT_LATE_S = 30.0  # a run on another machine whose status.json is older counts as dead
-RELIABLE_BOARDS = 10  # least number of boards for a rate
-LEAST_NAME = 16  # columns that a name keeps on a narrow terminal
+HEARTBEAT_LATE_S = 30.0  # age in seconds of status.json above which a run on another machine counts as dead
+RELIABLE_BOARDS = 10  # fewest boards for which a rate is shown
+LEAST_NAME = 16  # characters to which a name may be cut on a narrow terminal
 _HEADS = ["run", "instance", "clues", "best", "found", "state", "boards", "search", "time", "speed", "workers"]
-# Columns that a narrow terminal omits, in this order:
+# columns of the table that are omitted on a narrow terminal, in this order
 _LEAST_WANTED = ["search", "workers", "speed", "boards", "found", "time", "clues"]
 
 
 @dataclass(frozen=True)
 class RunSummary:
-    """Summary of a run, made by `load_summary`."""
+    """Settings, state, history and best board of a run, as `load_summary` reads them."""
 
-    path: Path  # run directory
+    path: Path  # the run directory
     settings: RunSettings
     puzzle: Puzzle
-    state: str  # "running", "ended" (in order) or "died"
-    best: FoundBoard | None  # None before the first board, or if best.json cannot be read
+    state: str  # "running", "ended" (after an orderly end) or "died"
+    best: FoundBoard | None  # the best board; None before the first, or if best.json cannot be read
     history: RunHistory
     heartbeat: Heartbeat
-    workers: int | None  # processes alive; None if unknown (another machine or container)
+    workers: int | None  # number of live workers; None if unknown (on another machine or in a container)
     notes: tuple[str, ...] = ()  # a sentence on each file that could not be read
 
     @property
     def name(self) -> str:
-        """Name of the directory, without control characters."""
+        """Name of the run directory, with control characters escaped."""
         return names_of([self])[0]
 
     @cached_property
     def clues(self) -> str:
-        """The clues of the run: 'none', 'official', 'starter' or their number; and the number of pinned cells."""
+        """The clues in words: 'none', 'official', 'starter' or how many; then the number of pinned cells, if any."""
         pinned = f" + {len(self.settings.pins)} pinned" if self.settings.pins else ""
         return name_of_clues(self.puzzle) + pinned
 
     @property
     def score(self) -> int:
-        """Score of the best board; -1 without one."""
+        """Score of the best board; -1 without a board."""
         return -1 if self.best is None else self.best.score
 
     @property
@@ -71,7 +71,7 @@ class RunSummary:
 
     @property
     def why(self) -> str:
-        """The reason why the last session ended; "" if it runs or was killed."""
+        """The reason why the last session ended; "" if that session still runs or was killed."""
         return self.history.sessions[-1].ended if self.history.sessions and self.state == "ended" else ""
 
     @property
@@ -81,7 +81,7 @@ class RunSummary:
 
     @property
     def state_in_words(self) -> str:
-        """The state in words, with the reason if the run ended in order."""
+        """The state in words, after an orderly end with its reason."""
         if self.starting:
             return "starting"
         if self.state == "died":
@@ -91,13 +91,13 @@ class RunSummary:
 
     @property
     def resumption(self) -> str:
-        """The shell command, without "lns", that continues the run; "" if it would end at once."""
+        """The shell command, without "lns", that continues the run; "" if the continued run would end at once."""
         if self.why == "target reached":
             return ""
         return f"resume {shlex.quote(str(self.path))}{'' if self.history.remaining_s >= 1 else ' --time 1h'}"
 
     def boards_per_hour(self, score: int) -> float:
-        """Return the logged boards of at least ``score`` per hour of search."""
+        """Return the number of logged boards of at least ``score`` per hour of search."""
         return self.history.at_least(score) / max(self.history.elapsed_s, 1.0) * 3600
 
     def as_dict(self, min_score: int) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class RunSummary:
         return facts | {"notes": list(self.notes), "write_errors": list(heartbeat.write_errors)}
 
     def rate_in_words(self, score: int) -> str:
-        """Return `boards_per_hour` as text, or the number of boards if these are too few for a rate."""
+        """Return `boards_per_hour` as text, or the number of boards if it is too small for a rate."""
         boards = self.history.at_least(score)
         if boards < RELIABLE_BOARDS:
             return f"{count_of(boards, 'board')} of {score}+"
@@ -124,9 +124,9 @@ class RunSummary:
 
 
 def names_of(runs: Iterable[RunSummary]) -> list[str]:
-    """Return the directory name of each run, after as many parent folders as make it unique.
+    """Return the directory name of each run, preceded by as many parent folders as make the name unique.
 
-    Control characters are escaped, and long names cut in the middle.
+    Control characters are escaped, and long names are cut in the middle.
     """
     paths = [run.path.resolve().parts for run in runs]
 
@@ -139,7 +139,7 @@ def names_of(runs: Iterable[RunSummary]) -> list[str]:
 
 
 def check_same_set(first: RunSummary, other: RunSummary) -> None:
-    """Raise InputError unless two runs have the same pieces, in any numbering; clues may differ."""
+    """Raise InputError unless two runs have the same set of pieces, in any numbering; their clues may differ."""
     if translation(other.puzzle, first.puzzle) is None:
         raise InputError(
             f"a run of {printable(other.puzzle.name)} (sha256 {other.puzzle.sha256[:12]}…); expected one of "
@@ -150,9 +150,9 @@ def check_same_set(first: RunSummary, other: RunSummary) -> None:
 
 
 def load_summary(path: Path) -> RunSummary:
-    """Summarize the run in a directory. Files that cannot be read are named in ``notes``.
+    """Return the summary of the run in a directory. Its ``notes`` name files that cannot be read.
 
-    Raises InputError if it is no run directory, or its settings or puzzle are damaged or of another version.
+    Raises InputError if ``path`` is no run directory, or its settings or puzzle are damaged or of another version.
     """
     settings, puzzle = read_run(path)
     notes: list[str] = []
@@ -182,7 +182,7 @@ def load_summary(path: Path) -> RunSummary:
 
 
 def read_each(runs: RunSources, read: Callable[[Path], T], on_error: OnError | None) -> Iterator[T]:
-    """Yield ``read(path)`` for each run. An InputError goes to ``on_error``; it is raised if ``on_error`` is None."""
+    """Yield ``read(path)`` for each run. An InputError is passed to ``on_error``, or raised if ``on_error`` is None."""
     for path in run_directories(runs):
         try:
             yield read(path)
@@ -194,20 +194,20 @@ def read_each(runs: RunSources, read: Callable[[Path], T], on_error: OnError | N
 
 @dataclass(frozen=True)
 class RunTable(Records):
-    """The state of runs; runs of one set of pieces come together."""
+    """Table of the state of runs; runs of one set of pieces follow one another."""
 
     runs: tuple[RunSummary, ...]
-    min_score: int | None = None  # lowest score of the counted boards; None: one less than the run's best
+    min_score: int | None = None  # least score of the boards to count; None: each run's best score minus one
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dict for each run, with the fields of `lns status --json`."""
         return [run.as_dict(self._least(run)) for run in self.runs]
 
     def summary(self, width: int | None = None) -> str:
-        """Return a headline and a line for each run, of at most ``width`` columns if possible, with its notes below."""
+        """Return `lines`, each line of a run with the run's notes below; ``width`` is the width of the terminal."""
         head, *lines = self.lines(width)
         for at, run in enumerate(self.runs):
-            # proofs about the best boards, work of a graphics card, and files that could not be read or written
+            # notes: proofs about the best boards, work of a graphics card, files that could not be read or written
             done = run.heartbeat.statistics
             told = done.certificate_in_words(run.score), done.card_in_words(run.history.elapsed_s)
             unwritten = (f"{name} cannot be written" for name in run.heartbeat.write_errors)
@@ -215,9 +215,9 @@ class RunTable(Records):
         return "\n".join([head, *lines])
 
     def lines(self, width: int | None) -> list[str]:
-        """Return a headline and a line for each run, without notes; columns without any entry are omitted.
+        """Return a line of column titles and a line for each run, without notes; columns without entries are omitted.
 
-        If ``width`` is too small, names are cut, and then the columns in `_LEAST_WANTED` are omitted one by one.
+        If ``width`` is too small, names are cut; if it still is, the columns of `_LEAST_WANTED` are omitted one by one.
         """
         if not self.runs:
             return [""]
@@ -261,14 +261,14 @@ class RunTable(Records):
 
 @checked
 def status(runs: RunSources = ".", *, min_score: int | None = None, on_error: OnError | None = None) -> RunTable:
-    """Return the state of runs. Their files are only read, so the runs may go on meanwhile.
+    """Return the state of runs. The files of the runs are only read, so the runs may go on meanwhile.
 
     Parameters
     ----------
     runs : str, path-like, or iterable of them
-        Run directories, or folders with runs in them; by default the runs below the current folder.
+        Run directories, or folders with run directories; by default the runs below the current folder.
     min_score : int, optional
-        Count boards of at least this score; by default one below the best score of each run.
+        Least score of the boards to count; by default the best score of each run minus one.
     on_error : callable, optional
         Called with the error if a run cannot be read; the run is left out. By default the error is raised.
 

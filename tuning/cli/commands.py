@@ -63,7 +63,7 @@ def tune(args: argparse.Namespace) -> int:
 
     def on_progress(progress: StudyProgress) -> None:
         nonlocal phase
-        if progress.phase == "report":  # the report does not count towards the time limit
+        if progress.phase == "report":  # the time of the report does not count towards the limit
             line.begin(str(progress))
         else:
             line.show(str(progress), progress.elapsed_s, now=progress.phase != phase)
