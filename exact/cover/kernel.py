@@ -85,7 +85,7 @@ class CoverState(NamedTuple):
     first: Annotated[Ints, "L-1"]  # the options of the first solution
     seen: Annotated[npt.NDArray[np.bool_], "E"]  # in `zones_fit`, whether each cell is filled or in a zone found so far
     waiting: Annotated[Ints, "E"]  # in `zones_fit`, the cells of one zone in order of discovery
-    sums: Annotated[npt.NDArray[np.bool_], "E+1"]  # in `zones_fit`, by total, whether pieces left have so many cells
+    sums: Annotated[npt.NDArray[np.bool_], "E+1"]  # in `zones_fit`: by number, whether pieces left fill so many cells
     counters: Annotated[Longs, COUNTERS]  # indexed by `NODES`, `SOLUTIONS`, `EXHAUSTED`, and `LEVEL` to `DEEPEST`
 
 

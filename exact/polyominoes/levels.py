@@ -41,8 +41,8 @@ _COMPLETION_NODES = 100_000
 _COUNT_NODES = 3_000_000
 MAX_PIECES = 50  # most pieces of a cut by default, as in the report of Perrin & Beaujard
 MIN_CELLS = 2  # fewest cells of a piece by default
-ATTEMPTS, REPAIRS = 20, 60  # with limits: most cuts that are tried, and most steps of a cut per cell of the grid
-GROWTHS = 6  # most pieces grown in a step of a cut, until one is allowed, before a neighbouring piece is taken apart
+ATTEMPTS, REPAIRS = 20, 60  # for a cut with limits: most attempts, and most steps of an attempt per cell of the grid
+GROWTHS = 6  # most pieces grown in a step, until one is within the limits, before a neighbouring piece is taken apart
 _NAMES = string.ascii_uppercase + string.ascii_lowercase + string.digits + "".join(map(chr, range(0x3B1, 0x3CA)))
 
 

@@ -212,7 +212,7 @@ class StepOutcome(IntEnum):
 class Step(NamedTuple):
     """A placement that the search tested. Pieces at its level and at deeper levels had been taken off before."""
 
-    level: int  # number of pieces that the search had placed before
+    level: int  # number of pieces that the search had placed before this one
     piece: str
     cells: tuple[Cell, ...]
     outcome: StepOutcome
