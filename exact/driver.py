@@ -178,7 +178,7 @@ class StepSizer:
         self._least = min(first, 100)
 
     def update(self, nodes: int, seconds: float, remaining: float | None) -> None:
-        """Choose ``step`` after a step of ``nodes`` nodes took ``seconds``, ``remaining`` seconds before the time limit."""
+        """Choose ``step`` after a step of ``nodes`` nodes and ``seconds``; ``remaining``: seconds to the time limit."""
         target = STEP_SECONDS if remaining is None else min(STEP_SECONDS, remaining)
         self.step = int(min(max(nodes / max(seconds, 1e-9) * target, self._least), 4.0 * self.step))
 
