@@ -6,9 +6,10 @@
 - `all_solvers`, `register_solver`: list the solvers, and add your own function that returns an `Outcome`.
 - `resolve`: find the best refill of a region of a board, with a proof; it takes `RegionOptions` and returns a
   `RegionResult`.
-- `corner_variants`: puzzles with a corner piece pinned, so that each solution is found without its rotated copies.
+- `corner_variants`: make puzzles with a corner piece pinned, so that only one of a solution and its rotated copies is
+  found.
 
-Each name is imported when it is first used, because the kernels import numba.
+Each name is imported when it is first used, because the kernels import numba, which takes long.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from lns.exact.registry import all_solvers, register_solver
     from lns.exact.solvers import corner_variants, count, solve, solve_request
 
-_MODULES = (  # searched for a name in this order; modules with few imports come first
+_MODULES = (  # where `__getattr__` looks a name up, in this order; modules with few imports come first
     "lns.exact.outcome", "lns.exact.registry", "lns.exact.colorpairs.options", "lns.exact.region.options",
     "lns.exact.execution", "lns.exact.solvers", "lns.exact.region.resolve",
 )  # fmt: skip

@@ -1,6 +1,7 @@
-"""Grouping (Jolivet 2008, 2.3): list all 2x2 blocks of pieces, then place blocks row by row, as a paused search.
+"""The "grouping" of Jolivet 2008 (2.3): list all matching 2x2 blocks of pieces, then place blocks row by row.
 
-With blocks of one piece this is the zig-zag (2.1), or a scan along another path over the board.
+With blocks of one piece the search is Jolivet's "zig-zag" (2.1) or, if an order of the cells is given, a scan of the
+board in this order. The search can be paused (see `lns.exact.driver`).
 """
 
 from __future__ import annotations
@@ -27,43 +28,45 @@ LEVEL, DESCENDING, COUNTERS = range(3, 6)
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 PlaceClass = tuple[tuple[tuple[int | None, ...], ...], tuple[int, ...]]
-"""What decides which blocks fit a place: `Puzzle.required_sides` of each cell, and the cells with a clue or hole."""
+"""What decides which blocks fit some cells: `Puzzle.required_sides` of each, and which of them have a clue or hole."""
 
 
 class BlockTables(NamedTuple):
-    """The blocks of a puzzle. B: blocks; L: levels, one for each place; a place is a cell of the board of blocks.
+    """The blocks that fit a puzzle. In the shapes B is the number of blocks, L that of places.
 
-    The pairs of colours on the sides of blocks are numbered; 0 is two grey sides. The blocks of a class of places are
-    consecutive and sorted by code, which combines the pairs on the sides towards earlier places in one number.
+    A *place* is a group of cells that one block covers; its *level* is its index in the order of filling. Each colour
+    pair on a side of a block has an index, 0 for two grey sides. Places are of one class if the same blocks fit
+    them and the same sides face earlier places. The blocks of a class are consecutive and sorted by code: an integer
+    made of the colour pairs on the sides that face earlier places.
     """
 
-    oriented: Ints  # (B, pieces of a block): the oriented pieces of a block
-    pair: Ints  # (B, 4): number of the pair of colours on each side
-    code: Longs  # (B,): code of each block, with sides in the order of `SIDES`
-    begin: Longs  # (L,): first block of the class of a level's place
-    end: Longs  # (L,): index after the last block of that class
-    earlier: Ints  # (L, 4): level of the neighbour at each side if it is placed earlier, else -1
-    pairs: int  # number of distinct pairs
+    oriented: Ints  # (B, pieces of a block): the oriented pieces of each block
+    pair: Ints  # (B, 4): index of the colour pair on each side of each block
+    code: Longs  # (B,): code of each block, made of its colour pairs in the order of `SIDES`
+    begin: Longs  # (L,): by level, index of the first block of the class of its place
+    end: Longs  # (L,): by level, index after the last block of the class of its place
+    earlier: Ints  # (L, 4): by level, the level of the place beside each side if it is filled earlier, else -1
+    pairs: int  # number of distinct colour pairs
 
 
 SIDES = (LEFT, UP, RIGHT, DOWN)
 
 
 class BlockState(NamedTuple):
-    """The state of a paused scan over blocks. L: places; a level is the number of blocks placed."""
+    """The state of a paused search that places blocks. L is the number of places; levels as in `BlockTables`."""
 
-    placed: Annotated[Longs, "L"]  # the block on each place
-    next_try: Annotated[Longs, "L"]  # by level, the next block to try
-    end_try: Annotated[Longs, "L"]  # by level, the index after the last block to try
-    used: Annotated[npt.NDArray[np.bool_], "pieces"]  # by piece, whether it is on the board
-    per_level: Annotated[Longs, "L+1"]  # nodes by level
-    first: Annotated[Longs, "L"]  # `placed` at the first solution
+    placed: Annotated[Longs, "L"]  # by level, index of the block that is placed
+    next_try: Annotated[Longs, "L"]  # by level, index of the next block to try
+    end_try: Annotated[Longs, "L"]  # by level, index after the last block to try
+    used: Annotated[npt.NDArray[np.bool_], "pieces"]  # by piece, whether the piece is on the board
+    per_level: Annotated[Longs, "L+1"]  # number of nodes with 0, 1, ..., L blocks placed
+    first: Annotated[Longs, "L"]  # copy of `placed` at the first solution
     counters: Annotated[Longs, COUNTERS]  # indexed by `NODES`, `SOLUTIONS`, `EXHAUSTED`, `LEVEL` and `DESCENDING`
 
 
 @inline_flat_kernel
 def lower_bound(values, begin, end, bound):  # type: ignore[no-untyped-def]
-    """Return the first index in [begin, end) whose value is at least ``bound``, or ``end`` if there is none."""
+    """Return the first index in [begin, end) at which sorted ``values`` reach ``bound``, or ``end`` if none does."""
     while begin < end:
         middle = (begin + end) // 2
         if values[middle] < bound:
@@ -75,7 +78,7 @@ def lower_bound(values, begin, end, bound):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def take_back(tables, state):  # type: ignore[no-untyped-def]
-    """Go back one level and free the pieces of the block placed there."""
+    """Go back one level: take the block placed last off the board and mark its pieces as unused."""
     state.counters[LEVEL] -= 1
     for k in range(tables.oriented.shape[1]):
         state.used[tables.oriented[state.placed[state.counters[LEVEL]], k] >> 2] = False
@@ -83,7 +86,7 @@ def take_back(tables, state):  # type: ignore[no-untyped-def]
 
 @flat_kernel
 def scan(tables, state, budget, stop_at_first):  # type: ignore[no-untyped-def]
-    """Search for ``budget`` more placements, or to the end, or to the next solution if ``stop_at_first``."""
+    """Search for ``budget`` more placements of blocks, or to the end, or to the next solution if ``stop_at_first``."""
     counters = state.counters
     levels, size, spent = len(tables.begin), tables.oriented.shape[1], 0
     while spent < budget and counters[EXHAUSTED] == 0:
@@ -137,13 +140,13 @@ MAX_BLOCKS = 6_000_000
 
 
 class Blocks(CountedSearch):
-    """A paused row scan over blocks (Jolivet 2008, 2.1 and 2.3). Nodes are placements; the empty board counts.
+    """A paused search that places blocks (Jolivet 2008, 2.1 and 2.3). A node is a placement or the empty board.
 
     Duplicate pieces count as distinct (see `lns.exact.piece_classes`).
 
-    A block has ``size`` x ``size`` pieces; ``size`` is 1 or 2. ``order`` lists the places in the order of filling, by
-    default row by row. With ``all_four`` rotations of a symmetric piece that look equal are distinct too. The
-    attribute ``by_class`` is the number of blocks of each class of places.
+    A block has ``size`` x ``size`` pieces; ``size`` is 1 or 2. ``order`` lists the places, numbered row by row, in the
+    order of filling; the default is row by row. With ``all_four``, rotations of a symmetric piece that look equal are
+    distinct too. The attribute ``by_class`` has, for each `PlaceClass`, the number of blocks that fit.
 
     Raises InputError if a side of the board is odd and ``size`` is 2, or there are more than `MAX_BLOCKS` blocks.
     """
@@ -164,7 +167,7 @@ class Blocks(CountedSearch):
 
     @property
     def explored(self) -> float:
-        """Share of the blocks for the first place whose subtrees are searched."""
+        """Share, 0 to 1, of those blocks for the first place whose subtrees have been searched to the end."""
         begin, end = int(self.tables.begin[0]), int(self.state.end_try[0])
         return explored_share([(max(0, int(self.state.next_try[0]) - begin - 1), end - begin)])
 
@@ -187,7 +190,7 @@ class Blocks(CountedSearch):
 
 
 def _cells(puzzle: Puzzle, size: int, place: int) -> list[int]:
-    """Return the cells of the puzzle at a place of the board of blocks, row by row."""
+    """Return the cells that a block covers at ``place``, row by row; places are numbered row by row."""
     row, column = divmod(place, puzzle.width // size)
     return [(row * size + r) * puzzle.width + column * size + c for r in range(size) for c in range(size)]
 
@@ -195,7 +198,7 @@ def _cells(puzzle: Puzzle, size: int, place: int) -> list[int]:
 def _tables(
     puzzle: Puzzle, size: int, order: Sequence[int], all_four: bool
 ) -> tuple[BlockTables, dict[PlaceClass, int]]:
-    """Return the blocks by class of places and sides known there, and the number of blocks by class of places."""
+    """Return the tables of blocks for places filled in ``order``, and the number of blocks that fit by `PlaceClass`."""
     fixed_cells, width = {clue.cell for clue in puzzle.fixed}, puzzle.width // size
     level_of = {place: level for level, place in enumerate(order)}
     earlier = np.full((len(order), 4), -1, dtype=np.int32)
@@ -238,7 +241,7 @@ def _tables(
 
 
 def _two_by_two(puzzle: Puzzle, lists: list[Ints], most: int) -> Ints:
-    """Return all 2x2 blocks of the oriented pieces allowed on each cell. Raises InputError above ``most`` blocks."""
+    """Return all matching 2x2 blocks of the pieces allowed on each cell. Raises InputError above ``most`` blocks."""
     quads, colours = puzzle.oriented.astype(np.int64), puzzle.colours + 1
     first, right, below, last = lists
     found = [np.zeros((0, 4), dtype=np.int32)]
@@ -258,11 +261,11 @@ def _too_many() -> InputError:
 
 
 def _beside(groups: Ints, wanted: Longs, oriented: Ints, key: Longs) -> Ints:
-    """Extend each group of pieces, in turn, by every oriented piece outside it that has the ``wanted`` key."""
+    """Return each group extended by each oriented piece outside it whose ``key`` is that of the group in ``wanted``."""
     by_key = np.argsort(key, kind="stable")
     begin, end = (np.searchsorted(key[by_key], wanted, side) for side in ("left", "right"))
     number = end - begin
-    if number.sum() > 2 * MAX_BLOCKS:  # more than half of these have distinct pieces and remain
+    if number.sum() > 2 * MAX_BLOCKS:  # fewer than half of these extensions repeat a piece, so too many remain
         raise _too_many()
     group = np.repeat(np.arange(len(groups)), number)
     new = oriented[by_key[np.arange(len(group)) + np.repeat(begin - np.cumsum(number) + number, number)]]
@@ -271,9 +274,10 @@ def _beside(groups: Ints, wanted: Longs, oriented: Ints, key: Longs) -> Ints:
 
 
 def _pairs(puzzle: Puzzle, oriented: Ints, size: int) -> tuple[Ints, int]:
-    """Return the number of the pair of colours on each side of each block (0 = grey), and the number of pairs."""
+    """Return the index of the colour pair on each side of each block (0: both grey), and the number of colour pairs."""
     quads, colours = puzzle.oriented, puzzle.colours + 1
-    ends = {1: ((0, 0),) * 4, 2: ((0, 1), (1, 3), (2, 3), (0, 2))}[size]  # pieces at the sides up, right, down, left
+    # the first and the last piece of a block along its upper, right, lower and left side
+    ends = {1: ((0, 0),) * 4, 2: ((0, 1), (1, 3), (2, 3), (0, 2))}[size]
     codes = [
         quads[oriented[:, first], side] * colours + quads[oriented[:, second], side]
         for side, (first, second) in enumerate(ends)
@@ -286,15 +290,16 @@ def _pairs(puzzle: Puzzle, oriented: Ints, size: int) -> tuple[Ints, int]:
 def count_inner_blocks(puzzle: Puzzle, side: int, samples: int, seed: int) -> tuple[float, float]:
     """Estimate the number of blocks of ``side`` x ``side`` inner pieces with matching joints (Jolivet 2008, 2.5).
 
-    By Knuth's method: the product of the numbers of children along a random descent of the tree of a row scan is an
-    unbiased estimate of the number of leaves. Rotated copies of a block count once. Returns the mean and its standard
-    error.
+    The method is Knuth's: descend the search tree of a row scan at random; the product of the numbers of children on
+    the way is an unbiased estimate of the number of blocks. A block and its rotated copies count once. Returns the mean
+    of ``samples`` estimates and its standard error.
     """
     middle = puzzle.height // 2 * puzzle.width + puzzle.width // 2
     quads, fitting = puzzle.oriented.tolist(), defaultdict[tuple[int, int], list[int]](list)
     for oriented in allowed_placements(puzzle.with_clues([]), middle, all_four=True):
         if GREY not in quads[oriented]:
-            for left, up in product((quads[oriented][LEFT], GREY), (quads[oriented][UP], GREY)):  # GREY: any colour
+            # in the keys of ``fitting`` GREY stands for any colour
+            for left, up in product((quads[oriented][LEFT], GREY), (quads[oriented][UP], GREY)):
                 fitting[left, up].append(oriented)
 
     def weight(draws: list[float]) -> float:

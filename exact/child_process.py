@@ -2,8 +2,8 @@
 
 `run_in_process` starts a new interpreter, calls a function there by name and passes on the messages that it sends.
 Limits on time and memory also hold inside C code that checks no clock. They begin when the function is called: the
-start of Python, imports and compilation do not count. Ctrl-C ends the child and keeps the messages
-received so far. A child that crashes raises an error; a crash is never taken for an answer.
+start of Python and the imports, with what these compile, do not count. Ctrl-C ends the child and keeps the messages
+received so far. If the child crashes, `run_in_process` raises an error; a crash is never taken for an answer.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from lns.instances.errors import InputError
 Emit = Callable[[Any], None]
 _SERVE = "from lns.exact.child_process import serve; serve()"
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-"""Limits linear algebra to one thread: each thread takes address space, and OpenBLAS hangs if it gets none."""
-_SILENT_SECONDS = 2.0  # a start that takes longer is logged
-_LONGEST_WAIT = 2_000_000.0  # longest limit in seconds: poll() takes milliseconds as a C int
+"""Environment variables for one thread of linear algebra: OpenBLAS hangs if a thread gets no address space."""
+_SILENT_SECONDS = 2.0  # if the child takes longer to start, a message is logged
+_LONGEST_WAIT = 2_000_000.0  # longest time limit in seconds, because poll() takes milliseconds as a C int
 
 log = logging.getLogger("lns")
 
 
 class ExitReason(StrEnum):
-    """Why a child process ended. A crash has no member: it raises an error."""
+    """Why a child process ended. No member stands for a crash, after which ChildProcessError is raised."""
 
     FINISHED = "finished"
     TIME = "time limit"
@@ -73,9 +73,9 @@ def run_in_process(
     child if ``receive`` returns True. Messages and arguments are pickled.
 
     ``seconds`` limits wall-clock time from the start of the task, after the imports of its module and of the module
-    ``prepare``; with ``processor`` it limits the child's processor time, rounded up to whole seconds. ``memory`` limits
-    the child's address space in bytes, also from the start of the task: a library that gets no memory while it is
-    loaded may hang. A child that dies while ``memory`` is set is taken to have reached this limit.
+    ``prepare``; with ``processor``, ``seconds`` limits the child's processor time, rounded up to whole seconds.
+    ``memory`` limits the child's address space in bytes, also from the start of the task, because a library that gets
+    no memory while it is loaded may hang. A child that dies with ``memory`` set is taken to have reached this limit.
 
     Raises InputError if the task raised InputError, and ChildProcessError if it raised another exception, or the child
     crashed or was killed; the result is then unknown.
@@ -93,7 +93,7 @@ def run_in_process(
         child = subprocess.Popen(
             [sys.executable, "-c", _SERVE, str(write_end), str(os.getpid())],
             stdin=request,
-            stdout=subprocess.DEVNULL,  # some libraries print
+            stdout=subprocess.DEVNULL,  # drops what libraries print
             stderr=errors,
             pass_fds=(write_end,),
             env=environment,
@@ -118,7 +118,7 @@ def run_in_process(
         if child.returncode == -signal.SIGXCPU:
             reason = ExitReason.TIME
         if reason is None and memory is not None:
-            reason = ExitReason.MEMORY  # many libraries crash when they get no memory
+            reason = ExitReason.MEMORY  # the likely cause of the crash: many libraries crash when they get no memory
         if reason is None:
             code = child.returncode
             how = f"status {code}" if code >= 0 else f"signal {-code} ({signal.Signals(-code).name})"
@@ -132,15 +132,15 @@ def run_in_process(
 def _listen(
     inbox: Connection, pid: int, receive: Callable[[Any], object], deadline: float | None
 ) -> tuple[ExitReason | None, int]:
-    """Pass messages on to ``receive`` until the child ends or its time is over.
+    """Pass the child's messages to ``receive`` until the child ends, its time is over, or ``receive`` returns True.
 
-    Returns why the child ended (None for a crash), and its peak memory in bytes.
+    Returns why the child ended or has to end (None for a crash), and its peak memory in bytes.
     """
     while inbox.poll(None if deadline is None else max(0.0, deadline - time.perf_counter())):
         try:
             kind, content = inbox.recv()
         except (EOFError, pickle.UnpicklingError):
-            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # let it exit by itself: the caller kills it next
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # the child exits by itself before the caller kills it
             return None, 0
         if kind == "message":
             if receive(content):
@@ -155,9 +155,9 @@ def _listen(
 
 
 def serve() -> None:
-    """Run the task that is pickled on stdin and send its messages to the parent: the child's main function.
+    """Run the task pickled on stdin, as the main function of the child, and send its messages to the parent.
 
-    The command-line arguments are the file descriptor for messages and the parent's process id.
+    The command-line arguments are the file descriptor for messages and the process id of the parent.
     """
     outbox = Connection(int(sys.argv[1]), readable=False)
     die_with_parent(int(sys.argv[2]))
@@ -181,11 +181,11 @@ def serve() -> None:
     except Exception as error:
         final = "error", f"{type(error).__name__} in {task.__module__}: {error}"
     outbox.send(final)
-    os._exit(0)  # some libraries crash while they are unloaded
+    os._exit(0)  # unloads no libraries, because some crash while they are unloaded
 
 
 def _limit_memory(memory: int) -> None:
-    """Limit the address space of this process. Raises InputError if the libraries loaded so far take as much."""
+    """Limit this process to ``memory`` bytes of address space. Raises InputError if it takes as much already."""
     with suppress(ImportError):  # load OpenBLAS before the limit is set: it hangs if it gets no memory
         import_module("scipy.linalg.cython_blas")
     with suppress(OSError):
@@ -199,9 +199,9 @@ def _limit_memory(memory: int) -> None:
 
 
 def die_with_parent(parent: int | None = None) -> None:
-    """Make Linux kill this process when its parent dies; on other systems it runs until its task ends.
+    """Make Linux kill this process when its parent dies; on other systems this process runs until its task ends.
 
-    Ends this process at once if ``parent``, the parent's process id, is given and that process is already dead.
+    Ends this process at once if ``parent``, the process id of the parent, is given and the parent is already dead.
     """
     if sys.platform == "linux":
         import ctypes
@@ -212,9 +212,10 @@ def die_with_parent(parent: int | None = None) -> None:
 
 
 def yield_to_all() -> None:
-    """Set the lowest priority and call `die_with_parent`, at the start of a child in a session of its own.
+    """Give this process, a child that has just started in a session of its own, the lowest priority.
 
-    The priority of the session is lowered too: Linux shares time among sessions first, and ``os.nice`` acts within one.
+    The session gets the lowest priority too, because Linux divides processor time among sessions first, and ``os.nice``
+    acts only within a session. Also calls `die_with_parent`.
     """
     die_with_parent()
     with suppress(OSError):
@@ -225,7 +226,7 @@ def yield_to_all() -> None:
 def peak_bytes(pid: int) -> int:
     """Return the largest resident memory of a running process in bytes, or 0 if the system does not report it.
 
-    ``getrusage`` would include the parent's memory before exec.
+    ``getrusage`` is not used: its peak includes memory of the parent, which the child shared before exec.
     """
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():

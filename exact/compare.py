@@ -1,7 +1,7 @@
 """Compare solvers on instances: plan runs, make each run once, and keep the results in a CSV file to continue later.
 
-`compare` runs each solver in a process of its own, so that its memory is measured. The experiments of
-`lns.exact.paper` plan other runs. `run_experiment` makes the runs that the file lacks.
+`run_experiment` executes the planned runs whose results the CSV file lacks. `compare` plans one run for each solver and
+instance, in a process of its own so that memory is measured; the experiments of `lns.exact.paper` plan other runs.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.text import format_seconds
 
 SPARE_SECONDS = 300.0
-"""Seconds that a child may take beyond the limit of the search, for its start and for compilation."""
+"""Seconds that the child process of a run may take beyond the time limit of its search, to start and to compile."""
 
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """The result of one solver on one instance. Unknown numbers are -1."""
+    """The result of one solver on one instance, as a row of a CSV file. Numbers that are not known are -1."""
 
     instance: str
     solver: str
@@ -44,21 +44,22 @@ class ComparisonRow:
     solutions: int = -1
     nodes: int = -1
     seconds: float = -1.0  # time of the search, without compilation
-    megabytes: float = -1.0  # peak memory of the process (150 MB is Python), or of the solver's own child if larger
-    size: str = ""  # size of the model: variables and clauses, items and options, or blocks
-    note: str = ""  # why there is no outcome; in experiments also when and where it was measured
-    question: str = ""  # what was asked, see `question_of`
+    megabytes: float = -1.0  # peak memory of the run's process (Python alone takes 150), or of its own child if larger
+    size: str = ""  # size of the solver's model, such as its numbers of variables and clauses
+    note: str = ""  # why the run failed or met a limit; in experiments, when and where the run was measured
+    question: str = ""  # what was asked of the solver, see `question_of`
 
     @property
     def is_finished(self) -> bool:
-        """Whether the search was complete within its limits."""
+        """Whether the search found its answer, solutions or a proof that there are none, within its limits."""
         return self.status in (SolveStatus.SOLVED, SolveStatus.INFEASIBLE)
 
 
 def question_of(request: Request, puzzle: Puzzle) -> str:
     """Describe a request about ``puzzle`` in one line, with its limits and a hash of the puzzle.
 
-    Rows of a file are reused only if this line is equal, because an instance name may later mean another puzzle.
+    A row of a CSV file is reused only if its question is this line, because an instance name may later mean another
+    puzzle.
     """
     parts = ["all solutions" if request.count_all else "first solution"]
     parts.append("no time limit" if request.seconds is None else f"{request.seconds:.12g} s")
@@ -78,9 +79,10 @@ def question_of(request: Request, puzzle: Puzzle) -> str:
 class PlannedRun:
     """A run that can be executed later: ``make()`` returns its row.
 
-    A row of a CSV file replaces the run only if its question (what is computed, and within which limits) is equal. For
-    a search that should run to its end, the limit is in ``limit``, in words: the row of a search that ended is valid
-    for every limit; the row of a search that was cut has the limit appended to its question.
+    A row of a CSV file replaces the run only if both have the same instance, solver and question (what is computed, and
+    within which limits). For a search that is meant to run to its end, ``limit`` states the limit in words and
+    ``question`` does not: the row of a search that ended is valid for every limit, and the row of a search that reached
+    its limit has the limit appended to its question.
     """
 
     instance: str
@@ -91,18 +93,18 @@ class PlannedRun:
 
 
 Runs = Generator[PlannedRun, Any, None]
-"""A generator of runs in order of execution. It is sent the row of each run, on which later runs may depend."""
+"""A generator of planned runs. It is sent the row of each run, so that later runs can depend on earlier rows."""
 
 
 def run_experiment(
     runs: Runs, output: Path | None, *, with_place: bool = True, missing: list[PlannedRun] | None = None
 ) -> Iterator[ComparisonRow]:
-    """Execute the runs that a CSV file does not hold yet, append a row for each, and yield all rows in order.
+    """Execute the runs for which the CSV file ``output`` has no row, append their rows, and yield the rows of all runs.
 
-    A row of the file ``output`` that answers a run replaces it (see `PlannedRun`). New rows note when and where they
-    were measured if ``with_place``. If the list ``missing`` is given, no run is executed; the runs that the file lacks
-    are appended to the list. Raises InputError or OSError if the file has other content or cannot be extended, before
-    the first run where possible.
+    `PlannedRun` says which row replaces a run. With ``with_place``, new rows note when and where they were measured. If
+    the list ``missing`` is given, no run is executed: the runs that the file lacks are appended to the list instead.
+    Raises InputError if the file has other content than such rows, and OSError if it cannot be extended, where possible
+    before the first run.
     """
     finished, row = read_rows(output), None
     if output is not None and missing is None:
@@ -128,7 +130,7 @@ def run_experiment(
 def read_rows(path: Path | None) -> dict[tuple[str, str, str], ComparisonRow]:
     """Return the rows of a CSV file by instance, solver and question; none if the file does not exist or is empty.
 
-    Raises InputError if the file's folder does not exist, its columns are others, or a line is not a row.
+    Raises InputError if the folder of the file does not exist, or the file has other columns or a line that is no row.
     """
     if path is not None and not path.parent.is_dir():
         raise InputError("there is no such directory", path.parent)
@@ -155,7 +157,7 @@ def read_rows(path: Path | None) -> dict[tuple[str, str, str], ComparisonRow]:
 
 
 def append_row(path: Path, row: Mapping[str, object]) -> None:
-    """Append a row (column -> value) as a new line, even if the last line was cut off.
+    """Append a row (column -> value) to a CSV file, on a line of its own even if the file does not end with one.
 
     A new or empty file gets a header first. Raises OSError, which names ``path``, if the file cannot be written; the
     file is then unchanged.
@@ -179,9 +181,9 @@ def append_row(path: Path, row: Mapping[str, object]) -> None:
 
 
 def check_appendable(path: Path) -> None:
-    """Check before a long run that `append_row` can open a file. Raises OSError, which names the file, if it cannot.
+    """Check, before a long run, that `append_row` can open a file. Raises OSError, which names the file, if it cannot.
 
-    No new file is left behind.
+    A file that did not exist before does not exist after the check.
     """
     is_new = not path.exists()
     path.open("ab").close()
@@ -190,7 +192,7 @@ def check_appendable(path: Path) -> None:
 
 
 def measured() -> str:
-    """Return when and where a run was measured: the time, the processor, and the load of the machine."""
+    """Return in words when and where a run is measured: the time now, the processor, and the load of the machine."""
     place = f"{_processor()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.0f}"
     return f"measured {datetime.now(UTC):%Y-%m-%d %H:%M} UTC on {place}"
 
@@ -213,8 +215,8 @@ def compare(
 ) -> Iterator[ComparisonRow]:
     """Run each solver on each instance (name, puzzle) in a process of its own, and yield the row of each run.
 
-    Rows of the CSV file ``output`` with the same instance, solver and question are reused; new rows are added. Raises
-    InputError and OSError as `run_experiment`.
+    Rows of the CSV file ``output`` with the same instance, solver and question are reused; rows of other runs are
+    appended to the file. Raises InputError and OSError as `run_experiment`.
     """
     planned = (
         PlannedRun(name, solver, question_of(request, puzzle), partial(run_solver, name, puzzle, solver, request))
@@ -239,14 +241,14 @@ def _compile(solver: str) -> None:
 
 
 def _solve(emit: Emit, puzzle: Puzzle, request: Request, solver: str) -> None:
-    """Solve a puzzle and send the outcome: the task of the child process."""
+    """Solve a puzzle and send the outcome to the parent, as the task of a child process."""
     emit(solve_request(puzzle, request, solver))
 
 
 def row_of(instance: str, solver: str, solve: Callable[[], Outcome]) -> ComparisonRow:
-    """Return the row of an outcome, or of a solver that refuses the instance or fails on it.
+    """Call ``solve`` and return the row of its outcome, or a row with the error of a solver that refused or failed.
 
-    Raises KeyboardInterrupt after Ctrl-C.
+    Raises KeyboardInterrupt if Ctrl-C ended the search.
     """
     try:
         outcome = solve()
@@ -265,18 +267,18 @@ def row_of(instance: str, solver: str, solve: Callable[[], Outcome]) -> Comparis
 
 
 _SIZES = (("variables", "clauses"), ("variables", "constraints"), ("items", "options"), ("variables",), ("blocks",))
-"""Names of the details that give the size of a model; the first set that is present in an outcome is used."""
+"""Names of entries of `Outcome.details` that give the size of a model; the first group that is complete is used."""
 
 
 def describe(row: ComparisonRow) -> str:
-    """Return instance, solver, status, and seconds or nodes in one line."""
+    """Return one line of text with a row's instance, solver, status, and seconds (nodes if those are unknown)."""
     spent = f", {row.nodes:,} nodes" if is_known(row.nodes) else ""
     spent = f", {format_seconds(row.seconds)}" if is_known(row.seconds) else spent
     return f"{row.instance} by {row.solver}: {row.status}{spent}"
 
 
 def table(rows: Sequence[ComparisonRow]) -> str:
-    """Return the rows as aligned text, with '-' for unknown numbers, and without an empty last column."""
+    """Return the rows as an aligned table, with '-' for unknown numbers; a last column without text is left out."""
     head = ["instance", "solver", "status", "solutions", "nodes", "seconds", "MB", "size"]
 
     def found(row: ComparisonRow) -> str:
@@ -303,5 +305,5 @@ def table(rows: Sequence[ComparisonRow]) -> str:
 
 
 def is_known(number: float | None) -> bool:
-    """Whether a number of a row is known: an unknown one is None in rows of `lns.compare` and -1 in rows of a file."""
+    """Return whether a row's number is known; an unknown one is None in rows of `lns.compare`, -1 in rows of a file."""
     return number is not None and number >= 0

@@ -1,13 +1,15 @@
 """Edge matching as a constraint program (Benoist & Bourreau 2008, 2.2 and 6), by OR-tools, in a child process.
 
-The CP-SAT model has variables t (piece) and r (rotation) for each cell and a colour for each inner edge; AllDifferent
-over t; and for each cell a table of the allowed (t, r, surrounding colours), which is the paper's 4-edges consistency.
+The solver 'cp' uses CP-SAT. Its model has variables t (piece) and r (rotation) for each cell and a colour variable for
+each inner edge; an AllDifferent over all t; and for each cell a table of the allowed combinations of t, r and the
+surrounding colours, which is the paper's 4-edges consistency.
 
-The classic solver branches like the paper's CHOCO: every node propagates to a fixpoint and branches on a cell with the
-fewest pieces left. A node is a branch as the library counts them. The models are ``element`` (for each side of a cell,
-an Element constraint from oriented piece to colour) and ``table`` (oriented piece and colours of a cell are a row of a
-table). With ``alldifferent`` the pieces have an AllDifferent, which OR-tools filters to bounds consistency (the paper's
-filtering is complete, after Régin); otherwise each pair of cells has a disequality.
+The solvers 'cp:MODEL' use OR-tools' classic solver, which branches like the paper's CHOCO: every node propagates to a
+fixpoint and branches on a cell with the fewest pieces left. Nodes are branches, as the library counts them. In the
+models ``element`` an Element constraint for each side of a cell maps the oriented piece to its colour there; in the
+models ``table`` the oriented piece and the colours of a cell are a row of a table. With ``alldifferent`` the pieces
+have an AllDifferent, which OR-tools filters to bounds consistency (the paper's filtering is complete, after Régin);
+otherwise the pieces of any two cells have a disequality.
 
 References
 ----------
@@ -33,22 +35,22 @@ MODELS = ("element", "element-alldifferent", "table", "table-alldifferent")
 
 
 def run_cp(puzzle: Puzzle, request: Request) -> Outcome:
-    """Run the solver 'cp', CP-SAT on one core. Nodes are branches, but a budget of nodes limits conflicts.
+    """Run the solver 'cp', CP-SAT on one core. It counts branches as nodes, but a budget of nodes limits its conflicts.
 
-    Raises InputError without ortools, and ChildProcessError if the library crashes.
+    Raises InputError if ortools is not installed, and ChildProcessError if the library crashes.
     """
     require("cp", "the solver cp")
     return solve_in_child(solve_by_cp_sat, puzzle, request, prepare="ortools.sat.python.cp_model")
 
 
 def run_classic(model: str, puzzle: Puzzle, request: Request) -> Outcome:
-    """Run the solver ``cp:MODEL``; ``model`` is one of `MODELS`. Raises InputError without ortools."""
+    """Run the solver ``cp:MODEL``; ``model`` is one of `MODELS`. Raises InputError if ortools is not installed."""
     require("cp", f"the solver cp:{model}")
     return solve_in_child(solve_classic, puzzle, request, model, prepare="ortools.constraint_solver.pywrapcp")
 
 
 def solve_by_cp_sat(emit: Emit, puzzle: Puzzle, request: Request) -> None:
-    """Report the size of the model, each solution, and the end: the task of the child process."""
+    """Search with CP-SAT in a child process; report the size of the model, each solution, and the end of the search."""
     from ortools.sat.python import cp_model
 
     reporter = Reporter(emit, puzzle, request, "CP-SAT", duplicates_distinct=True)
@@ -63,7 +65,7 @@ def solve_by_cp_sat(emit: Emit, puzzle: Puzzle, request: Request) -> None:
         solver.parameters.max_number_of_conflicts = request.nodes
 
     class Watch(cp_model.CpSolverSolutionCallback):
-        """Reports each solution."""
+        """Reports each solution that CP-SAT finds."""
 
         def on_solution_callback(self) -> None:
             placements = [self.value(t) * 4 + self.value(r) for t, r in zip(pieces, rotations, strict=True)]
@@ -80,7 +82,7 @@ def solve_by_cp_sat(emit: Emit, puzzle: Puzzle, request: Request) -> None:
 
 
 def _post_cp_sat(model: Any, puzzle: Puzzle) -> tuple[list[Any], list[Any]]:
-    """Add variables and constraints to ``model``; return the variables t and r, by cell."""
+    """Add all variables and constraints to ``model``; return the variables t (piece) and r (rotation), by cell."""
     cells = list(_cells(puzzle, model.new_int_var))
     pieces = [model.new_int_var(0, puzzle.cells - 1, f"t{cell}") for cell in range(puzzle.cells)]
     rotations = [model.new_int_var(0, 3, f"r{cell}") for cell in range(puzzle.cells)]
@@ -90,12 +92,12 @@ def _post_cp_sat(model: Any, puzzle: Puzzle) -> tuple[list[Any], list[Any]]:
         if table:
             model.add_allowed_assignments([pieces[cell], rotations[cell], *edges.values()], table)
         else:
-            model.add_bool_or([])  # no piece is allowed here; an empty clause is false
+            model.add_bool_or([])  # the empty clause is false: no piece is allowed on this cell
     return pieces, rotations
 
 
 def solve_classic(emit: Emit, puzzle: Puzzle, request: Request, model: str) -> None:
-    """Report the size of the model, each solution, and the end: the task of the child process."""
+    """Search with the classic solver in a child process; report the model's size, each solution and the end."""
     from ortools.constraint_solver import pywrapcp
 
     reporter = Reporter(emit, puzzle, request, "OR-tools", duplicates_distinct=True)
@@ -116,7 +118,7 @@ def solve_classic(emit: Emit, puzzle: Puzzle, request: Request, model: str) -> N
 
 
 def _post_classic(solver: Any, puzzle: Puzzle, model: str) -> tuple[list[Any], list[Any]]:
-    """Add variables and constraints; return the variables of the oriented piece and of the piece, by cell."""
+    """Add variables and constraints to ``solver``; return the variables of oriented pieces and of pieces, by cell."""
     placements, pieces = [], []
     for cell, edges, allowed, colours in _cells(puzzle, solver.IntVar):
         placement = solver.IntVar(allowed or [0], f"p{cell}")
@@ -144,7 +146,7 @@ def _post_classic(solver: Any, puzzle: Puzzle, model: str) -> tuple[list[Any], l
 def _cells(
     puzzle: Puzzle, new_variable: Callable[[int, int, str], Any]
 ) -> Iterator[tuple[int, dict[int, Any], list[int], list[list[int]]]]:
-    """Yield each cell, its inner-edge variables by side, its allowed oriented pieces, and their colours on these."""
+    """Yield each cell, its edges' variables by side, its allowed oriented pieces, and their colours on these sides."""
     edges: list[dict[int, Any]] = [{} for _ in range(puzzle.cells)]
     for cell in range(puzzle.cells):
         for side, other in puzzle.neighbours(cell):

@@ -1,4 +1,4 @@
-"""Paused searches: the interface that `lns.exact.execution.run_search` uses, and how it sizes its steps."""
+"""Paused searches, which `lns.exact.execution.run_search` advances step by step, and the sizes of these steps."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from lns.instances.board import Board
 
 STEP_SECONDS = 0.08
 FIRST_STEP = 500  # nodes of the first step of most searches
-TURN = 1000  # nodes of a turn of a search with share 1
+TURN = 1000  # nodes of one time slice in `Turns`, for a search with share 1
 NODES, SOLUTIONS, EXHAUSTED = range(3)
-"""Indices of the first counters of every kernel."""
+"""Indices of the three counters that come first in the array ``counters`` of every kernel."""
 
 
 class PausedSearch(ABC):
-    """A search that is advanced by a number of nodes at a time."""
+    """A search that is advanced by a number of nodes at a time (a step) and keeps its state between steps."""
 
     first_step = FIRST_STEP
-    """Nodes of the first step. They are few, so that a time limit holds even if each node takes long."""
+    """Number of nodes of the first step, which is small so that a time limit holds even if each node takes long."""
 
     @property
     @abstractmethod
@@ -41,11 +41,11 @@ class PausedSearch(ABC):
         """Search for ``budget`` more nodes, or to the end, or to the next solution if ``stop_at_first``."""
 
     def reset_solutions(self) -> None:
-        """Count solutions from 0 again, so that `first_board` becomes the next solution."""
+        """Count solutions from 0 again, so that `first_board` returns the solution that is found next."""
         raise NotImplementedError
 
     def distinct(self, solutions: int) -> int:
-        """Return how many boards with different colours ``solutions`` solutions of this search stand for."""
+        """Convert a number of solutions, as this search counts them, to the number of boards that look different."""
         return solutions
 
     def first_board(self) -> Board | None:
@@ -54,22 +54,22 @@ class PausedSearch(ABC):
 
     @property
     def details(self) -> dict[str, float]:
-        """Statistics of the method by name."""
+        """Statistics of the search by name, such as its deepest level."""
         return {}
 
     @property
     def explored(self) -> float:
-        """Share of the tree that is searched, 0 to 1, as if sibling subtrees had equal sizes; 0 without a tree."""
+        """Share, 0 to 1, of the tree searched so far, if sibling subtrees have equal sizes; 0 if there is no tree."""
         return 0.0
 
     @property
     def answered_by(self) -> str:
-        """Name of the search that ended or found most solutions, where several take turns; otherwise empty."""
+        """If several searches take turns, the name of the one that ended or found most solutions; otherwise empty."""
         return ""
 
 
 class CountedSearch(PausedSearch):
-    """A search whose kernel keeps `NODES`, `SOLUTIONS` and `EXHAUSTED` in ``counters``."""
+    """A search whose kernel counts in the array ``counters``, at the indices `NODES`, `SOLUTIONS` and `EXHAUSTED`."""
 
     counters: npt.NDArray[np.int64]
 
@@ -90,15 +90,16 @@ class CountedSearch(PausedSearch):
 
 
 class Turns(PausedSearch):
-    """Searches of one question, by name, that take turns until one of them ends. Nodes are summed over all.
+    """Several searches for the same answer, by name, that take turns until one ends. ``nodes`` sums up their nodes.
 
-    A turn has `TURN` nodes times the share of its search, so that the result does not depend on the sizes of steps.
+    A turn lasts `TURN` nodes times the share of its search (1 by default), however many steps it takes, so that the
+    result does not depend on the sizes of steps.
     """
 
     def __init__(self, searches: Mapping[str, PausedSearch], shares: Mapping[str, int] | None = None) -> None:
         self.searches, self._shares = dict(searches), shares or dict.fromkeys(searches, 1)
         self.first_step = min((search.first_step for search in searches.values()), default=FIRST_STEP)
-        self._turn, self._turn_left = -1, 0  # index of the search whose turn it is, and nodes left to it
+        self._turn, self._turn_left = -1, 0  # index of the search whose turn it is, and nodes left of this turn
 
     @property
     def nodes(self) -> int:
@@ -111,7 +112,7 @@ class Turns(PausedSearch):
 
     @property
     def _best(self) -> PausedSearch:
-        """The search that has ended, or before that the search with the most solutions."""
+        """The search that has ended or, while none has, the search with the most solutions."""
         ended = (search for search in self.searches.values() if search.exhausted)
         return next(ended, None) or max(self.searches.values(), key=lambda search: search.solutions)
 
@@ -135,7 +136,7 @@ class Turns(PausedSearch):
         return self._best.first_board()
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
-        """Search for ``budget`` more nodes in all, or until a search ends, or has a solution if ``stop_at_first``."""
+        """Search for ``budget`` more nodes in all, or until a search ends or, if ``stop_at_first``, has a solution."""
         while True:
             if self._turn_left <= 0:
                 self._begin_turn()
@@ -154,22 +155,22 @@ class Turns(PausedSearch):
 
 @dataclass(frozen=True)
 class Progress:
-    """The state of a search between two steps."""
+    """What is known of a running search between two steps."""
 
-    nodes: int  # nodes, solutions and seconds are totals so far
+    nodes: int  # the numbers of nodes, solutions and seconds are totals since the search began
     solutions: int
     seconds: float
-    explored: float  # share of the tree, 0 to 1, as if sibling subtrees had equal sizes: a rough estimate
-    building: bool = False  # whether the model is still being built
+    explored: float  # share of the tree searched, 0 to 1, if sibling subtrees have equal sizes: a rough estimate
+    building: bool = False  # whether the solver is still building its model
 
 
 ProgressCallback = Callable[[Progress], None]
 
 
 class StepSizer:
-    """Chooses how many nodes the next ``step`` has, so that it takes about `STEP_SECONDS`.
+    """Chooses ``step``, the number of nodes of a search's next step, so that this step takes about `STEP_SECONDS`.
 
-    A step has at most four times the nodes of the step before. The result of a search does not depend on its steps.
+    A step has at most four times the nodes of the step before. The result of a search does not depend on step sizes.
     """
 
     def __init__(self, first: int = FIRST_STEP) -> None:
@@ -177,15 +178,16 @@ class StepSizer:
         self._least = min(first, 100)
 
     def update(self, nodes: int, seconds: float, remaining: float | None) -> None:
-        """Choose the next step after a step of ``nodes`` nodes and ``seconds``; ``remaining``: seconds left."""
+        """Choose ``step`` after a step of ``nodes`` nodes and ``seconds``; ``remaining``: seconds to the time limit."""
         target = STEP_SECONDS if remaining is None else min(STEP_SECONDS, remaining)
         self.step = int(min(max(nodes / max(seconds, 1e-9) * target, self._least), 4.0 * self.step))
 
 
 def explored_share(levels: Iterable[tuple[int, int]]) -> float:
-    """Return the share of a tree that is searched, 0 to 1, as if sibling subtrees had equal sizes.
+    """Return the share, 0 to 1, of a tree that has been searched, if sibling subtrees have equal sizes.
 
-    ``levels`` has, for each level of the current path from the root, the numbers of searched and of all children.
+    ``levels`` has, for each node on the current path from the root, how many of its children have been searched
+    completely, and how many children it has.
     """
     share, weight = 0.0, 1.0
     for done, children in levels:

@@ -20,7 +20,7 @@ from lns.instances.puzzle import Puzzle
 
 Item = TypeVar("Item")
 REPORT_SECONDS = 0.2
-"""Least seconds between two messages of a child that finds many boards."""
+"""Shortest time in seconds between two messages of a child process that finds many boards."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class Request:
     on_solution : callable, optional
         Called with each board found. A solver that distinguishes duplicate pieces may report boards that look equal.
     processor_time : bool
-        Measure processor time, both for the limit and in the outcome: fair on a busy machine.
+        Limit and report processor time instead of elapsed time, which is fair on a busy machine.
     fix_corner : bool
-        Leave out rotated copies, by pinning a corner piece (see `lns.exact.corner_variants`).
+        Leave out rotated copies of solutions, by pinning a corner piece (see `lns.exact.corner_variants`).
 
     Raises
     ------
@@ -77,17 +77,17 @@ class Request:
                 raise InputError(f"a budget of {value} {name.replace('memory', 'bytes')}; expected 0 or more")
 
 
-# -- in this process --------------------------------------------------------------------------------------------------
+# -- execution in this process ----------------------------------------------------------------------------------------
 
 
 class BuildingEnded(Exception):
-    """Raised when the time of a request ends while its model is being built."""
+    """Raised when the time limit of a request is reached while the solver is still building its model."""
 
 
 class Clock:
     """Measures the time of a request, from the first `check` while its model is built to the end of the search.
 
-    If building the model makes no `check` (it may compile then), only the search itself is measured.
+    If no `check` is called while the model is built, which may include compilation, only the search is measured.
     """
 
     def __init__(self, request: Request) -> None:
@@ -98,19 +98,19 @@ class Clock:
 
     @property
     def seconds(self) -> float:
-        """Seconds so far, without the work of `leave_out`; reading them for the first time starts the clock."""
+        """Seconds measured so far, without work done by `leave_out`; the first read of this value starts the clock."""
         if self._began is None:
             self._began = self._shown = self._now()
         return self._now() - self._began
 
     def leave_out(self, work: Callable[[], None]) -> None:
-        """Do work whose time does not count, such as compilation."""
+        """Call ``work``, such as compilation, without counting its time."""
         before = self.seconds
         work()
         self._began = self._now() - before
 
     def check(self) -> None:
-        """Report progress while the model is built, and raise `BuildingEnded` when the time is over."""
+        """Report that the model is being built, and raise `BuildingEnded` if the time limit is reached."""
         request, seconds = self._request, self.seconds
         if request.seconds is not None and seconds >= request.seconds:
             raise BuildingEnded
@@ -132,14 +132,14 @@ def check_time() -> None:
 
 
 def timed(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield the items of a long job, calling `check_time` before each."""
+    """Yield ``items``, calling `check_time` before each, for a long loop that builds a model."""
     for item in items:
         check_time()
         yield item
 
 
 def build_and_run(make: Callable[[], PausedSearch | Outcome], request: Request) -> Outcome:
-    """Make a search, which counts as time of the request, and run it. If ``make`` returns an `Outcome`, return that."""
+    """Call ``make`` within the time of the request; then run the search that it made, or return the outcome it made."""
     clock = Clock(request)
     token = _building.set(clock)
     try:
@@ -154,10 +154,10 @@ def build_and_run(make: Callable[[], PausedSearch | Outcome], request: Request) 
 def run_search(search: PausedSearch, request: Request, clock: Clock | None = None) -> Outcome:
     """Run a paused search in steps of about 80 ms, until it has answered the request or spent a budget.
 
-    The search may have been advanced before. ``clock`` may have been running since the model was built; by default the
-    time begins now. Ctrl-C ends the search with status 'interrupted'.
+    The search may have been advanced before. ``clock`` may have been started when the solver began to build its model;
+    by default time is measured from this call on. Ctrl-C ends the search with status 'interrupted'.
     """
-    clock, told, first = clock or Clock(request), 0, None  # told: solutions passed on; first: the first of them
+    clock, told, first = clock or Clock(request), 0, None  # told: number of boards passed on; first: the first board
 
     def advance(budget: int) -> None:
         nonlocal told, first
@@ -173,7 +173,7 @@ def run_search(search: PausedSearch, request: Request, clock: Clock | None = Non
             if search.exhausted or search.nodes >= end:
                 return
 
-    clock.leave_out(lambda: advance(0))  # compiles, or loads machine code
+    clock.leave_out(lambda: advance(0))  # takes no nodes, but compiles the kernel or loads its machine code
     limit = None if request.nodes is None else search.nodes + request.nodes
     sizer, status = StepSizer(search.first_step), SolveStatus.BUDGET_SPENT
     try:
@@ -197,15 +197,15 @@ def run_search(search: PausedSearch, request: Request, clock: Clock | None = Non
     return Outcome(status, solutions, search.nodes, spent, board, search.details, answered_by=search.answered_by)
 
 
-# -- in a child process -----------------------------------------------------------------------------------------------
+# -- execution in a child process -------------------------------------------------------------------------------------
 
 
 class Reporter:
-    """Verifies and counts the boards of a library in a child process, and sends the `Outcome` so far to the parent.
+    """Verifies and counts boards that a library finds in a child process, and sends the `Outcome` so far to the parent.
 
-    With ``duplicates_distinct`` the library finds a board once for each way to swap duplicate pieces. If the request
-    has an ``on_solution``, each board is sent, after the outcome that counts it. ``found`` counts the boards of the
-    library; the caller may add statistics of the method to ``details`` at any time.
+    ``duplicates_distinct`` says that the library finds each board once for every way to swap duplicate pieces. If the
+    request has an ``on_solution``, each board is sent too, after an outcome that counts it. ``found`` is the number of
+    boards that the library found; the caller may add statistics of the search to ``details`` at any time.
     """
 
     def __init__(
@@ -220,7 +220,7 @@ class Reporter:
         self.details: dict[str, float] = {}
 
     def add_board(self, board: Board, nodes: int | None) -> None:
-        """Count a board that was found after ``nodes`` nodes. Raises RuntimeError if it is not a solution."""
+        """Count a board that was found after ``nodes`` nodes. Raises RuntimeError if the board is not a solution."""
         require_solution(self._puzzle, board, self._solver)
         self.found += 1
         self._first = self._first or board
@@ -230,7 +230,7 @@ class Reporter:
             self.report(nodes)
 
     def report(self, nodes: int | None, *, exhausted: bool = False) -> None:
-        """Send the outcome so far; ``exhausted`` is set in the last call if the search is complete."""
+        """Send the outcome so far to the parent; ``exhausted`` says, in the last call, that the search was complete."""
         self._reported = time.perf_counter()
         solutions = distinct_count(self.found, self._puzzle) if self._duplicates_distinct else self.found
         status = SolveStatus.BUDGET_SPENT
@@ -249,7 +249,7 @@ def _processor_seconds() -> float:
 
 
 def send_boards(board: Board) -> None:
-    """Do nothing. As ``on_solution`` in a child's request it makes the child send its boards to the parent."""
+    """Do nothing. As ``on_solution`` of a child's request, this function makes the child send boards to the parent."""
 
 
 def solve_in_child(
@@ -257,10 +257,10 @@ def solve_in_child(
 ) -> Outcome:
     """Run ``task(emit, puzzle, request, *arguments)`` in a child process within the limits of ``request``.
 
-    The limits hold for model and search: the start of Python, imports and compilation do not count. The task sends its
-    `Outcome` so far now and then (see `Reporter`), and the last outcome is returned. Its status can be 'infeasible'
-    only if the child finished. ``prepare`` and errors are those of `run_in_process`. ``spare`` adds seconds to the
-    child's limit if the task keeps the limit of the request itself.
+    The limits hold for building the model and for the search; the start of Python and imports do not count. From time
+    to time the task sends an `Outcome` with what is known so far (see `Reporter`); the last one is returned. Its status
+    can be 'infeasible' only if the child finished. ``prepare`` and the errors are those of `run_in_process`. ``spare``
+    seconds are added to the child's time limit, for a task that keeps the time limit of the request itself.
     """
     last = Outcome(SolveStatus.BUDGET_SPENT, 0, None, 0.0)
 

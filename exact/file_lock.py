@@ -1,6 +1,6 @@
 """Exclusive locks on open files.
 
-The system releases such a lock when the last process that has the file open ends, in whatever way.
+The system releases a lock when the last process that has the file open ends, however it ends.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import IO
 def try_lock(file: IO[bytes]) -> bool | None:
     """Lock an open file without waiting, until `unlock` or until all processes that inherited the file have closed it.
 
-    Returns True if the file is locked now, False if another process holds the lock, None if locks do not work here.
+    Returns True if the file is locked now, False if another process holds the lock, None if the file cannot be locked.
     """
     try:
         fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,10 +1,11 @@
 """Programs that measure the exact searches: `python -m lns.exact.measurements PROGRAM ...`.
 
-- `regions`: search regions of published or found boards in several orders; report results and times
+- `regions`: search regions of published or found boards in several orders of the cells; report results and times
 - `infeasible`: measure proofs, by SAT encodings and ColorPairs, that a puzzle has no solution
 - `rowscan-speed`: measure placements per second of the row scan
 
-With ``-o`` the first two programs append each run to a CSV file; after a stop, the same command continues it.
+With ``-o`` the first two programs append a row for each run to a CSV file; after a stop, the same command goes on with
+the runs that the file lacks.
 """
 
 from __future__ import annotations
@@ -52,15 +53,15 @@ ALL_ORDERS = {
     "dynamic, min-expected-gap": RegionOptions(order="dynamic", heuristic="min-expected-gap"),
 }
 GROUPS = {"467 to 470": (467, 470), "461 to 464": (461, 464), "458 to 460": (458, 460), "all": (0, 1 << 20)}
-"""Groups of boards by published score, lowest and highest; each has its own lines in the table."""
+"""Group of boards -> its lowest and highest published score; each group has lines of its own in the table."""
 
 
 def read_boards(path: Path, puzzle: Puzzle) -> list[tuple[int, Board]]:
-    """Read a collection of boards; return the published score and the board of each.
+    """Read a collection of boards; return the published score of each board, and the board.
 
     The file is a CSV file with the columns ``score`` and ``board_edges`` (the letters of a viewer URL), or the
-    ``boards.jsonl`` of a run directory. Raises InputError unless every line has a score and
-    a board of the puzzle, and if the file has no board.
+    ``boards.jsonl`` of a run directory. Raises InputError if the file has no board, or a line without a score and a
+    board of the puzzle.
     """
     text, boards, line = read_text(path), list[tuple[int, Board]](), 0
     url = f"#puzzle=published&board_w={puzzle.width}&board_h={puzzle.height}&board_edges="
@@ -82,16 +83,17 @@ def read_boards(path: Path, puzzle: Puzzle) -> list[tuple[int, Board]]:
     return boards
 
 
-# -- regions ----------------------------------------------------------------------------------------------------------
+# -- measurements of regions ------------------------------------------------------------------------------------------
 
 
 def regions_of(puzzle: Puzzle, board: Board, shape: str, share: float | None, number: int) -> list[list[int]]:
     """Return the regions of a shape on a board, as lists of cells.
 
     "touched": the cells that touch a mismatch; "around": these cells and their neighbours, as `lns improve
-    --around-mismatches`; "scatteredN": N random cells, half of them at a mismatch, with the seed ``number``. HxW: the
-    window that holds or touches the most mismatches, or all windows with at least a ``share`` of the mismatches. Raises
-    InputError for another shape, or one that does not fit the board.
+    --around-mismatches`; "scatteredN": N random cells, half of them at a mismatch, random seed ``number``; "HxW": the
+    window of H rows and W columns that touches the most mismatches or, if ``share`` is given, all such windows that
+    touch at least this share (0 to 1) of the board's mismatches. Raises InputError for another shape, and for a window
+    that does not fit on the board.
     """
     mismatches = verify(puzzle, board).mismatches
     touched = sorted({cell for pair in mismatches for cell in pair})
@@ -121,11 +123,11 @@ def regions_of(puzzle: Puzzle, board: Board, shape: str, share: float | None, nu
     return [cells for cells, inside in zip(windows, held, strict=True) if share == 0 or (least and inside >= least)]
 
 
-_RegionRun = tuple[str, int, PlannedRun]  # shape of the region, score of its board, search in one cell order
+_RegionRun = tuple[str, int, PlannedRun]  # shape of the region, score of its board, search in one order of the cells
 
 
 def _region_runs(puzzle: Puzzle, args: Namespace) -> Iterator[_RegionRun]:
-    """Yield the searches that the options of `regions` ask for, shape by shape and region by region."""
+    """Yield the planned searches that the command-line options ``args`` ask for, by shape and then by region."""
     orders = {name: RegionOptions(order=name) for name in args.orders.split(",") if args.orders != "all"}
     boards = list(enumerate(read_boards(args.boards, puzzle)))[:: args.every]
     for shape in args.shapes.split(","):
@@ -174,10 +176,11 @@ _HEAD = ("region", "boards of", "order", "regions", "decided", "improved", "node
 def regions(args: Namespace) -> None:
     """Search regions of some shapes on the boards of a collection, for the best refill or for one more matched edge.
 
-    Shapes: HxW, the rectangle with the most mismatches, or with --share all with that share of them; touched, the cells
-    that touch a mismatch; around, these cells and their neighbours; scatteredN, N random cells, half of them at a
-    mismatch. The table, printed after Ctrl-C too, has a line for each shape, group of boards and order: the number of
-    regions decided (optimum proven; with --edge-more: improved or refuted), and the CPU seconds of the whole calls.
+    Shapes: HxW, the window of H rows and W columns with the most mismatches, or with --share all windows that have this
+    share of the board's mismatches; touched, the cells that touch a mismatch; around, these cells and their neighbours;
+    scatteredN, N random cells, half of them at a mismatch. The table, printed after Ctrl-C too, has a line for each
+    shape, group of boards and order of the cells. A line has the number of regions decided (optimum proven; with
+    --edge-more: one more edge found or proven impossible) and the CPU seconds of the searches with their preparation.
     """
     puzzle = load_puzzle(args.puzzle)
     planned = list(_region_runs(puzzle, args))
@@ -195,7 +198,7 @@ def regions(args: Namespace) -> None:
 
 
 def _lines(made: list[tuple[str, int, ComparisonRow]]) -> Iterator[list[str]]:
-    """Yield the lines of the table. Raises AssertionError if two orders proved different scores of a region."""
+    """Yield the table's lines. Raises AssertionError if two orders of cells proved different optima of one region."""
     best: dict[str, int] = {}
     found: dict[tuple[str, str, str], list[tuple[ComparisonRow, int, int, int]]] = {}
     for shape, published, row in made:
@@ -214,11 +217,11 @@ def _lines(made: list[tuple[str, int, ComparisonRow]]) -> Iterator[list[str]]:
         yield [*key, *map(str, counts), *(f"{figure:.3g}" for figure in (*figures, sum(seconds))), gap]
 
 
-# -- whole puzzles ----------------------------------------------------------------------------------------------------
+# -- measurements of whole puzzles ------------------------------------------------------------------------------------
 
 
 def infeasible(args: Namespace) -> None:
-    """Print the number and mean processor time of proofs that a puzzle has no solution, by side and solver."""
+    """Print the number and mean processor time of proofs that puzzles have no solution, by side of board and solver."""
     print(proofs_text(args.sides, args.per_size, args.seconds, args.output))
 
 
@@ -229,9 +232,9 @@ def rowscan_speed(args: Namespace) -> None:
 
 
 def placements_per_second(puzzle: Puzzle, nodes: int) -> float:
-    """Return the speed of a row scan, without compilation, over ``nodes`` placements or fewer if its tree ends."""
+    """Return the placements per second of a row scan of ``nodes`` placements or its whole tree, without compilation."""
     search = RowScan(puzzle)
-    search.advance(0, True)  # compiles
+    search.advance(0, True)  # compiles the kernel
     began = time.perf_counter()
     while search.nodes < nodes and not search.exhausted:
         search.advance(min(nodes - search.nodes, 50_000_000), False)
@@ -283,11 +286,11 @@ _PROGRAMS: dict[Callable[[Namespace], None], dict[str, dict[str, Any]]] = {
         "--nodes": {"type": _positive, "metavar": "N", "default": 2e9, "help": "placements (2e9)"},
     },
 }  # fmt: skip
-"""The command-line options of each program."""
+"""By program (the function that runs it), its command-line options: flags -> arguments of ``add_argument``."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a program. Returns the exit status: 0, or 2 after bad input (with an error message), or 130 after Ctrl-C."""
+    """Run the program that the command line names. Returns the exit status: 0, 2 after bad input, 130 after Ctrl-C."""
     parser = ArgumentParser(prog="python -m lns.exact.measurements", description=__doc__)
     programs = parser.add_subparsers(metavar="PROGRAM", required=True)
     for program, options in _PROGRAMS.items():

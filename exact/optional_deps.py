@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 from lns.instances.errors import InputError
 
-# extra of this project -> (module that is imported, packages that pip installs)
+# extra of this project (as in ``pip install PROJECT[EXTRA]``) -> (module that is imported, packages that pip installs)
 EXTRAS = {
     "sat": ("pysat", "python-sat"),
     "cp": ("ortools", "ortools"),
@@ -19,15 +19,15 @@ EXTRAS = {
 
 
 def is_installed(name: str) -> bool:
-    """Whether the optional package ``name``, a key of `EXTRAS`, can be imported."""
+    """Return whether the optional package of the extra ``name``, a key of `EXTRAS`, can be imported."""
     return find_spec(EXTRAS[name][0]) is not None
 
 
 def require(name: str, feature: str) -> None:
-    """Raise InputError if the optional package ``name``, a key of `EXTRAS`, is missing for a ``feature``.
+    """Raise InputError if the optional package of the extra ``name``, which ``feature`` needs, is not installed.
 
-    The message says how to install it. It names the packages and not ``lns[EXTRA]``: the name ``lns`` on PyPI belongs
-    to another project.
+    The message says how to install the package by its own name, not as ``lns[EXTRA]``, because the name ``lns`` on PyPI
+    belongs to another project.
     """
     if not is_installed(name):
         _, packages = EXTRAS[name]

@@ -14,10 +14,10 @@ from lns.instances.verify import verify
 class SolveStatus(StrEnum):
     """How a search ended. Only SOLVED and INFEASIBLE are statements about the puzzle."""
 
-    SOLVED = "solved"  # a solution was found; when counting, all of them
-    INFEASIBLE = "infeasible"  # the whole tree was searched: no solution
-    BUDGET_SPENT = "budget spent"  # nodes, time or memory ran out; `solutions` is a lower bound
-    INTERRUPTED = "interrupted"  # Ctrl-C; `solutions` is a lower bound
+    SOLVED = "solved"  # a solution was found or, when counting, all solutions
+    INFEASIBLE = "infeasible"  # the search was complete: the puzzle has no solution
+    BUDGET_SPENT = "budget spent"  # nodes, time or memory ran out; `Outcome.solutions` is a lower bound
+    INTERRUPTED = "interrupted"  # Ctrl-C ended the search; `Outcome.solutions` is a lower bound
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class Outcome(Records):
     board : Board or None
         The first solution found; `lns.exact.solve` and `lns.exact.count` verify it.
     details : dict
-        Statistics of the method by name, such as its deepest level. ``budget_spent`` is the amount of the budget that
-        is spent, for solvers whose budget of nodes limits something else (conflicts).
+        Statistics of the search by name, such as its deepest level. ``budget_spent`` is how much of the budget of nodes
+        was spent, for solvers where this budget limits something other than nodes (conflicts).
     convention : str
-        Whether rotated copies of a board count, in words; solvers leave it empty.
+        Whether rotated copies of a board count, in words. Solvers leave it empty; their caller fills it in.
     answered_by : str
-        The solver that answered, where 'auto' tried several.
+        The solver that answered, where 'auto' tried several; otherwise empty.
     """
 
     columns = "status solutions nodes seconds answered_by"
@@ -57,7 +57,7 @@ class Outcome(Records):
     answered_by: str = ""
 
 
-Answer = Outcome  # a second name, for solvers written by users
+Answer = Outcome  # another name of `Outcome`, for solvers written by users
 
 
 def require_solution(puzzle: Puzzle, board: Board, solver: str) -> None:

@@ -2,8 +2,8 @@
 
 A *piece class* is a set of pieces that are equal up to rotation, such as copies. Each clue piece, and the blank of each
 hole, is a class of its own, because its cell is given. If pieces may not be turned, only pieces that look the same
-unturned are duplicates. Solvers place classes with a multiplicity, and `PieceClasses.board` turns the result into
-pieces.
+unturned are duplicates. Solvers place each piece class as often as it has members, and `PieceClasses.board` replaces
+the classes on a board by their members.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ class PieceClasses:
 
     puzzle: Puzzle
     quads: IntArray  # int32, shape (classes, 4): colours up, right, down, left of the first member in file order
-    members: tuple[tuple[tuple[int, int], ...], ...]  # by class: its pieces, each with its turn to the class's quad
-    clue_class: dict[int, tuple[int, int]]  # cell of a clue or hole -> class and rotation of its piece
+    # by class: its pieces, each with the rotation in which the piece shows the quad of the class
+    members: tuple[tuple[tuple[int, int], ...], ...]
+    clue_class: dict[int, tuple[int, int]]  # cell of a clue or hole -> piece class and rotation of the piece there
 
     @property
     def counts(self) -> IntArray:
@@ -39,7 +40,7 @@ class PieceClasses:
         return [turn for turn, look in enumerate(turned) if turned.index(look) == turn]
 
     def board(self, oriented_classes: Sequence[int]) -> Board:
-        """Return the board for ``class*4 + rotation`` by cell (-1 = empty); members are used in file order."""
+        """Turn ``class*4 + rotation`` by cell (-1: empty) into a board of pieces; members are used in file order."""
         unused, laid = [iter(members) for members in self.members], dict[int, int]()
         for cell, oriented in enumerate(oriented_classes):
             if oriented >= 0:
@@ -56,7 +57,8 @@ def merge_duplicates(puzzle: Puzzle) -> PieceClasses:
     quads: list[list[int]] = []
     members: list[list[tuple[int, int]]] = []
     clue_class: dict[int, tuple[int, int]] = {}
-    class_of_quad: dict[tuple[int, int, int, int], tuple[int, int]] = {}  # -> class, and turn to the class's quad
+    # by quad, in every rotation: its class, and the rotation that turns it to the quad of the class
+    class_of_quad: dict[tuple[int, int, int, int], tuple[int, int]] = {}
     for piece, quad in enumerate(puzzle.pieces.tolist()):
         clues = clues_of_piece.get(piece, ())
         for clue in clues:
@@ -68,7 +70,7 @@ def merge_duplicates(puzzle: Puzzle) -> PieceClasses:
         if existing is not None:
             members[existing[0]] += [(piece, existing[1])] * others
         elif others:
-            for turn in (3, 2, 1, 0) if puzzle.turns else (0,):  # a symmetric quad keeps its smallest turn
+            for turn in (3, 2, 1, 0) if puzzle.turns else (0,):  # of rotations that look equal, the smallest stays
                 class_of_quad[rotate(quad, -turn)] = len(quads), turn
             quads.append(quad)
             members.append([(piece, 0)] * others)
@@ -76,15 +78,15 @@ def merge_duplicates(puzzle: Puzzle) -> PieceClasses:
 
 
 def assignments_per_board(puzzle: Puzzle) -> int:
-    """Return how many assignments of pieces to cells show the same colours: the product of factorials of class sizes.
+    """Return how many assignments of pieces to cells give one board's colours: the product of class sizes' factorials.
 
-    In a puzzle with copies it is 1, because copies of a piece are not told apart.
+    In a puzzle with copies the number is 1, because copies of a piece are not told apart.
     """
     return 1 if puzzle.copies else prod(factorial(int(count)) for count in merge_duplicates(puzzle).counts)
 
 
 def distinct_count(assignments: int, puzzle: Puzzle) -> int:
-    """Return how many boards with different colours ``assignments`` stand for, rounded up after a partial search."""
+    """Convert a number of assignments of pieces to cells to a number of boards that look different, rounded up."""
     return -(-assignments // assignments_per_board(puzzle))
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ENTRY_POINTS = "lns.solvers"
 UNCHECKED = "mates", "rim", "copies"
-"""The rules that a solver from outside this project refuses by default."""
+"""The rules of puzzles, as in `Puzzle.rules`, that a solver from outside this project refuses by default."""
 
 
 @dataclass(frozen=True)
@@ -33,16 +33,16 @@ class SolverEntry:
     """A solver and its properties."""
 
     description: str  # the method in one line
-    source: str  # paper and section, or the package
+    source: str  # where the method comes from: paper and section, or package
     function: Callable[..., Any] | str  # (*arguments, puzzle, request) -> Outcome or PausedSearch; or its 'module:name'
     arguments: tuple[Any, ...] = ()
-    extra: str | None = None  # the optional package that it needs, see `lns.exact.optional_deps`
-    can_count: bool = True  # whether it can search for all solutions
-    kernel_module: str | None = None  # module of the kernel that the first call compiles
-    refuses: tuple[str, ...] = ("copies",)  # the rules in `Puzzle.rules` that it cannot handle
+    extra: str | None = None  # key in `lns.exact.optional_deps.EXTRAS` of the optional package that the solver needs
+    can_count: bool = True  # whether the solver can search for all solutions
+    kernel_module: str | None = None  # dotted name of the module whose kernel the first call compiles
+    refuses: tuple[str, ...] = ("copies",)  # the rules of puzzles, as in `Puzzle.rules`, that the solver cannot handle
 
     def make(self, puzzle: Puzzle, request: Request) -> Any:
-        """Call the function and return its result."""
+        """Call the solver's function and return its result, an Outcome or a PausedSearch."""
         function = _load(self.function) if isinstance(self.function, str) else self.function
         return function(*self.arguments, puzzle, request)
 
@@ -70,8 +70,8 @@ def register_solver(
 ) -> None:
     """Make ``function`` available as a solver in this process.
 
-    Child processes, such as those of `lns exact compare`, know only solvers of installed packages (entry points of the
-    group 'lns.solvers').
+    Child processes, such as those of `lns exact compare`, do not know this solver; solvers of installed packages (entry
+    points of the group 'lns.solvers') are known in all processes.
 
     Parameters
     ----------
@@ -83,9 +83,10 @@ def register_solver(
     description, source : str
         The method in one line, and where it comes from, for the list of solvers.
     can_count : bool
-        Whether it can search for all solutions.
+        Whether the solver can search for all solutions.
     refuses : tuple of str
-        Rules that it cannot handle (see `Puzzle.rules`): 'holes', 'no frame', 'no turns', 'mates', 'rim', 'copies'.
+        Rules of puzzles that the solver cannot handle (see `Puzzle.rules`): any of 'holes', 'no frame', 'no turns',
+        'mates', 'rim', 'copies'.
 
     Raises
     ------
@@ -98,7 +99,7 @@ def register_solver(
 
 
 def solver_for(name: str, puzzle: Puzzle, *, count_all: bool) -> SolverEntry:
-    """Return the solver called ``name``. Raises InputError if it is unknown, cannot count, or refuses the puzzle."""
+    """Return the solver ``name``. Raises InputError if it is unknown, refuses the puzzle, or cannot count all."""
     entry = find_solver(name)
     if count_all and not entry.can_count:
         raise InputError(f"{name} finds one solution and proves nothing, so it cannot count; expected a tree search")
@@ -135,7 +136,7 @@ def all_solvers() -> dict[str, SolverEntry]:
 
 
 def _plugins() -> dict[str, SolverEntry]:
-    """Return the solvers of installed packages by name."""
+    """Return the solvers that installed packages offer as entry points, by name."""
     plugins: dict[str, SolverEntry] = {}
     for point in entry_points(group=ENTRY_POINTS):
         package = "an installed package" if point.dist is None else point.dist.name
@@ -147,7 +148,7 @@ def _plugins() -> dict[str, SolverEntry]:
 
 
 def _call_plugin(point: EntryPoint, puzzle: Puzzle, request: Request) -> Outcome:
-    """Load and call an entry point. Raises InputError if it cannot be loaded or does not return an `Outcome`."""
+    """Load and call the solver of an entry point. Raises InputError if that fails or the result is not an `Outcome`."""
     from lns.exact.outcome import Outcome
 
     try:
@@ -207,7 +208,8 @@ SOLVERS: dict[str, SolverEntry] = {
     },
     **{
         f"sat:{name}": SolverEntry(description, source, "lns.exact.sat.search:run_sat", (name,), "sat",
-                                   refuses=("copies",) * name.startswith("triangles"))  # one rotation per piece
+                                   # the encodings by triangles give all copies of a piece the same rotation
+                                   refuses=("copies",) * name.startswith("triangles"))
         for name, description, source in (
             ("full-4", "piece and rotation, edges in extension", f"{BAILLEUX}, 2.1.1"),
             ("full-2", "oriented pieces, edges in extension", f"{BAILLEUX}, 2.1.2"),

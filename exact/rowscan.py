@@ -1,12 +1,13 @@
-"""The plain row-scan backtracker: fixed row-major order, no deductions; the baseline of the comparisons.
+"""The plain row-scan backtracker, which fills the cells row by row without deductions: the baseline of comparisons.
 
-It is the "doc_smith backtracker" of Benoist & Bourreau 2008 (6) and the zig-zag of Jolivet 2008 (2.1). Its tables list,
-by cell class and pair of known colours, the candidates (oriented pieces) that fit. A candidate is one 64-bit number:
-bits 0-12 piece class + 1, bits 13-14 rotation, bits 16-31 lower colour, bits 32-63 right colour times ``colours``, each
-colour replaced by its mate if it has one. So two shifted candidates and the base of the cell add up to the index of the
-next list, without products or look-ups of colours. Sides on the rim of a board without frame are stored as grey. The
-number 0 ends every list; it reads as class 0, which does not exist and always counts as free, so that one test stops
-the scan at a free candidate and at the end of the list.
+It is the "doc_smith backtracker" of Benoist & Bourreau 2008 (6) and the "zig-zag" of Jolivet 2008 (2.1). Its tables
+list the candidates (oriented pieces) that fit, by cell class and by the colours to the left of and above the cell. A
+candidate is one 64-bit integer: bits 0-12 hold the piece class + 1, bits 13-14 the rotation, bits 16-31 the lower
+colour, bits 32-63 the right colour times ``colours``, the number of colours; a colour with a mate is replaced by the
+mate. So the parts of the left and the upper candidate and the base of the cell add up to the index of the cell's list,
+without products or look-ups of colours. Sides on the rim of a board without frame are stored as grey. The integer 0
+ends every list; its bits name no piece class, but count as a free one, so that one test stops the scan both at a free
+candidate and at the end of the list.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ from lns.instances.errors import InputError
 from lns.instances.puzzle import GREY, LEFT, UP, Puzzle, rotate
 
 MAX_LISTS = 1 << 27
-_SEEN = -1  # marks a side whose colour is part of the index of the list: it needs no check
+_SEEN = -1  # marks a side whose colour is part of the index of a list, so that its candidates need no check
 CellClass = tuple[tuple[int | None, ...], tuple[bool, ...], tuple[int, int] | None]
 
 
 @dataclass(frozen=True)
 class RowTables:
-    """The tables of a puzzle. A *cell class* is a set of cells with equal lists of candidates."""
+    """The tables of a puzzle for the row scan. A *cell class* is a set of cells with equal lists of candidates."""
 
     classes: PieceClasses
-    candidates: npt.NDArray[np.uint64]  # list after list, each ended by 0
-    starts: npt.NDArray[np.uint32]  # index of a list's start, by ``cell_class*colours*colours + left*colours + up``
+    candidates: npt.NDArray[np.uint64]  # all lists of candidates, one after the other, each ended by 0
+    starts: npt.NDArray[np.uint32]  # where each list starts, by ``cell_class*colours*colours + left*colours + up``
     bases: npt.NDArray[np.uint32]  # (cells,): ``cell_class*colours*colours`` of each cell
-    free: npt.NDArray[np.int32]  # (piece classes + 1,): number of pieces by piece class + 1
+    free: npt.NDArray[np.int32]  # (piece classes + 1,): number of pieces of each class at index class + 1; 1 at index 0
 
 
 def build_tables(puzzle: Puzzle) -> RowTables:
@@ -55,7 +56,7 @@ def build_tables(puzzle: Puzzle) -> RowTables:
             f"{colours} colours and {len(cell_classes)} classes of cells make a table of "
             f"{len(cell_classes) * colours**2} lists; the row scan takes at most {MAX_LISTS}"
         )
-    own_cells = {piece_class for piece_class, _ in classes.clue_class.values()}  # classes of clues and holes
+    own_cells = {piece_class for piece_class, _ in classes.clue_class.values()}  # piece classes of clues and holes
     others = [piece_class for piece_class in range(len(classes.quads)) if piece_class not in own_cells]
     loose = [(piece_class, rotation) for piece_class in others for rotation in classes.rotations(piece_class)]
     lists: dict[int, list[int]] = {}
@@ -70,7 +71,7 @@ def build_tables(puzzle: Puzzle) -> RowTables:
                 key = (cell_class * colours + dense[left]) * colours + dense[up]
                 candidate = (piece_class + 1) | rotation << 13 | dense[down] << 16 | dense[right] * colours << 32
                 lists.setdefault(key, []).append(candidate)
-    starts, candidates = np.zeros(len(cell_classes) * colours * colours, dtype=np.uint32), [0]  # 0: the empty list
+    starts, candidates = np.zeros(len(cell_classes) * colours * colours, dtype=np.uint32), [0]  # [0] is an empty list
     for key in sorted(lists):
         starts[key] = len(candidates)
         candidates += [*lists[key], 0]
@@ -84,10 +85,10 @@ def build_tables(puzzle: Puzzle) -> RowTables:
 
 
 def _cell_class(puzzle: Puzzle, classes: PieceClasses, cell: int) -> CellClass:
-    """Return what the list of a cell depends on besides its left and upper colours, in three parts.
+    """Return what the candidates of a cell depend on besides the colours to its left and above, in three parts.
 
-    They are: the required colour of each side (None = any but grey); whether each side is on the rim of a board without
-    frame, where it has no neighbour; and class and rotation of the clue on the cell (None = no clue).
+    The parts are: the required colour of each side (None = any but grey) or `_SEEN`; whether each side is on the outer
+    edge of a board without frame; and piece class and rotation of the clue or hole on the cell (None = neither).
     """
     sides = list(puzzle.required_sides(cell))
     for side, beyond in puzzle.neighbours(cell):
@@ -105,13 +106,13 @@ DEPTH, DEEPEST, COUNTERS = range(3, 6)
 
 
 class ScanState(NamedTuple):
-    """The state of a paused scan. C: cells, W: width of the board."""
+    """The state of a paused row scan. In the shapes C is the number of cells, W the width of the board."""
 
-    next_index: Annotated[npt.NDArray[np.uint32], "C"]  # by depth, index of the next candidate to try
-    chosen: Annotated[npt.NDArray[np.uint64], "C+W"]  # candidate of cell c, at c + W; index d is the cell above cell d
-    free: npt.NDArray[np.int32]  # (classes+1,): free pieces by class + 1
-    first: Annotated[npt.NDArray[np.uint64], "C"]  # the candidates of the first solution
-    counters: Annotated[npt.NDArray[np.int64], COUNTERS]  # indexed by `NODES` to `DEEPEST`
+    next_index: Annotated[npt.NDArray[np.uint32], "C"]  # by cell, index in `candidates` of the next one to try
+    chosen: Annotated[npt.NDArray[np.uint64], "C+W"]  # candidate of cell c at index c + W; index c is the cell above c
+    free: npt.NDArray[np.int32]  # (piece classes + 1,): free pieces of each class at index class + 1; 1 at index 0
+    first: Annotated[npt.NDArray[np.uint64], "C"]  # by cell, the candidate in the first solution
+    counters: Annotated[npt.NDArray[np.int64], COUNTERS]  # indexed by `NODES`, `SOLUTIONS` and so on to `DEEPEST`
 
 
 @kernel
@@ -126,7 +127,7 @@ def scan(
 ) -> None:
     """Search for ``budget`` more nodes, or to the end of the tree, or to the next solution if ``stop_at_first``.
 
-    A node is a placement of a free candidate that matches its left and upper neighbours; the last cell counts too.
+    A node is a placement of a free candidate that matches its left and upper neighbours, also on the last cell.
     ``candidates``, ``starts``, ``bases``: see `lns.exact.rowscan.RowTables`.
     """
     class_mask, colour_mask = np.uint64(0x1FFF), np.uint64(0xFFFF)

@@ -31,12 +31,12 @@ def solve(puzzle: Puzzle, solver: str = "colorpairs", **fields: Any) -> Outcome:
     solver : str
         A name of `lns.exact.registry.all_solvers`; the default is ColorPairs [1]_.
     **fields
-        Fields of `lns.exact.execution.Request`, such as ``seconds`` and ``nodes``; None is the default.
+        Fields of `lns.exact.execution.Request`, such as ``seconds`` and ``nodes``; None stands for a field's default.
 
     Returns
     -------
     Outcome
-        Ctrl-C ends the search with status 'interrupted' and what is known so far.
+        What the search found. After Ctrl-C the status is 'interrupted', with what is known so far.
 
     Raises
     ------
@@ -60,8 +60,8 @@ def count(puzzle: Puzzle, solver: str = "colorpairs", **fields: Any) -> Outcome:
     Parameters
     ----------
     puzzle, solver, **fields
-        As for `solve`; with ``fix_corner`` rotated copies are left out, otherwise all rotations count; with
-        ``on_solution`` each solution is passed on as it is found, verified.
+        As for `solve`. With ``fix_corner`` rotated copies of solutions are left out; otherwise all rotations count.
+        ``on_solution`` is called with each solution as it is found, after the solution was verified.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def _request(fields: dict[str, Any]) -> Request:
 def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs") -> Outcome:
     """Search for the first solution or count all solutions, as ``request`` says.
 
-    With ``request.on_solution`` all solutions are searched for, and each is passed on once, verified.
+    If there is a ``request.on_solution``, all solutions are searched for, and it is called with each verified solution.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs") 
 
 
 def _left(request: Request, before: Outcome) -> Request:
-    """Return a request with the budget left after earlier variants; its progress includes their nodes and solutions."""
+    """Return ``request`` with the budget left after the outcome ``before``, which its progress reports will include."""
 
     def on_progress(now: Progress) -> None:
         assert request.on_progress is not None
@@ -138,13 +138,13 @@ def _left(request: Request, before: Outcome) -> Request:
 
 
 def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
-    """Return puzzles that together have one solution of each set of rotated copies.
+    """Return puzzles whose solutions, taken together, include exactly one of each solution and its rotated copies.
 
     The first corner piece without a duplicate is pinned to the top left corner. A board that is not square has only
-    half turns: there the piece is pinned to the top left, and in a second puzzle to the top right corner. Nothing is
-    pinned in a puzzle with clues, which has no rotated copies, nor where every corner piece has a duplicate: with the
-    duplicate in another corner a solution and its rotated copy would both be found. Nor is anything pinned without
-    frame, without turns, or with holes.
+    half turns, so the piece is pinned to its top left corner and, in a second puzzle, to its top right corner. Nothing
+    is pinned in a puzzle with clues, which has no rotated copies, nor if every corner piece has a duplicate, because
+    with the duplicate in another corner a solution and its rotated copy would both be found. Nor is anything pinned in
+    a puzzle with rules other than mates, such as holes.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
     variants : list of Puzzle
         One or two puzzles; ``[puzzle]`` where nothing is pinned.
     convention : str
-        What is counted, in words.
+        What is counted, in words: which piece is fixed and where, or why none is.
     """
     if puzzle.clues:
         return [puzzle], "all solutions counted (clues leave no rotated copies)"
@@ -168,7 +168,7 @@ def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
     quads = list(map(canonical, puzzle.pieces.tolist()))
 
     def turns(piece: int, cell: int) -> list[int]:
-        """Return the rotations of a piece that show grey on the rim of a cell, and only there."""
+        """Return the rotations of a piece that show grey on the sides of a cell along the rim, and on no other side."""
         turned = [rotate(puzzle.pieces[piece].tolist(), turn) for turn in range(4)]
         return [at for at in range(4) if tuple(side == GREY for side in turned[at]) == puzzle.rim_sides(cell)]
 
@@ -184,7 +184,7 @@ def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
 def counted_rotations(puzzle: Puzzle, board: Board) -> int:
     """Return how many solutions `count` with ``fix_corner`` finds among a perfect board and its rotated copies.
 
-    It is 1 if a corner is pinned, else the number of rotations that differ in their colours.
+    The number is 1 if a corner piece is pinned; otherwise rotated copies count if they differ in their colours.
     """
     if corner_variants(puzzle)[0][0].clues:
         return 1
@@ -192,7 +192,7 @@ def counted_rotations(puzzle: Puzzle, board: Board) -> int:
     return len({puzzle.oriented[rotate_board(board, turn).placements].tobytes() for turn in turns})
 
 
-# details that are added over the variants of a puzzle; for all others (sizes, peaks) the maximum is kept
+# names in `Outcome.details` that are summed over the variants of a puzzle; of others (sizes, peaks) the maximum is kept
 _ADDITIVE = {
     "contradictions", "preemptions", "levels_jumped", "shaving_tests", "conflicts", "budget_spent",
     "processor_seconds",

@@ -1,4 +1,4 @@
-"""Tables as text. On a narrow terminal a table is broken into blocks of columns; nothing is cut."""
+"""Tables as text. On a narrow terminal a table is broken into blocks of columns, so that no text is cut off."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def aligned(lines: Sequence[Sequence[str]], *, left: Collection[int] = (0,), rep
     """Return a table as aligned text; the columns with the indices ``left`` are flush left, the others flush right.
 
     Under `table_width`, a wider table is broken into blocks of columns, one below the other, with blank lines between.
-    Each block begins with the first ``repeated`` columns. A column that is too wide even for an empty block is a block
-    of its own.
+    Each block begins with the first ``repeated`` columns. A column that is too wide even for an otherwise empty block
+    gets a block of its own, which is wider than the limit.
     """
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     flush = [str.ljust if at in left else str.rjust for at in range(len(widths))]
@@ -41,7 +41,7 @@ def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 
 def _blocks(text: Callable[[Sequence[int]], list[str]], columns: int, repeated: int) -> str:
-    """Return the text of all columns as one block, or as blocks of columns that are as wide as the limit allows."""
+    """Return a table as one block or, within the limit of width, several; ``text`` gives the lines of some columns."""
     limit = _width.get()
     first = list(range(repeated))
     blocks = [[*first]]

@@ -33,12 +33,12 @@ MAX_STEPS = 100_000
 class Step:
     """One node of a search."""
 
-    depth: int  # number of decisions in force before it
-    cell: int  # the cell that was decided
-    oriented: int  # the oriented piece that was tried there
+    depth: int  # number of decisions in force before this node
+    cell: int  # the cell that this node decides
+    oriented: int  # the oriented piece that is tried on the cell
     outcome: str  # "placed", "refused" or "solution"
-    depth_after: int  # number of decisions in force after it: depth + 1, or fewer if some were taken back
-    why: str = ""  # what the search found, in words; empty where there is nothing to say
+    depth_after: int  # number of decisions in force after this node: depth + 1, or fewer if some were taken back
+    why: str = ""  # what the search found at this node, in words; empty if there is nothing to say
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Trace:
     """The first steps of a search."""
 
     solver: str
-    steps: tuple[Step, ...] | tuple[Painting, ...]  # `Painting` for a SAT solver
-    status: SolveStatus  # how the search ended within these steps; BUDGET_SPENT if it would go on
+    steps: tuple[Step, ...] | tuple[Painting, ...]  # of type `Painting` for a SAT solver, else `Step`
+    status: SolveStatus  # how the search ended within these steps; BUDGET_SPENT if the search had more steps
 
 
 def trace(puzzle: Puzzle, solver: str = "colorpairs", *, steps: int = 5000) -> Trace:
@@ -75,7 +75,7 @@ def _colorpairs(puzzle: Puzzle) -> Iterator[Step]:
     """Yield each node of ColorPairs as a step, until the search is complete."""
     search = ColorPairs(puzzle)
     state, counters = search._state, search.counters
-    search.advance(0, False)  # makes the first cell ready
+    search.advance(0, False)  # takes no node, but chooses the first cell
     while not search.exhausted:
         depth = int(counters[pairs.DEPTH])
         cell, value = int(state.frame_cell[depth]), int(state.values[state.frame_next[depth]])
@@ -129,7 +129,7 @@ def _rowscan(puzzle: Puzzle) -> Iterator[Step]:
 
 
 def _dlx(puzzle: Puzzle) -> Iterator[Step]:
-    """Yield each node of exact cover (dancing cells) as a step; that a node is a solution shows only after it."""
+    """Yield each node of exact cover as a step, after one more call, which shows whether the node is a solution."""
     search, last = Cover(puzzle), None
     while not search.exhausted:
         nodes = search.nodes
@@ -156,7 +156,7 @@ TREE_SEARCHES: dict[str, Callable[[Puzzle], Iterator[Step]]] = {
 """The searches whose nodes are recorded as steps, by solver name."""
 
 _SAT = {"sat:triangles": False, "sat:triangles-restricted": True}
-"""SAT solver -> whether it decides on pieces and orientations only."""
+"""SAT solver -> whether its decisions are restricted to the variables of pieces and orientations."""
 
 TRACED = (*TREE_SEARCHES, *_SAT)
 """The names of the solvers that `trace` can record."""

@@ -1,9 +1,10 @@
 """Knuth's dancing cells: exact cover with colours and copies on sparse sets, as a paused search that counts nodes.
 
 The search is that of xcover's ``dancing_cells.py``, which counts no nodes; C2 to C9 are the steps of Knuth's Algorithm
-C. The options of item i are ``member[start[i]:start[i]+size[i]]``. Removing an option swaps it behind the end, so
-restoring the sizes undoes all removals. The item of a kind of equal pieces stays active until the last of these pieces
-is placed. The test of empty zones is that of Perrin & Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III.
+C. The options left of item i are those of the nodes ``member[start[i]:start[i]+size[i]]``. An option is removed by a
+swap to the end of this slice, which then gets shorter, so restoring the sizes undoes all removals. An item that stands
+for a kind of equal pieces stays active until the last of these pieces is placed. The test of zones of free cells is
+that of Perrin & Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III.
 """
 
 from __future__ import annotations
@@ -21,35 +22,35 @@ LEVEL, DESCENDING, PRUNED, BRANCHES, DEEPEST, COUNTERS = range(3, 9)
 NOTHING = -1
 SOLVED, STUCK = -1, -2
 OPTIONAL = 1 << 20
-"""Subtracted from `CoverState.need` of a kind whose pieces may be left over, so that it need not be covered."""
+"""Subtracted from `CoverState.need` of a kind of pieces that may be left over, so that its item need not be covered."""
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 
 
 class Problem(NamedTuple):
-    """An exact cover problem. A *node* of the matrix is an item of an option. Items from ``kinds`` on are kinds of
+    """An exact cover problem. A *node* of the matrix is an item in an option. The items from ``kinds`` on are kinds of
     equal pieces; the last item of an option may be the kind of its piece.
 
-    O: options, M: nodes, I: items, E: cells to be filled, K: kinds.
+    In the shapes O is the number of options, M of nodes, I of items, E of cells to be filled, K of kinds.
     """
 
-    begin: Ints  # (O+1,): first node of each option, and the end of the last
-    item: Ints  # (M,): item of a node
-    option: Ints  # (M,): option of a node
-    start: Ints  # (I+1,): where the list of an item begins in `listed` and in `CoverState.member`
-    listed: Ints  # (M,): nodes, item after item
-    colour: Ints  # (M,): colour of a node, 0 = none
-    images: Ints  # (O,): solutions that an option stands for by symmetry; () = one each
-    beside: Ints  # (E, 4): the cell on each side of a cell, -1 = none; cells are the first items
+    begin: Ints  # (O+1,): index of the first node of each option, and the number of nodes
+    item: Ints  # (M,): item of each node
+    option: Ints  # (M,): option of each node
+    start: Ints  # (I+1,): where the nodes of each item begin in `listed` and in `CoverState.member`, then M
+    listed: Ints  # (M,): all nodes, item after item
+    colour: Ints  # (M,): colour of each node, 0 = none
+    images: Ints  # (O,): number of symmetric placements that each option stands for; empty if each stands for one
+    beside: Ints  # (E, 4): the cell on each side of each cell, -1 = none; the first E items are the cells
     pieces: Ints  # (K,): number of cells of a piece of each kind
-    kinds: int  # the first item that is a kind
-    zones: bool = False  # reject options that leave a zone of cells which no pieces can fill
-    dead_ends: bool = True  # reject options that leave an item which cannot be covered
+    kinds: int  # index of the first item that is a kind of pieces
+    zones: bool = False  # whether options are rejected that leave a zone of free cells which no pieces can fill
+    dead_ends: bool = True  # whether options are rejected that leave an item which cannot be covered
 
 
 def make_problem(begin: Ints, item: Ints, items: int, **fields: Any) -> Problem:
-    """Make a problem of ``items`` items; fields that are not given are set for plain exact cover."""
+    """Make a `Problem` of ``items`` items; fields that ``fields`` does not give are set for plain exact cover."""
     none = np.zeros(0, dtype=np.int32)
     plain: dict[str, Any] = {"colour": np.zeros_like(item), "images": none, "pieces": none, "kinds": items}
     plain["beside"] = none.reshape(0, 4)
@@ -64,34 +65,34 @@ def make_problem(begin: Ints, item: Ints, items: int, **fields: Any) -> Problem:
 
 
 class CoverState(NamedTuple):
-    """The state of a paused search; a level is the number of choices made before it. L: levels."""
+    """The state of a paused search. A level is a number of chosen options. L: levels; for I, M, O, E see `Problem`."""
 
-    size: Ints  # (I,): number of options left for an item
-    member: Ints  # (M,): nodes, item after item; removed nodes lie behind the rest of their item
-    place: Ints  # (M,): index of a node in `member`
-    active: Ints  # (I,): items; the first `active_count[0]` are active: not covered yet
-    active_at: Ints  # (I,): index of an item in `active`
+    size: Ints  # (I,): number of options left for each item
+    member: Ints  # (M,): nodes, item after item; the removed nodes of an item come after its other nodes
+    place: Ints  # (M,): index of each node in `member`
+    active: Ints  # (I,): all items; the first `active_count[0]` are active, which means not covered yet
+    active_at: Ints  # (I,): index of each item in `active`
     active_count: Ints  # (1,): number of active items
-    need: Ints  # (I,): how often an item must still be covered; 0 for a secondary item, which takes one colour
-    sizes: Annotated[Ints, ("L", "I")]  # by level, `size` before the choice
-    actives: Annotated[Ints, "L"]  # by level, `active_count` before the choice
+    need: Ints  # (I,): how often each item must still be covered; 0 for a secondary item, which takes one colour
+    sizes: Annotated[Ints, ("L", "I")]  # by level, copy of `size` before an option is chosen
+    actives: Annotated[Ints, "L"]  # by level, copy of `active_count` before an option is chosen
     chosen: Annotated[Ints, "L", NOTHING]  # by level, the option chosen or tried last, or NOTHING
-    next_try: Annotated[Ints, "L"]  # by level, index in `tries` of the next option
-    end_try: Annotated[Ints, "L"]  # by level, where the options of the level end in `tries`
-    tries: Annotated[Ints, "L * options of an item"]  # options to try, level after level
-    rank: Ints  # (O,): options of an item are tried by increasing rank; () = as listed
-    per_level: Annotated[Longs, "L"]  # nodes of the search tree by level
+    next_try: Annotated[Ints, "L"]  # by level, index in `tries` of the next option to try
+    end_try: Annotated[Ints, "L"]  # by level, index in `tries` after the last option to try
+    tries: Annotated[Ints, "L * options of an item"]  # the options to try, level after level
+    rank: Ints  # (O,): the options of an item are tried by increasing rank; empty: in the order of `member`
+    per_level: Annotated[Longs, "L"]  # by level, number of nodes of the search tree
     first: Annotated[Ints, "L-1"]  # the options of the first solution
-    seen: Annotated[npt.NDArray[np.bool_], "E"]  # workspace of `zones_fit`
-    waiting: Annotated[Ints, "E"]  # workspace of `zones_fit`
-    sums: Annotated[npt.NDArray[np.bool_], "E+1"]  # workspace of `zones_fit`
-    counters: Annotated[Longs, COUNTERS]  # by the names above and those of `lns.exact.driver`
+    seen: Annotated[npt.NDArray[np.bool_], "E"]  # in `zones_fit`, whether each cell is filled or in a zone found so far
+    waiting: Annotated[Ints, "E"]  # in `zones_fit`, the cells of one zone in order of discovery
+    sums: Annotated[npt.NDArray[np.bool_], "E+1"]  # in `zones_fit`: by number, whether pieces left fill so many cells
+    counters: Annotated[Longs, COUNTERS]  # indexed by `NODES`, `SOLUTIONS`, `EXHAUSTED`, and `LEVEL` to `DEEPEST`
 
 
 def new_state(problem: Problem, choices: int, need: Ints, *, rank: Ints | None = None, root: int = 0) -> CoverState:
-    """Make the state with nothing chosen; ``choices``: most options of a solution.
+    """Make the state in which no option is chosen; ``choices`` is the most options that a solution can have.
 
-    ``root`` is 1 if the root counts as a node, as in Jolivet 2008, else 0.
+    ``root`` is 1 if the root of the search tree counts as a node, as in Jolivet 2008, else 0.
     """
     items, levels, cells = len(problem.start) - 1, choices + 1, len(problem.beside)
     size, place = np.diff(problem.start), np.empty_like(problem.listed)
@@ -114,7 +115,7 @@ def new_state(problem: Problem, choices: int, need: Ints, *, rank: Ints | None =
 
 
 def last_choice(state: CoverState) -> tuple[int, int, bool]:
-    """Return level and option of the choice tried last, and whether the search goes on below it."""
+    """Return the level of the option tried last, the option, and whether the search goes on below this option."""
     level = int(state.counters[LEVEL])
     stays = state.chosen[level] == NOTHING
     at = level - 1 if stays else level
@@ -123,7 +124,7 @@ def last_choice(state: CoverState) -> tuple[int, int, bool]:
 
 @inline_flat_kernel
 def deactivate(state, item):  # type: ignore[no-untyped-def]
-    """C3: remove an item from the active items."""
+    """Remove an item from the active items (C3)."""
     state.active_count[0] -= 1
     end = state.active_count[0]
     last, at = state.active[end], state.active_at[item]
@@ -133,7 +134,7 @@ def deactivate(state, item):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def remove_node(state, problem, node, item):  # type: ignore[no-untyped-def]
-    """Swap a node behind the end of its item's list; return False if it is there already."""
+    """Remove a node by a swap to the end of its item's list; return False if the node was removed before, else True."""
     end = problem.start[item] + state.size[item] - 1
     at = state.place[node]
     if at > end:
@@ -147,7 +148,7 @@ def remove_node(state, problem, node, item):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def remove_option(state, problem, option):  # type: ignore[no-untyped-def]
-    """Remove an option from the lists of its active items; return False if one of them cannot be covered any more."""
+    """Remove an option from the lists of its active items; return whether all these items can still be covered."""
     feasible = True
     for node in range(problem.begin[option], problem.begin[option + 1]):
         i = problem.item[node]
@@ -158,12 +159,12 @@ def remove_option(state, problem, option):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def commit(state, problem, option):  # type: ignore[no-untyped-def]
-    """C6, C7: cover the items of an option; return False if another item cannot be covered any more."""
+    """Cover the items of an option (C6, C7); return whether all other items can still be covered."""
     feasible = True
     for node in range(problem.begin[option], problem.begin[option + 1]):
         i, own_colour = problem.item[node], problem.colour[node]
         if state.active_at[i] >= state.active_count[0]:
-            continue  # a secondary item that has this colour already
+            continue  # this is a secondary item that has the colour of the node already
         if i >= problem.kinds and state.need[i] & (OPTIONAL - 1) > 0:
             remove_node(state, problem, node, i)
             feasible &= state.size[i] >= state.need[i]
@@ -178,11 +179,11 @@ def commit(state, problem, option):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def choose(state, problem):  # type: ignore[no-untyped-def]
-    """C2: return the first active item with the fewest options; SOLVED if all are covered, STUCK if none is eligible.
+    """Return the eligible item with the fewest options (C2), SOLVED if all are covered, or STUCK if none is eligible.
 
-    An item is eligible if exactly one more option must cover it, so not a kind with several pieces left. Every solution
-    is therefore found once, not once for each exchange of equal pieces. Without ``dead_ends``, items without an
-    option are passed over, as in the report of Perrin & Beaujard.
+    An active item is eligible if exactly one more option must cover it, so a kind with several pieces left is not.
+    Every solution is therefore found once, not once for each exchange of equal pieces. Ties go to the first item.
+    Without ``dead_ends``, items without options are not eligible, as in the report of Perrin & Beaujard.
     """
     best, fewest, is_open = -1, np.int32(2147483647), False
     for at in range(state.active_count[0]):
@@ -199,7 +200,7 @@ def choose(state, problem):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def zones_fit(state, problem):  # type: ignore[no-untyped-def]
-    """Whether the size of every connected zone of free cells is a sum of sizes of remaining pieces (subset sum)."""
+    """Return whether the size of each connected zone of free cells is a sum of sizes of some of the pieces left."""
     cells, free = len(problem.beside), 0
     for cell in range(cells):
         state.seen[cell] = state.active_at[cell] >= state.active_count[0]
@@ -238,7 +239,7 @@ def zones_fit(state, problem):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def list_tries(state, problem, item, level):  # type: ignore[no-untyped-def]
-    """Write the options of an item to ``tries``, ordered by rank, and save the sizes of all lists before the choice."""
+    """Write the options of an item, sorted by rank, to ``state.tries``, and save the sizes of all items' lists."""
     begin = state.end_try[level - 1] if level > 0 else 0
     end = begin
     for place in range(problem.start[item], problem.start[item] + state.size[item]):
@@ -257,7 +258,7 @@ def list_tries(state, problem, item, level):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def count_solution(state, problem, level):  # type: ignore[no-untyped-def]
-    """Count the solution of the options chosen at the levels before ``level``, and keep the first solution."""
+    """Count the solution made of the options chosen at the levels before ``level``; keep it if it is the first."""
     stands_for = 1
     for earlier in range(level):
         if len(problem.images):
@@ -269,7 +270,7 @@ def count_solution(state, problem, level):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def backtrack(state, level):  # type: ignore[no-untyped-def]
-    """C9: go back one level; at the first level the search is complete."""
+    """Go back one level (C9); at level 0, also mark the search as exhausted."""
     if level == 0:
         state.counters[EXHAUSTED] = 1
     state.counters[LEVEL] -= 1
@@ -277,7 +278,7 @@ def backtrack(state, level):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def change_need(state, problem, option, change):  # type: ignore[no-untyped-def]
-    """Change the number of pieces left of the kind of an option: -1 if one is placed, 1 if it is taken back."""
+    """Add ``change`` to the number of pieces left of an option's kind: -1 if one is placed, 1 if one is taken off."""
     last = problem.item[problem.begin[option + 1] - 1]
     if last >= problem.kinds:
         state.need[last] += change
@@ -285,10 +286,10 @@ def change_need(state, problem, option, change):  # type: ignore[no-untyped-def]
 
 @flat_kernel
 def advance(state, problem, budget, stop_at_first):  # type: ignore[no-untyped-def]
-    """Go on for ``budget`` nodes, or to the end, or to the next solution if ``stop_at_first``.
+    """Search for ``budget`` more nodes, or to the end, or to the next solution if ``stop_at_first``.
 
-    A node is an option that is tried; a branch is the root or a node below which the search goes on.
-    ``counters[PRUNED]`` counts the nodes that only the test of zones rejects.
+    A node is an option that is tried. ``counters[BRANCHES]`` counts the root and the nodes below which the search goes
+    on, ``counters[PRUNED]`` the nodes that only the test of zones rejects.
     """
     counters = state.counters
     spent = 0
@@ -315,7 +316,7 @@ def advance(state, problem, budget, stop_at_first):  # type: ignore[no-untyped-d
             continue
         option = state.tries[state.next_try[level]]
         state.next_try[level] += 1
-        for item in range(len(state.size)):  # C8: restore the sizes
+        for item in range(len(state.size)):  # C8: restore the sizes of all lists
             state.size[item] = state.sizes[level, item]
         state.active_count[0] = state.actives[level]
         counters[NODES] += 1

@@ -1,12 +1,14 @@
 """Edge matching as exact cover (Jolivet 2008, 2.2): an option for each oriented piece on each cell.
 
-Every option covers its piece and its cell. An inner edge is written in one of three codes (``k`` colours):
+Every option covers its piece, its cell and items of its inner edges. The items of an edge make its two pieces show the
+same colour, say colour j of k, in one of three codes:
 
-- ``unary``: k items per edge; for colour j the upper or left piece covers item j, the other piece all others;
-- ``binary``: about log2 k items; one piece covers the items of the 1-bits of j, the other piece all others;
+- ``unary``: k items per edge; the upper or left piece covers item j, the lower or right piece all items but j;
+- ``binary``: about log2 k items per edge, one for each bit of j; the upper or left piece covers the items of the bits
+  that are 1, the lower or right piece the items of the bits that are 0;
 - ``colours``: one secondary item per edge, which takes j as its colour (Knuth's exact cover with colours, XCC).
 
-The search is that of this project's kernel (`dlx`, `dlx:binary`, `xcc:counted`) or of the library xcover (`xcc`).
+The solvers `dlx`, `dlx:binary` and `xcc:counted` search with this project's kernel, `xcc` with the library xcover.
 """
 
 from __future__ import annotations
@@ -33,48 +35,49 @@ from lns.instances.puzzle import DOWN, GREY, RIGHT, Puzzle
 IntArray = npt.NDArray[np.int32]
 CODES = ("unary", "binary", "colours")
 MAX_NODES = 60_000_000
-"""Most nodes of a matrix, which takes about 2 GB while it is built."""
+"""Most nodes that a matrix may have; a matrix of this size takes about 2 GB while it is built."""
 
 MAX_NODES_XCOVER = 4_000_000
-"""Most nodes for xcover, which takes options as lists of strings; about four times the matrix of Eternity II."""
+"""Most nodes of a matrix for xcover, which takes options as lists of strings: about four times those of Eternity II."""
 
 
 @dataclass(frozen=True)
 class CoverModel:
-    """An exact cover problem. Items are numbered: pieces, cells, edges; a *node* is an item of an option.
+    """The exact cover problem of a puzzle. Its items are the pieces, then the cells, then the items of inner edges.
 
-    If pieces have copies, a piece that may be placed any number of times has no item; the other pieces come last.
+    If the puzzle has copies, the pieces are the last items, without those that may be placed any number of times. A
+    *node* is an item in an option.
     """
 
     puzzle: Puzzle
     primary: int  # items 0 to ``primary`` - 1 must be covered exactly once; the others take one colour
     items: int  # number of all items
-    begin: IntArray  # int32 (options + 1,): first node of each option, and the end of the last
+    begin: IntArray  # int32 (options + 1,): index of the first node of each option, and the number of nodes
     item: IntArray  # int32 (nodes,): the item of each node, option after option
     colour: IntArray  # int32 (nodes,): the colour of each node, 0 = none
     cell: IntArray  # int32 (options,): the cell of each option
     oriented: IntArray  # int32 (options,): the oriented piece (piece*4 + rotation) of each option
-    copies: IntArray  # int32 (kinds,): how often the piece of each of the last items may be placed; () without copies
+    copies: IntArray  # int32: how often the piece of each of the last items may be placed; empty without copies
 
     @property
     def need(self) -> IntArray:
-        """The number of times each item must be covered, see `lns.exact.cover.kernel.CoverState`."""
+        """How often each item must be covered: the initial `lns.exact.cover.kernel.CoverState.need`."""
         need = (np.arange(self.items) < self.primary).astype(np.int32)
         need[self.items - len(self.copies) :] = self.copies - kernel.OPTIONAL
         return need
 
     def board(self, options: npt.NDArray[np.int32] | list[int]) -> Board:
-        """Return the board that a set of options fills."""
+        """Return the board on which the pieces of ``options`` are placed."""
         return Board.empty(self.puzzle).with_pieces(self.cell[options], self.oriented[options])
 
 
 def _rows(
     puzzle: Puzzle, covered: npt.NDArray[np.bool_], *, all_four: bool = False, most: int
 ) -> list[tuple[IntArray, npt.NDArray[np.intp]]]:
-    """List the placements of each cell and its sides on inner edges. Raises InputError for more nodes than ``most``."""
+    """Return each cell's allowed oriented pieces and sides on inner edges. Raises InputError above ``most`` nodes."""
     lengths = covered.sum(axis=2)
     fixed = {clue.cell for clue in puzzle.fixed}
-    known: dict[object, IntArray] = {}  # allowed placements by required sides and clue cell
+    known: dict[object, IntArray] = {}  # allowed oriented pieces, by required sides and by the cell if it has a clue
     cells, nodes = list[tuple[IntArray, npt.NDArray[np.intp]]](), 0
     for cell in range(puzzle.cells):
         check_time()
@@ -114,7 +117,8 @@ def build(puzzle: Puzzle, code: str, *, all_four: bool = False, most: int = MAX_
     for cell, (pieces, inner) in enumerate(cells):
         check_time()
         shown = puzzle.oriented[pieces][:, inner]
-        around = np.where(covered[inner, shown], edge[cell, inner, None] + np.arange(per_edge), -1)  # -1: not covered
+        # by oriented piece, inner edge and item of the edge: the item, or -1 if the piece does not cover it
+        around = np.where(covered[inner, shown], edge[cell, inner, None] + np.arange(per_edge), -1)
         covers = [piece_item[pieces >> 2, None], np.full((len(pieces), 1), first_cell + cell)]
         covers.append(around.reshape(len(pieces), inner.size * per_edge))
         shades = [np.zeros((len(pieces), 1))] * 2 + [np.repeat(numbers[shown], per_edge, axis=1)]
@@ -131,11 +135,14 @@ def build(puzzle: Puzzle, code: str, *, all_four: bool = False, most: int = MAX_
 
 
 _FIRST = (RIGHT, DOWN)
-"""On these sides, a piece covers the edge's items of its colour; on other sides, it covers the edge's other items."""
+"""At these sides a piece covers the edge's items for its colour, at the two other sides all other items of the edge."""
 
 
 def _codes(puzzle: Puzzle, code: str) -> tuple[IntArray, npt.NDArray[np.bool_]]:
-    """Return the item colour of each puzzle colour, and which items of an edge a piece covers, by side and colour."""
+    """Return, by colour of the puzzle, the colour of nodes (0 = none), and which items of an edge a piece covers.
+
+    The second array has the shape (sides of the piece, colours of the puzzle, items of an edge).
+    """
     palette = np.setdiff1d(puzzle.oriented, GREY)
     numbers = np.arange(len(palette))[:, None]
     bits = np.arange({"unary": len(palette), "binary": max(0, len(palette) - 1).bit_length(), "colours": 1}[code])
@@ -157,7 +164,7 @@ class PausedCover(CountedSearch):
 
     @property
     def explored(self) -> float:
-        levels = int(self.counters[kernel.LEVEL] + 1 - self.counters[kernel.DESCENDING])  # levels that are entered
+        levels = int(self.counters[kernel.LEVEL] + 1 - self.counters[kernel.DESCENDING])  # levels with listed options
         following, end = self.state.next_try[:levels].tolist(), self.state.end_try[:levels].tolist()
         begin = [0, *end]
         return explored_share((following[at] - begin[at] - 1, end[at] - begin[at]) for at in range(levels))
@@ -198,8 +205,9 @@ class Cover(PausedCover):
 def run_xcover(puzzle: Puzzle, request: Request) -> Outcome:
     """Run the solver 'xcc': exact cover with colours by xcover, in a child process, without a count of nodes.
 
-    xcover compiles itself at its first import, in about 10 s, and keeps its code. Raises InputError without xcover,
-    with a budget of nodes or if the matrix is too large, and ChildProcessError if the library crashes.
+    xcover compiles itself at its first import, in about 10 s, and keeps the machine code. Raises InputError if xcover
+    is not installed, if a budget of nodes is given or if the matrix is too large, and ChildProcessError if the library
+    crashes.
     """
     require("cover", "the solver xcc")
     if request.nodes is not None:
@@ -208,7 +216,7 @@ def run_xcover(puzzle: Puzzle, request: Request) -> Outcome:
 
 
 def library_covers(options: list[list[str]], primary: list[str], secondary: list[str]) -> Iterator[list[int]]:
-    """Yield the exact covers that xcover finds, as lists of option numbers; a coloured item is ``item:colour``."""
+    """Yield the exact covers that xcover finds, as lists of option indices; ``item:colour`` is a coloured item."""
     from xcover import covers
 
     if {item.split(":")[0] for option in options for item in option}.issuperset(primary):
@@ -217,7 +225,7 @@ def library_covers(options: list[list[str]], primary: list[str], secondary: list
 
 
 def cover_by_library(emit: Emit, puzzle: Puzzle, request: Request) -> None:
-    """Run xcover in the child process; report the size of the model, solutions, progress and the end."""
+    """Search with xcover in a child process; report the size of the model, the solutions and the end of the search."""
     reporter = Reporter(emit, puzzle, request, "xcover", duplicates_distinct=True)
     model = build(puzzle, "colours", most=MAX_NODES_XCOVER)
     nodes = [f"{item}:{colour}" if colour else str(item) for item, colour in zip(model.item, model.colour, strict=True)]

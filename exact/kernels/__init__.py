@@ -1,4 +1,4 @@
-"""Compiled code: decorators of kernels, the cache of their machine code, sets as bit vectors, allocation of states."""
+"""Functions compiled by numba (kernels): their decorators, the cache of their machine code, bit vectors, new arrays."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ _Made = TypeVar("_Made")
 
 
 def allocate(kind: Callable[..., _Made], sizes: dict[str, int], **given: Any) -> _Made:
-    """Make a NamedTuple of the arrays ``given`` and new ones for its fields ``Annotated[array type, shape, fill]``.
+    """Make a NamedTuple of type ``kind`` from the arrays ``given`` and new arrays for its other annotated fields.
 
-    A shape is a number, a name of ``sizes``, or a tuple of these; arrays without ``fill`` are filled with 0.
+    The annotation is ``Annotated[array type, shape, fill]``, where a shape is a length, a key of ``sizes``, or a tuple
+    of these; without ``fill`` an array is filled with 0.
     """
     for name, (dtype, shape, fill) in _fields(kind).items():
         if name not in given:
@@ -25,7 +26,7 @@ def allocate(kind: Callable[..., _Made], sizes: dict[str, int], **given: Any) ->
 
 @cache
 def _fields(kind: Callable[..., Any]) -> dict[str, tuple[Any, tuple[int | str, ...], int]]:
-    """Return data type, shape and fill of the annotated fields, by name."""
+    """Return data type, shape and fill value of each annotated field of ``kind``, by name of the field."""
     found = {}
     for name, hint in get_type_hints(kind, include_extras=True).items():
         if get_origin(hint) is Annotated:

@@ -1,4 +1,4 @@
-"""Sets as bit vectors of 64-bit words: plain arithmetic that LLVM compiles to single instructions."""
+"""Sets of small integers as bit vectors of 64-bit words, with functions that LLVM compiles to single instructions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def bit(index: int) -> np.uint64:
 @inline_flat_kernel
 def popcount(word: np.uint64) -> int:
     """Return the number of bits that are set in ``word``."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))  # LLVM compiles this sum to popcount
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))  # LLVM makes this function one instruction
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
     return int(np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56)))

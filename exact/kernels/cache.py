@@ -1,11 +1,11 @@
-"""Where the machine code of kernels is kept, how processes share it, and the definitions that it depends on.
+"""The cache of kernels' machine code: where it lies, how processes share it, and which definitions it depends on.
 
 Numba's cache checks only the file in which a kernel is defined, so an edited callee or constant in another module would
 leave stale machine code in use. Each kernel module gets a cache directory whose name is its `source_key`: a hash of its
-kernels and of all definitions that they mention, directly or indirectly: callees, the constants that numba freezes, the
-NamedTuples of their arguments. Names are followed through absolute imports, also those under TYPE_CHECKING; the linter
-bans relative ones. Other Python code and docstrings are not part of the hash: editing them recompiles only the kernels
-of the same file, because numba checks the whole file for changes.
+kernels and of all definitions that they mention, directly or indirectly (callees, constants, which numba compiles in,
+and the NamedTuples of arguments). Names are followed through absolute imports, also those under TYPE_CHECKING; the
+linter bans relative imports. Other Python code and docstrings are not part of the hash: editing them recompiles only
+the kernels of the same file, because numba checks the whole file for changes.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvid
 
 from lns.exact.file_lock import try_lock, unlock
 
-_numba_config: Any = config  # numba makes its options at run time, so a type checker does not know them
-_MAX_WAIT_S, _POLL_S = 300.0, 0.05  # longest wait for a process that compiles the same kernel, and pause
-ROOT = Path(__file__).absolute().parents[__name__.count(".")]  # the folder that holds lns; links are not followed
-_IS_INSTALLED = ROOT.name in ("site-packages", "dist-packages")  # then ROOT holds other projects too
+_numba_config: Any = config  # Any, because numba adds its options at run time, where no type checker sees them
+_MAX_WAIT_S, _POLL_S = 300.0, 0.05  # seconds: longest wait while another process compiles the same kernel, and pause
+ROOT = Path(__file__).absolute().parents[__name__.count(".")]  # the folder of the package lns; links are not resolved
+_IS_INSTALLED = ROOT.name in ("site-packages", "dist-packages")  # whether ROOT holds other projects too
 _DECORATORS = "lns.exact.kernels.jit"  # the module of the decorators that make a function a kernel
 
 
 class _Locator(UserProvidedCacheLocator):
-    """A locator that, unlike numba's own, accepts a directory that cannot be written."""
+    """Tells numba the cache directory and, unlike numba's own locator, accepts one that cannot be written."""
 
     def ensure_cache_path(self) -> None:
         with suppress(OSError):
@@ -52,40 +52,40 @@ class _Serializer(CompileResultCacheImpl):
 class KernelCache(FunctionCache):
     """Numba's cache on disk, robust against damaged and read-only files, and shared between processes.
 
-    A kernel whose file cannot be read is compiled again; a file that cannot be written is left out. If several
-    processes need the same kernel, one holds a lock and compiles, and the others wait for its machine code: otherwise
-    each worker of a first run would spend half a minute and some hundred megabytes on the same code. A process that has
-    waited `_MAX_WAIT_S` once, for example for a process that was stopped, does not wait again.
+    A kernel whose file cannot be read is compiled again; machine code that cannot be written to disk is used unsaved.
+    If several processes need the same kernel, one holds a lock and compiles, and the others wait for the machine code:
+    otherwise each worker of a first run would spend half a minute and some hundred megabytes on the same code. A
+    process that has waited `_MAX_WAIT_S` once, for example for a process that was suspended, does not wait again.
     """
 
     _impl_class = _Serializer
-    may_wait = True  # whether this process may wait, for any kernel
+    may_wait = True  # whether this process may still wait for another one; the same for all kernels
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         self._path = Path(self.cache_path, f"{self._impl.filename_base}.lock")
-        self._lock: IO[bytes] | None = None  # the locked file while this process compiles
+        self._lock: IO[bytes] | None = None  # the locked file while this process compiles the kernel, else None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the machine code for a signature from disk, possibly after a wait; None makes numba compile it."""
+        """Return the machine code for signature ``sig`` from disk, perhaps after a wait; None makes numba compile."""
         machine_code = self._load(sig, target_context)
         if machine_code is None:
             waited = self._acquire_lock()
             machine_code = self._load(sig, target_context)
-            if machine_code is not None or waited:  # if the other process could not save it, all compile at once
+            if machine_code is not None or waited:  # after a wait in vain, compile without the lock
                 self._release_lock()
         return machine_code
 
     def _load(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
-        except Exception:  # a damaged pickle may raise anything
+        except Exception:  # reading a damaged pickle may raise any exception
             with suppress(OSError):
                 self.flush()
             return None
 
     def unlocking_on_failure(self, compile_: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap ``compile_`` to release the lock if it raises; after a success `save_overload` releases it."""
+        """Wrap ``compile_`` to release the lock if ``compile_`` raises; otherwise `save_overload` releases the lock."""
 
         def compiled(*args: Any) -> Any:
             try:
@@ -97,7 +97,7 @@ class KernelCache(FunctionCache):
         return compiled
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Write the machine code for a signature, if that is possible, and release the lock."""
+        """Write the machine code for signature ``sig`` to disk, if that is possible, and release the lock."""
         try:
             with suppress(OSError):
                 super().save_overload(sig, data)
@@ -109,11 +109,11 @@ class KernelCache(FunctionCache):
         """Whether machine code of this version of the kernel's file is on disk."""
         try:
             return bool(self._cache_file._load_index())
-        except Exception:  # a damaged pickle may raise anything
+        except Exception:  # reading a damaged pickle may raise any exception
             return False
 
     def _acquire_lock(self) -> bool:
-        """Lock this kernel, if locks are available; return whether another process held the lock before."""
+        """Lock this kernel, if possible, waiting for other processes; return whether another one held the lock."""
         if self._lock is not None or not KernelCache.may_wait:
             return False
         try:
@@ -141,8 +141,8 @@ class KernelCache(FunctionCache):
 def cache_directory(module: str) -> Path | None:
     """Return the directory with the machine code of the kernels of a module, given by its dotted name.
 
-    It is named by `source_key` and lies in `cache_base`, or in a place listed before `cache_base` that cannot be
-    written but holds machine code of an earlier run. None if there is neither.
+    The directory is named by `source_key`. It lies in `cache_base`, or in a place listed before `cache_base` that
+    cannot be written but holds machine code of an earlier run. Returns None if there is no such directory.
     """
     key, edited = source_key(module), Path(sys.modules[module].__file__ or "").stat().st_mtime
     with suppress(OSError):
@@ -151,15 +151,16 @@ def cache_directory(module: str) -> Path | None:
             if place == cache_base():
                 directory.mkdir(parents=True, exist_ok=True)
                 return directory
-            if any(index.stat().st_mtime >= edited for index in directory.rglob("*.nbi")):  # numba ignores older files
+            # numba ignores machine code that is older than its source file
+            if any(index.stat().st_mtime >= edited for index in directory.rglob("*.nbi")):
                 return directory
     return None
 
 
 def _of_checkout(place: Path) -> Path:
-    """Return the directory in ``place`` of the machine code of this checkout; it may not exist yet.
+    """Return the directory in ``place`` for the machine code of this checkout, which may not exist yet.
 
-    Numba finds machine code by the path of its source, so two checkouts cannot share it.
+    Numba finds machine code by the path of its source file, so two checkouts cannot share machine code.
     """
     key = f"{numba.__version__} {sys.version_info[:2]} bounds={_numba_config.BOUNDSCHECK} {ROOT}"
     return place / hashlib.sha256(key.encode()).hexdigest()[:16]
@@ -167,11 +168,11 @@ def _of_checkout(place: Path) -> Path:
 
 @cache
 def cache_base() -> Path | None:
-    """Return the directory of all new machine code, and make it if it does not exist.
+    """Return the directory into which all new machine code is written; make the directory if it does not exist.
 
     It is the first of ``$NUMBA_CACHE_DIR/lns``, ``$XDG_CACHE_HOME/lns`` (by default ``~/.cache/lns``) and a directory
     of this user in ``$TMPDIR`` (by default ``/tmp``) that can be written; the last must not be writable for others.
-    None if there is no such directory: then every process compiles what is not on disk for itself.
+    Returns None if there is no such directory; then every process compiles for itself what is not on disk.
     """
     for place in _places():
         with suppress(OSError):
@@ -183,24 +184,24 @@ def cache_base() -> Path | None:
 
 
 def _places() -> list[Path]:
-    """Return where machine code may be, see `cache_base`; the directories need not exist."""
+    """Return the directories in which machine code may be, in the order of `cache_base`; they need not exist."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 (Path.expanduser may raise)
     folders = [os.environ.get("NUMBA_CACHE_DIR", ""), home]
-    places = [Path(folder) / "lns" for folder in folders if folder and folder[0] != "~"]  # "~": no home directory
+    places = [Path(folder) / "lns" for folder in folders if folder and folder[0] != "~"]  # "~" if no home was found
     shared = Path(os.environ.get("TMPDIR") or "/tmp") / f"lns-cache-{os.getuid()}"
     return [*places, shared] if not os.path.lexists(shared) or _is_private(shared) else places
 
 
 def _is_private(directory: Path) -> bool:
-    """Whether only this user can write a directory. Its name is predictable, and numba runs whatever code is in it."""
+    """Return whether only this user can write to a directory, since its name can be guessed and numba runs its code."""
     status = directory.lstat()
     return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
 
 
 def is_compiled(module: str) -> bool:
-    """Whether machine code of all kernels of a module, without those that are inlined, is on disk.
+    """Return whether machine code of all kernels of a module, apart from inlined kernels, is on disk.
 
-    After an install or an edit it is not, until one run has compiled all of them.
+    After an install or an edit the answer is False until all these kernels have been compiled by some run.
     """
     kernels = (each for each in vars(import_module(module)).values() if getattr(each, "__module__", "") == module)
     caches = [each._cache for each in kernels if isinstance(getattr(each, "_cache", None), KernelCache)]
@@ -208,16 +209,16 @@ def is_compiled(module: str) -> bool:
 
 
 def saved_kernels() -> int:
-    """Return the number of kernels whose machine code is on disk, of all versions of this checkout.
+    """Return the number of kernels with machine code in `cache_base`, over all versions of this checkout's source.
 
-    It grows while a process of this checkout compiles.
+    The number grows while a process of this checkout compiles.
     """
     base = cache_base()
     folders = () if base is None else os.walk(_of_checkout(base))
     return sum(name.endswith(".nbi") for _, _, names in folders for name in names)
 
 
-# -- what machine code depends on -------------------------------------------------------------------------------------
+# -- the definitions that machine code depends on ---------------------------------------------------------------------
 
 
 @cache
@@ -233,7 +234,7 @@ def source_key(module: str) -> str:
         visited.add(place)
         source = _source(owner)
         for target in source.imported.get(name, ()):
-            if _path_of(target) is not None:  # a whole module: the kernel may use any of its names
+            if _path_of(target) is not None:  # the name is a whole module: a kernel may use any name in it
                 whole = _source(target)
                 waiting += [(target, inner) for inner in whole.defined.keys() | whole.imported.keys()]
             else:
@@ -247,7 +248,7 @@ def source_key(module: str) -> str:
 
 
 def kernels_of(module: str) -> list[str] | None:
-    """Return the names of the kernels of a module (dotted name); None if it is no module of this project.
+    """Return the names of the kernels of a module (dotted name); None if the module is not of this project.
 
     Kernels are the functions with a decorator of `lns.exact.kernels.jit`.
     """
@@ -261,7 +262,7 @@ def kernels_of(module: str) -> list[str] | None:
 
 
 class _Source(NamedTuple):
-    """The top-level statements of a module by the names that they define, and the project's names that it imports."""
+    """The top-level statements of a module, by defined name, and what the module imports from this project, by name."""
 
     defined: dict[str, list[ast.stmt]]
     imported: dict[str, list[str]]
@@ -283,7 +284,7 @@ def _source(module: str) -> _Source:
 
 
 def _defines(statement: ast.stmt) -> frozenset[str]:
-    """Return the names a top-level statement may define: function, class, targets of an assignment, else all names."""
+    """Return the names that a statement may define: its function, class or assigned names, or else all names in it."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return frozenset({statement.name})
     names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
@@ -299,7 +300,7 @@ def _names(statement: ast.stmt) -> frozenset[str]:
 
 @cache
 def _text(statement: ast.stmt) -> str:
-    """Return a definition as text, without layout, comments and docstrings."""
+    """Return a definition as a text that does not depend on its layout, comments and docstrings."""
     for node in ast.walk(statement):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node, clean=False) is not None:
             del node.body[0]
@@ -308,7 +309,7 @@ def _text(statement: ast.stmt) -> str:
 
 @cache
 def _path_of(module: str) -> Path | None:
-    """Return the file of a module of this project; None for every other name."""
+    """Return the file of a module of this project (dotted name); None for any other name."""
     parts = module.split(".")
     if _IS_INSTALLED and parts[0] != "lns":
         return None

@@ -4,9 +4,9 @@ A kernel is a function that one of the decorators here compiles: `kernel`, `inli
 `inline_flat_kernel`. No other module of the project uses numba's own decorators, except ``cuda.jit`` for a GPU.
 `lns.exact.kernels.cache` keeps the machine code.
 
-All decorators use private parts of numba, so pyproject.toml caps its version. To upgrade numba, install the new version
-and run tests/support, which uses the decorators. Compare the node counts of ``python -m tests.trajectories`` and the
-speed of a search before and after. Only then raise the cap in pyproject.toml and relock requirements.lock.
+All decorators use private parts of numba, so pyproject.toml caps numba's version. To upgrade numba, install the new
+version and run tests/support, which uses the decorators. Compare the node counts of ``python -m tests.trajectories``
+and the speed of a search before and after. Only then raise the cap in pyproject.toml and relock requirements.lock.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from numba.core import config
 
 from lns.exact.kernels.cache import KernelCache, cache_directory, kernels_of
 
-_OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # nothing calls kernels from C
-numba_config: Any = config  # numba makes its options at run time, so a type checker does not know them
-_njit: Any = numba.njit  # its type stubs lack the option _nrt
+_OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # no code in C calls kernels
+numba_config: Any = config  # Any, because numba adds its options at run time, where no type checker sees them
+_njit: Any = numba.njit  # Any, because numba's type stubs lack the option _nrt
 
 _Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
 
 
 def kernel(function: _Kernel) -> _Kernel:
-    """Decorator: compile a function in nopython mode, with a cache on disk.
+    """Make numba compile the decorated function, in nopython mode and with a cache on disk.
 
     The machine code releases the GIL, divides by numpy's rules (``error_model="numpy"``) and uses no fastmath. It is
     compiled at the first call with each combination of argument types, or loaded from the directory that
     `lns.exact.kernels.cache.cache_directory` gives. The function must be at the top level of its module, which must
-    import this decorator by name. With ``NUMBA_DISABLE_JIT=1`` the function is returned as it is.
+    import this decorator by name. With ``NUMBA_DISABLE_JIT=1`` the function is returned unchanged.
     """
     return _compile(function, {})
 
 
 def _compile(function: _Kernel, options: dict[str, bool]) -> _Kernel:
-    """Apply `kernel` with further options of numba."""
+    """Compile a function as `kernel` does, with further ``options`` of numba."""
     if numba_config.DISABLE_JIT:
         return function
     expected = kernels_of(function.__module__)
@@ -46,7 +46,7 @@ def _compile(function: _Kernel, options: dict[str, bool]) -> _Kernel:
         raise TypeError(f"{function.__module__}.{function.__name__}: expected the decorator from lns.exact.kernels.jit")
     directory = cache_directory(function.__module__)
     before = numba_config.CACHE_DIR
-    try:  # numba reads this setting when the decorator is applied; kernels of other packages keep theirs
+    try:  # numba reads CACHE_DIR in the next lines; then it gets its old value back, for kernels of other packages
         numba_config.CACHE_DIR = "" if directory is None else str(directory)
         compiled = _njit(**_OPTIONS, **options)(function)
         if directory is not None:
@@ -58,22 +58,23 @@ def _compile(function: _Kernel, options: dict[str, bool]) -> _Kernel:
 
 
 def inline_kernel(function: _Kernel) -> _Kernel:
-    """Decorator: like `kernel`, for a small function that LLVM inlines into every caller.
+    """Make numba compile the decorated function like `kernel`, but inline it into every caller; for small functions.
 
-    It has no cache of its own: its machine code is part of that of its callers. The wrapper for calls from Python is
-    left out, as it takes long to compile for NamedTuples of many arrays; a Python call compiles the function again.
+    The function has no cache of its own, because its machine code is part of its callers' code. It has no wrapper for
+    calls from Python, which takes long to compile for NamedTuples of many arrays. A call from Python compiles the
+    function once more, with such a wrapper.
     """
     return _inlined(function, {})
 
 
 def _inlined(function: _Kernel, options: dict[str, bool]) -> _Kernel:
-    """Apply `inline_kernel` with further options of numba."""
+    """Compile a function as `inline_kernel` does, with further ``options`` of numba."""
     if numba_config.DISABLE_JIT:
         return function
     inlined = _njit(**_OPTIONS, **options, forceinline=True, no_cpython_wrapper=True)(function)
     callable_from_python = _njit(**_OPTIONS, **options)(function)
 
-    def add_overload(result: Any) -> None:  # numba's own method adds the wrapper for Python
+    def add_overload(result: Any) -> None:  # numba's own method also registers the wrapper for Python
         inlined.overloads[tuple(result.signature.args)] = result
 
     inlined.add_overload = add_overload
@@ -82,15 +83,15 @@ def _inlined(function: _Kernel, options: dict[str, bool]) -> _Kernel:
 
 
 def flat_kernel(function: _Kernel) -> _Kernel:
-    """Decorator: like `kernel`, without numba's reference counting.
+    """Make numba compile the decorated function like `kernel`, but without numba's reference counting.
 
-    For functions that allocate no memory, return only scalars, and call only functions with the same properties
+    It is for functions that allocate no memory, return only scalars, and call only functions with the same properties
     (``flat_kernel`` or ``inline_flat_kernel``). Reference counting costs an atomic operation at each use of an array in
-    a NamedTuple; a search over 30 such arrays was 40 times slower with it.
+    a NamedTuple; a search over 30 such arrays was 40 times slower with reference counting.
     """
     return _compile(function, {"_nrt": False})
 
 
 def inline_flat_kernel(function: _Kernel) -> _Kernel:
-    """Decorator: like `inline_kernel`, without numba's reference counting; for use inside a `flat_kernel`."""
+    """Inline the decorated function like `inline_kernel`, without reference counting, for use in a `flat_kernel`."""
     return _inlined(function, {"_nrt": False})

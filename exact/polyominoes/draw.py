@@ -1,4 +1,4 @@
-"""Grids of polyominoes in colour: as text for terminals, and as SVG. Letters name the pieces in both."""
+"""Draw grids of polyominoes in colour, as text for terminals or as SVG; in both, letters name the pieces."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _CELL, _MARGIN = 24, 4
 
 
 def terminal(grid: Grid, rows: Sequence[str], colour: Colour) -> str:
-    """Draw ``grid.rows`` or a filling as text: one letter per cell without colours, else two columns per cell."""
+    """Draw ``rows``, the grid's own or a filling, as text: a letter per cell, or in colour two columns per cell."""
     if colour == "none":
         return "\n".join(rows)
     return "\n".join("".join(_cell(grid, sign, colour) for sign in row) + "\x1b[0m" for row in rows)
 
 
 def svg(grid: Grid, rows: Sequence[str]) -> str:
-    """Draw ``grid.rows`` or a filling as SVG: a square and a letter for each cell, an outline around each piece."""
+    """Draw ``rows``, the grid's own or a filling, as SVG: a square and a letter per cell, an outline for each piece."""
     wide, high = (_CELL * cells + 2 * _MARGIN for cells in (len(rows[0]), len(rows)))
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" '
@@ -42,7 +42,7 @@ def svg(grid: Grid, rows: Sequence[str]) -> str:
             if sign != FREE:
                 out.append(f'<text x="{x + 12}" y="{y + 16.5}" fill="{ink(fill)}">{escape(sign)}</text>')
             above, here, below = (line[column : column + 3] for line in around[row : row + 3])
-            # an outline between two cells is drawn with the upper or left cell
+            # a line between two cells is drawn by the upper or left cell of the two
             outline += f"M{x} {y + _CELL}h{_CELL}" if below[1] != sign else ""
             outline += f"M{x + _CELL} {y}v{_CELL}" if here[2] != sign else ""
             outline += f"M{x} {y}h{_CELL}" if above[1] == BLOCKED else ""
@@ -62,5 +62,5 @@ def _cell(grid: Grid, sign: str, colour: Colour) -> str:
 
 
 def _ground(grid: Grid, sign: str) -> Rgb:
-    """Return the colour of a free cell, or of a piece by its index in the grid's pieces; colours repeat after 40."""
+    """Return the colour of a free cell, or of the piece named ``sign``; after 40 pieces the colours repeat."""
     return EMPTY if sign == FREE else rgb(1 + list(grid.pieces).index(sign) % 40)

@@ -1,4 +1,4 @@
-"""Grids, the polyominoes that fill them, weights of polyominoes, grids as text, and the independent check of a filling.
+"""Grids and the polyominoes that fill them: their weights, grids as text, and an independent check of a filling.
 
 References
 ----------
@@ -21,14 +21,14 @@ from lns.instances.files import read_text
 FREE, BLOCKED = ".", "#"
 MAX_CELLS = 10_000
 Cell = tuple[int, int]
-"""Row and column, from 0."""
+"""Row and column of a cell, counted from 0."""
 
 Shape = tuple[Cell, ...]
-"""Cells in ascending order, translated so that the smallest row and the smallest column are 0."""
+"""Cells of a polyomino in ascending order, translated so that the smallest row and the smallest column are 0."""
 
 
 def normal(cells: Iterable[Cell]) -> Shape:
-    """Return the shape of ``cells``, translated to row 0 and column 0."""
+    """Return ``cells`` as a shape, translated so that the smallest row and the smallest column are 0."""
     ordered = sorted(set(cells))
     top, left = min(row for row, _ in ordered), min(column for _, column in ordered)
     return tuple((row - top, column - left) for row, column in ordered)
@@ -40,7 +40,10 @@ def orientations(shape: Shape) -> list[Shape]:
 
 
 def images(cells: Sequence[Cell]) -> Iterator[list[Cell]]:
-    """Yield the images of the cells, in the same order, under each rotation and its mirror image, moved to (0, 0)."""
+    """Yield the images of ``cells``, in the order of ``cells``, under each rotation and its mirror image.
+
+    Each image is translated so that the smallest row and the smallest column are 0.
+    """
     for _ in range(4):
         cells = [(column, -row) for row, column in cells]
         for image in (cells, [(row, -column) for row, column in cells]):
@@ -55,7 +58,7 @@ def neighbours(cell: Cell) -> tuple[Cell, Cell, Cell, Cell]:
 
 
 def is_connected(cells: Iterable[Cell]) -> bool:
-    """Whether the cells are connected by shared sides."""
+    """Return whether the cells are connected through shared sides."""
     unreached = set(cells)
     waiting = [unreached.pop()]
     while waiting:
@@ -66,18 +69,18 @@ def is_connected(cells: Iterable[Cell]) -> bool:
 
 
 def bounding_box(cells: Iterable[Cell]) -> tuple[int, int]:
-    """Return height and width of the bounding box."""
+    """Return height and width, in cells, of the bounding box of ``cells``."""
     rows, columns = zip(*cells, strict=True)
     return max(rows) - min(rows) + 1, max(columns) - min(columns) + 1
 
 
 def _compactness(shape: Shape) -> float:
-    """Return the shorter side of the bounding box divided by the longer side."""
+    """Return the shorter side of the shape's bounding box divided by the longer side."""
     return min(bounding_box(shape)) / max(bounding_box(shape))
 
 
 def _perimeter(shape: Shape) -> int:
-    """Count the cell sides that face no cell of the shape. (The formula printed in the report is 0 for every shape.)"""
+    """Count the sides of cells that face no cell of the shape. (The formula that Perrin & Beaujard print gives 0.)"""
     return sum(other not in shape for cell in shape for other in neighbours(cell))
 
 
@@ -91,18 +94,19 @@ WEIGHTS: dict[str, Callable[[Shape], float]] = {
     "compactness-inverse": lambda shape: -_compactness(shape),
     "perimeter": lambda shape: -_perimeter(shape),
     "perimeter-inverse": _perimeter,
-    "holes": lambda shape: len(shape) - prod(bounding_box(shape)),  # minus the bounding box cells outside the shape
+    "holes": lambda shape: len(shape) - prod(bounding_box(shape)),  # minus the bounding box cells outside this shape
     "holes-inverse": lambda shape: prod(bounding_box(shape)) - len(shape),
 }
-"""The report's weight functions by name. Pieces of the largest weight are tried first: large or small pieces
-(descender, ascender), compact or long pieces, pieces with short or long perimeters, pieces with few or many holes."""
+"""The weight functions of Perrin & Beaujard by name. Pieces of the largest weight are tried first. In the order of this
+dictionary they are the large, small, compact, and long pieces, those with a short and with a long perimeter, and those
+with few and with many holes (cells of the bounding box outside the piece)."""
 
 RACE = "race"
 """The name for a race: the searches with all weights take turns until one of them ends."""
 
 
 def check_weight(name: str) -> None:
-    """Raise InputError if ``name`` is not the name of a weight."""
+    """Raise InputError if ``name`` is neither a key of `WEIGHTS` nor `NO_WEIGHT`."""
     if name not in (NO_WEIGHT, *WEIGHTS):
         raise InputError(f"unknown weight '{name}'; expected {RACE}, {', '.join(WEIGHTS)} or {NO_WEIGHT}")
 
@@ -114,12 +118,12 @@ def check_weight(name: str) -> None:
 class Grid:
     """A grid to be filled with polyominoes: its picture and its pieces.
 
-    A cell of the picture is one character: ``.`` (`FREE`) is to be filled, ``#`` (`BLOCKED`) is outside the grid, and
-    any other character is the name of the piece that covers the cell.
+    The picture is ``rows``, with one character per cell: ``.`` (`FREE`) is to be filled, ``#`` (`BLOCKED`) is outside
+    the grid, and any other character is the name of the piece that covers the cell.
     """
 
     rows: tuple[str, ...]
-    pieces: Mapping[str, Shape]  # by their one-character names, including those already placed
+    pieces: Mapping[str, Shape]  # all pieces by one-character name, including pieces already placed
 
     @cached_property
     def free(self) -> tuple[Cell, ...]:
@@ -128,12 +132,12 @@ class Grid:
 
     @cached_property
     def loose(self) -> dict[str, Shape]:
-        """The pieces not placed yet."""
+        """The pieces not placed yet, by name."""
         placed = cells_of(self.rows)
         return {name: shape for name, shape in self.pieces.items() if name not in placed}
 
     def filled(self, placed: Mapping[str, Sequence[Cell]]) -> tuple[str, ...]:
-        """Return the picture with more pieces on it; ``placed``: name -> cells."""
+        """Return the picture with more pieces on it; ``placed`` maps names of pieces to their cells."""
         canvas = [list(row) for row in self.rows]
         for name, cells in placed.items():
             for row, column in cells:
@@ -142,7 +146,7 @@ class Grid:
 
 
 def filling_errors(grid: Grid, filling: Sequence[str]) -> list[str]:
-    """Return one sentence for each error of a filling, checked without the search; none if the filling is valid."""
+    """Check a filling without code of the search; return a sentence for each error, none if the filling is valid."""
     if [len(row) for row in filling] != [len(row) for row in grid.rows]:
         return ["the filling has another shape than the grid"]
     pairs = [pair for old, new in zip(grid.rows, filling, strict=True) for pair in zip(old, new, strict=True)]
@@ -181,11 +185,11 @@ _SPANS = [slice(*piece.span()) for piece in re.finditer(r"\S+", _GAME[0])]
 IQ_PUZZLER_PRO = "...........\n" * 5 + "".join(
     "\n" + "\n".join(row[at] for row in _GAME).rstrip() + "\n" for at in _SPANS
 )
-"""The game as text: its grid and its pieces."""
+"""The game IQ Puzzler Pro in the format of `parse`: its empty grid and its pieces."""
 
 
 def load(path: str | Path) -> Grid:
-    """Read a grid from a text file in the format of `parse`. Raises InputError with file and line."""
+    """Read a grid from a text file in the format of `parse`. Raises InputError, which names file and line."""
     if not Path(path).is_file():
         raise InputError("no such file; expected the picture of a grid", path)
     try:
@@ -198,8 +202,8 @@ def parse(text: str) -> Grid:
     """Read a grid from text: its picture, then a picture of each piece in its own character, with blank lines between.
 
     In the picture of the grid ``.`` is free, ``#`` outside the grid, and any other character a piece already placed. If
-    no pieces are drawn, the grid has the pieces of IQ Puzzler Pro. Raises InputError with the line if the text is not
-    of this form, or if the unplaced pieces do not have as many cells as are free.
+    no pieces are drawn, the grid has the pieces of IQ Puzzler Pro. Raises InputError, which names the line, if the text
+    is not of this form, or if the pieces not placed yet do not have as many cells as are free.
     """
     blocks = _blocks(text)
     if not blocks:
@@ -232,7 +236,7 @@ def render(grid: Grid) -> str:
 
 
 def _blocks(text: str) -> list[tuple[int, list[str]]]:
-    """Return (number of the first line, lines) of each block between blank lines, without trailing spaces."""
+    """Return, for each block of lines between blank lines, the line number of its first line (from 1) and its lines."""
     rows = [line.rstrip() for line in text.split("\n")]
     for number, row in enumerate(rows, 1):
         for sign in row:
@@ -244,7 +248,7 @@ def _blocks(text: str) -> list[tuple[int, list[str]]]:
 
 
 def _piece(line: int, rows: Sequence[str]) -> tuple[str, Shape]:
-    """Return name and shape of a drawn piece. Raises InputError if its picture is not of one connected piece."""
+    """Return name and shape of a drawn piece. Raises InputError if ``rows`` do not show exactly one connected piece."""
     cells = cells_of(rows)
     cells.pop(FREE, None)
     if len(cells) != 1 or BLOCKED in cells:
@@ -258,7 +262,10 @@ def _piece(line: int, rows: Sequence[str]) -> tuple[str, Shape]:
 
 
 def _check(grid: Grid, first: int) -> None:
-    """Raise InputError if a placed piece has a wrong shape, or the other pieces do not fit the number of free cells."""
+    """Raise InputError if a placed piece is unknown or misshapen, or the other pieces have too many or too few cells.
+
+    ``first`` is the line number of the first row of the picture.
+    """
     for name, cells in cells_of(grid.rows).items():
         line = first + cells[0][0]
         if name not in (FREE, BLOCKED, *grid.pieces):

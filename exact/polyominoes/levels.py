@@ -1,8 +1,8 @@
 """Grids to be filled: random cuts into polyominoes (Perrin & Beaujard, VI), and levels of IQ Puzzler Pro.
 
-A level is the game with some pieces placed, to be completed by the others. The shipped levels were made by
-`make_level`; they are not the levels sold with the game. Each has exactly one filling. A tier has levels with the same
-number of pieces left to place.
+A level is the game with some pieces placed, which a player completes with the other pieces. The shipped levels were
+made by `make_level` and have exactly one filling each; they are not the levels sold with the game. A tier is the levels
+with the same number of pieces left to place.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ from lns.instances.errors import InputError
 from lns.instances.generate.planted import PortableRandom
 
 TIERS = {"easy": 4, "medium": 6, "hard": 8, "expert": 9}
-"""Pieces to place by tier."""
+"""Tier of levels -> number of pieces left to place."""
 
 _COMPLETION_NODES = 100_000
 _COUNT_NODES = 3_000_000
-MAX_PIECES = 50  # default for a cut, as in the report of Perrin & Beaujard
-MIN_CELLS = 2  # of a piece
-ATTEMPTS, REPAIRS = 20, 60  # most cuts tried within limits, and most pieces grown per cell in one cut
-GROWTHS = 6  # pieces tried at a place before a neighbouring piece is taken apart
+MAX_PIECES = 50  # most pieces of a cut by default, as in the report of Perrin & Beaujard
+MIN_CELLS = 2  # fewest cells of a piece by default
+ATTEMPTS, REPAIRS = 20, 60  # for a cut with limits: most attempts, and most steps of an attempt per cell of the grid
+GROWTHS = 6  # most pieces grown in a step, until one is within the limits, before a neighbouring piece is taken apart
 _NAMES = string.ascii_uppercase + string.ascii_lowercase + string.digits + "".join(map(chr, range(0x3B1, 0x3CA)))
 
 
 @dataclass(frozen=True)
 class CutLimits:
-    """Limits on the pieces of a cut."""
+    """Limits on the pieces into which a grid is cut."""
 
     smallest: int = MIN_CELLS  # fewest cells of a piece
     largest: int = 5
     longest: int | None = None  # most cells along the longer side of the bounding box; None is any number
-    thinnest: int = 1  # fewest cells along the shorter side; 2 excludes bars
-    distinct: bool = False  # no two pieces are equal up to rotation and reflection
+    thinnest: int = 1  # fewest cells along the shorter side of the bounding box; 2 excludes straight pieces
+    distinct: bool = False  # whether pieces that are equal up to rotation and reflection are excluded
 
     def __post_init__(self) -> None:
         wrong = f"pieces of {self.smallest} to {self.largest} cells" * (not 1 <= self.smallest <= self.largest)
@@ -64,12 +64,12 @@ class CutLimits:
             raise InputError(f"{wrong}; expected the smaller number first, 1 or more")
 
     def allow(self, piece: Sequence[Cell], used: Collection[Shape]) -> bool:
-        """Whether a piece is within the limits; ``used``: the shapes of the other pieces."""
+        """Return whether a piece is within the limits; ``used``: first orientation of the shape of each other piece."""
         fits = self.smallest <= len(piece) and min(bounding_box(piece)) >= self.thinnest and self.may_grow_to(piece)
         return fits and not (self.distinct and orientations(normal(piece))[0] in used)
 
     def may_grow_to(self, piece: Sequence[Cell]) -> bool:
-        """Whether a piece is not too large and not too long."""
+        """Return whether a piece, which may be unfinished, is not too large and not too long."""
         return len(piece) <= self.largest and (self.longest is None or max(bounding_box(piece)) <= self.longest)
 
 
@@ -79,12 +79,12 @@ def cut_grid(
     """Cut a grid into random polyominoes.
 
     From each cell that is still free, row by row, a piece grows breadth first to a random size of 2 to
-    min(width, height) cells; it is dropped if it cannot reach that size. Remaining cells are added to the smallest
-    neighbouring piece. With limits, pieces grow to a random size within them, and where the remaining cells fit no
-    piece, a neighbouring piece is taken apart and its cells are cut anew.
+    min(width, height) cells; a piece that cannot reach its size is dropped. Each remaining cell is added to the
+    smallest neighbouring piece. With limits, pieces grow to a random size within the limits, and where the remaining
+    cells fit no piece, a neighbouring piece is taken apart and its cells are cut anew.
 
-    Returns the empty grid with its pieces, and the filling that it was cut from. Raises InputError if the size or the
-    number of pieces is out of range (there are names for 87), or if no cut within the limits was found.
+    Returns the empty grid with its pieces, and the filling that the cut gives. Raises InputError if the size of the
+    grid or the number of pieces is out of range (87 names exist), or if no cut within the limits was found.
     """
     if min(width, height) < MIN_CELLS or width * height > MAX_CELLS:
         raise InputError(
@@ -108,7 +108,7 @@ def cut_grid(
 
 
 def _cut_freely(cells: Sequence[Cell], largest: int, max_pieces: int, draws: PortableRandom) -> list[list[Cell]]:
-    """Return the pieces of the report's algorithm: grown to at most ``largest`` cells, then joined by others."""
+    """Return the pieces of a cut without limits: grown to at most ``largest`` cells, then extended by cells left."""
     free = dict.fromkeys(cells)
     pieces: list[list[Cell]] = []
     for cell in cells:
@@ -120,7 +120,7 @@ def _cut_freely(cells: Sequence[Cell], largest: int, max_pieces: int, draws: Por
                 for covered in piece:
                     del free[covered]
     owner = {cell: number for number, piece in enumerate(pieces) for cell in piece}
-    for cell in free:  # row by row, so the cell above or to the left has an owner
+    for cell in free:  # row by row, so the cell above or to the left belongs to a piece
         adjacent = {owner[other] for other in neighbours(cell) if other in owner}
         smallest = min(adjacent, key=lambda number: (len(pieces[number]), number))
         pieces[smallest].append(cell)
@@ -131,7 +131,7 @@ def _cut_freely(cells: Sequence[Cell], largest: int, max_pieces: int, draws: Por
 def _cut_within(
     cells: Sequence[Cell], max_pieces: int, limits: CutLimits, draws: PortableRandom
 ) -> list[list[Cell]] | None:
-    """Return pieces within ``limits``, in the order of their first cells; None if no such cut was found."""
+    """Return the pieces of a cut within ``limits``, sorted by first cell; None if no such cut was found."""
     free, pieces, used = dict.fromkeys(cells), dict[int, list[Cell]](), dict[Shape, int]()
     owner: dict[Cell, int] = {}
 
@@ -177,7 +177,7 @@ def _cut_within(
 def _grow(
     first: Cell, size: int, free: dict[Cell, None], draws: PortableRandom, limits: CutLimits | None = None
 ) -> list[Cell]:
-    """Return up to ``size`` free cells, grown from ``first`` breadth first in random directions, within ``limits``."""
+    """Return a piece of up to ``size`` free cells, grown from ``first`` breadth first at random, within ``limits``."""
     waiting, piece = deque([first]), list[Cell]()
     while waiting and len(piece) < size:
         cell = waiting.popleft()
@@ -189,7 +189,7 @@ def _grow(
     return piece
 
 
-# -- levels ---------------------------------------------------------------------------------------------------------
+# -- levels of IQ Puzzler Pro ---------------------------------------------------------------------------------------
 
 
 @cache
@@ -225,7 +225,7 @@ def random_level(placed: int, seed: int) -> Grid:
 def make_level(loose: int, seed: int) -> Grid:
     """Return the game with all but ``loose`` pieces on it, which can be completed in exactly one way.
 
-    Raises InputError unless 1 to 11 pieces are to be placed.
+    Raises InputError unless ``loose`` is 1 to 11.
     """
     game, draws = parse(IQ_PUZZLER_PRO), PortableRandom(seed)
     names = list(game.pieces)
@@ -239,11 +239,11 @@ def make_level(loose: int, seed: int) -> Grid:
             if fill(level, count_all=True, nodes=_COUNT_NODES).solutions == 1:
                 return level
             if draws.below(10) == 0:
-                break  # try another filling
+                break  # go on with another random filling
 
 
 def _random_filling(game: Grid, draws: PortableRandom) -> tuple[str, ...]:
-    """Return a filling that contains a randomly chosen placement of a piece."""
+    """Return a filling of the game that contains a random placement, drawn from all placements of all pieces."""
     model = build_model(game)
     while True:
         option = draws.below(model.options)
@@ -256,6 +256,6 @@ def _random_filling(game: Grid, draws: PortableRandom) -> tuple[str, ...]:
 
 
 def _without(game: Grid, filling: tuple[str, ...], taken: Collection[str]) -> Grid:
-    """Return the grid of a filling from which the pieces ``taken`` are removed."""
+    """Return a filling as a grid from which the pieces ``taken`` have been removed."""
     kept = {BLOCKED, *game.pieces} - set(taken)
     return Grid(tuple("".join(sign if sign in kept else FREE for sign in row) for row in filling), game.pieces)

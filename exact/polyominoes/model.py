@@ -1,6 +1,6 @@
-"""A grid as an exact cover problem, its search, and the steps of the search (Perrin & Beaujard, section III).
+"""Filling a grid as an exact cover problem, the search for fillings, and its steps (Perrin & Beaujard, section III).
 
-An option is a position and orientation of a piece.
+An option is a placement: a piece in an orientation at a position.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ class Model:
 
     grid: Grid
     names: tuple[tuple[str, ...], ...]  # names of the pieces of each kind
-    begin: IntArray  # int32 (options + 1,): first node of each option, and the number of nodes
-    item: IntArray  # int32 (nodes,): the item of each node; an option has its cells and then its kind
-    shapes: tuple[Shape, ...]  # of each kind
-    beside: IntArray  # int32 (cells, 4): the free cells next to each cell, -1 = none
-    images: IntArray  # int32 (options,): number of positions that the option stands for by symmetry
+    begin: IntArray  # int32 (options + 1,): index of the first node of each option, and the number of nodes
+    item: IntArray  # int32 (nodes,): the item of each node; the items of an option are its cells, then its kind
+    shapes: tuple[Shape, ...]  # shape of the pieces of each kind
+    beside: IntArray  # int32 (cells, 4): indices of the free cells next to each free cell, -1 = none
+    images: IntArray  # int32 (options,): number of symmetric placements that the option stands for
 
     @cached_property
     def problem(self) -> Problem:
-        """The model in the form that the kernel takes."""
+        """The model in the form that the kernel of `lns.exact.cover` takes."""
         sizes = np.array([len(shape) for shape in self.shapes], dtype=np.int32)
         fields = {"images": self.images, "beside": self.beside, "pieces": sizes, "kinds": self.cells}
         return kernel.make_problem(self.begin, self.item, self.cells + len(self.shapes), **fields)
@@ -76,7 +76,7 @@ class Model:
         return len(self.begin) - 1
 
     def filling(self, options: IntArray) -> tuple[str, ...]:
-        """Return the picture with the pieces of a set of options. Raises RuntimeError if it is not a valid filling."""
+        """Return the picture with the pieces of ``options``. Raises RuntimeError if it is not a valid filling."""
         unused = [list(names) for names in self.names]
         placed: dict[str, list[Cell]] = {}
         for option in options.tolist():
@@ -91,8 +91,8 @@ class Model:
 def build_model(grid: Grid, *, reduced: bool = False) -> Model:
     """Make the exact cover model of a grid.
 
-    ``reduced`` breaks the symmetry of the free cells: among the positions of one piece that rotations and reflections
-    of the free cells map onto each other, one is kept. Every filling is an image of a filling that remains.
+    ``reduced`` breaks the symmetry of the free cells: of the placements of one piece that rotations and reflections of
+    the free cells map onto each other, only one is kept. Every filling is an image of a filling that remains.
 
     Raises InputError if the model would have more than `MAX_NODES` nodes.
     """
@@ -115,7 +115,7 @@ def build_model(grid: Grid, *, reduced: bool = False) -> Model:
         places[kind], stands_for[kind] = _representatives(places[kind], symmetries(grid.free))
     numbered = [np.insert(cells, cells.shape[1], kind, axis=1) for kind, cells in enumerate(places, len(grid.free))]
     lengths = np.repeat([nodes.shape[1] for nodes in numbered], [len(nodes) for nodes in numbered])
-    none = np.zeros(0, dtype=np.int32)  # for a grid without free cells
+    none = np.zeros(0, dtype=np.int32)  # so that there is something to concatenate for a grid without free cells
     beside = [[numbers.get(other, -1) for other in neighbours(cell)] for cell in grid.free]
     return Model(
         grid,
@@ -129,14 +129,14 @@ def build_model(grid: Grid, *, reduced: bool = False) -> Model:
 
 
 def symmetries(cells: Sequence[Cell]) -> list[list[int]]:
-    """Return the rotations and reflections that map ``cells`` onto themselves, each as a list of the cells' images."""
+    """Return the rotations and reflections that map ``cells`` onto themselves, as lists of the index of each image."""
     place = {cell: number for number, cell in enumerate(normal(cells))}
     maps = ([place.get(cell, -1) for cell in image] for image in images(list(place)))
     return [numbers for numbers in maps if min(numbers) >= 0]
 
 
 def _places(shape: Shape, place: IntArray) -> IntArray:
-    """Return the free cells covered by each position of a piece, as int32 (positions, cells of the piece)."""
+    """Return the indices of the free cells that each placement of a piece covers: int32 (placements, cells)."""
     positions = [np.zeros((0, len(shape)), dtype=np.int32)]
     for turned in orientations(shape):
         rows, columns = np.array(turned).T
@@ -148,20 +148,20 @@ def _places(shape: Shape, place: IntArray) -> IntArray:
 
 
 def _representatives(places: IntArray, maps: list[list[int]]) -> tuple[IntArray, IntArray]:
-    """Return the first position of each set of positions that are images of each other, and the sizes of the sets."""
-    mapped = np.sort(np.array(maps)[:, places], axis=2)  # map, place, cell
+    """Return the first placement of each set of placements that are images of each other, and the sizes of the sets."""
+    mapped = np.sort(np.array(maps)[:, places], axis=2)  # axes: map, placement, cell
     orbits = [{tuple(image) for image in mapped[:, number].tolist()} for number in range(len(places))]
     kept = [min(orbit) == tuple(sorted(cells)) for orbit, cells in zip(orbits, places.tolist(), strict=True)]
     return places[kept], np.array([len(orbit) for orbit in orbits], dtype=np.int32)[kept]
 
 
-# -- the search -----------------------------------------------------------------------------------------------------
+# -- the search for fillings ----------------------------------------------------------------------------------------
 
 
 class FillingSearch(PausedCover):
     """A paused search for fillings; the parameters are those of `lns.exact.polyominoes.search.fill`."""
 
-    first_step = 5  # on large grids a node takes 10 ms
+    first_step = 5  # nodes, each of which takes 10 ms on large grids
 
     def __init__(self, model: Model, weight: str, *, zones: bool = True, dead_ends: bool = True) -> None:
         check_weight(weight)
@@ -177,17 +177,17 @@ class FillingSearch(PausedCover):
 
     @property
     def pruned(self) -> int:
-        """Number of placements rejected by the test of zones."""
+        """Number of placements that only the test of zones rejected."""
         return int(self.counters[kernel.PRUNED])
 
     @property
     def branches(self) -> int:
-        """Number of placements after which the search went one level deeper, plus one for its start."""
+        """Number of placements after which the search went one level deeper, plus one for the start of the search."""
         return int(self.counters[kernel.BRANCHES])
 
     @property
     def deepest(self) -> int:
-        """Most pieces placed at one time."""
+        """Largest number of pieces that were on the grid at one time."""
         return int(self.counters[kernel.DEEPEST])
 
     @property
@@ -201,54 +201,54 @@ class FillingSearch(PausedCover):
 
 
 class StepOutcome(IntEnum):
-    """What becomes of a tested placement."""
+    """What became of a placement that the search tested."""
 
-    STAYS = 0  # the search goes one level deeper
-    NO_PLACE = 1  # a cell or a piece has no place left
-    ZONE = 2  # it leaves a zone that no pieces can fill
-    FILLING = 3  # the grid is filled
+    STAYS = 0  # the piece stays, and the search goes one level deeper
+    NO_PLACE = 1  # rejected: a free cell or a piece has no placement left
+    ZONE = 2  # rejected: the placement leaves a zone of free cells that no pieces can fill
+    FILLING = 3  # the piece completes a filling of the grid
 
 
 class Step(NamedTuple):
-    """A tested placement. Pieces on its level and on deeper levels are taken off first."""
+    """A placement that the search tested. Pieces at its level and at deeper levels had been taken off before."""
 
-    level: int  # number of pieces placed before it
+    level: int  # number of pieces that the search had placed before this one
     piece: str
     cells: tuple[Cell, ...]
     outcome: StepOutcome
 
 
 class StepRecorder:
-    """Records the placements of a search from its beginning."""
+    """Records the placements that a search tests, from the beginning of the search on."""
 
     def __init__(self, search: FillingSearch) -> None:
         self.search = search
         self.steps: list[Step] = []  # the tested placements so far
 
     def record(self, most: int, *, count_all: bool = False) -> None:
-        """Search until ``most`` steps are recorded, to the end, or to the first filling unless ``count_all``."""
+        """Search until ``most`` steps are recorded, or to the end, or, unless ``count_all``, to the first filling."""
         search = self.search
         while len(self.steps) < most and not search.exhausted and (count_all or not search.solutions):
             nodes, pruned, solutions = search.nodes, search.pruned, search.solutions
-            search.advance(1, True)  # a filling ends the call, so that it is seen before the next placement
+            search.advance(1, True)  # True: a filling ends the call, before the next placement is tested
             if search.nodes > nodes:
                 self.steps.append(self._last(search.pruned > pruned))
-            elif self.steps and search.solutions > solutions:  # only now the search sees that the grid is filled
+            elif self.steps and search.solutions > solutions:  # the last step has filled the grid
                 self.steps[-1] = self.steps[-1]._replace(outcome=StepOutcome.FILLING)
 
     def placed(self) -> list[tuple[str, tuple[Cell, ...]]]:
-        """Return name and cells of each piece that is placed now."""
+        """Return name and cells of each piece that is on the grid now."""
         levels = range(int(self.search.counters[kernel.LEVEL]))
         return [self._piece(level) for level in levels if self.search.state.chosen[level] != kernel.NOTHING]
 
     def _last(self, zone: bool) -> Step:
-        """Return the placement that was just tested; ``zone``: whether the test of zones rejected it."""
+        """Return the placement tested last; ``zone`` says whether the test of zones rejected it."""
         level, _, stays = kernel.last_choice(self.search.state)
         rejected = StepOutcome.ZONE if zone else StepOutcome.NO_PLACE
         return Step(level, *self._piece(level), StepOutcome.STAYS if stays else rejected)
 
     def _piece(self, level: int) -> tuple[str, tuple[Cell, ...]]:
-        """Return name and cells of the piece at a level; equal pieces take their names in order of placement."""
+        """Return name and cells of the piece placed at ``level``; equal pieces get their names in order of level."""
         model, chosen = self.search.model, self.search.state.chosen
         kinds = [int(model.item[model.begin[chosen[i] + 1] - 1]) - model.cells for i in range(level + 1)]
         option = int(chosen[level])

@@ -1,7 +1,7 @@
 """Find or count the fillings of a grid, by a search of this project or by the library xcover; fillings are verified.
 
-Weights and empty zones are from section III of the report of Perrin & Beaujard (`lns.exact.polyominoes.grid`), large
-grids and the race of weights on several processes from section VI.
+The weights and the test of zones are from section III of the report of Perrin & Beaujard (see
+`lns.exact.polyominoes.grid`), the race of weights on several processes is from section VI.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from lns.exact.polyominoes.grid import RACE, WEIGHTS, Grid
 from lns.exact.polyominoes.model import FillingSearch, build_model
 from lns.instances.errors import InputError
 
-COUNTING_WEIGHT = "descender"  # the default for counting, where the order hardly matters
+COUNTING_WEIGHT = "descender"  # the default for counting, where the order of pieces hardly matters
 CONVENTION = "rotated and mirrored fillings counted; equal pieces swapped count once"
 _LOOK_SECONDS = 0.1
 
@@ -41,11 +41,11 @@ class FillResult:
     nodes: int | None  # placements tested; None if the library does not report them
     seconds: float
     filling: tuple[str, ...] | None  # the first filling found, verified, as rows of piece names
-    options: int  # number of positions of all pieces on the grid
-    pruned: int = 0  # placements rejected because they leave a zone that cannot be filled
-    weight: str = ""  # weight of the search that found a filling or ended; empty if there is none
+    options: int  # number of possible placements of pieces, where equal pieces count once
+    pruned: int = 0  # placements rejected only because they leave a zone of free cells that no pieces can fill
+    weight: str = ""  # weight of the search that found a filling or ended; empty if no search did
     branches: int = 0  # placements after which a search went deeper, plus one for the start of each search
-    deepest: int = 0  # most pieces placed at one time
+    deepest: int = 0  # largest number of pieces that a search had on the grid at one time
 
 
 def fill(
@@ -53,10 +53,11 @@ def fill(
 ) -> FillResult:
     """Find the first filling of a grid, or count all (Perrin & Beaujard, section III).
 
-    ``weight`` is a key of WEIGHTS (which pieces are tried first), "none" for the order in which the grid lists them, or
-    "race" for all weights in turn; a sequence of weights races them. The default is the race, or "descender" when
-    counting. ``zones``: reject placements that leave a zone which no pieces can fill. ``dead_ends``: reject placements
-    that leave a cell or a piece without a place; the search of the report does not, and tests more placements.
+    ``weight`` says which pieces are tried first: it is a key of WEIGHTS, "none" for the order in which the grid lists
+    the pieces, or "race" for searches with all weights that take turns; given a sequence of weights, searches with
+    these weights take turns. The default is "race", or "descender" when counting. ``zones`` rejects placements that
+    leave a zone of free cells which no pieces can fill. ``dead_ends`` rejects placements that leave a cell or a piece
+    without a placement; the search of the report does not reject them, and tests more placements.
 
     ``fields`` are ``count_all``, ``nodes`` (placements tested), ``seconds``, ``on_progress`` and ``processor_time`` of
     `lns.exact.execution.Request`. When counting, one of several symmetric fillings is searched for, but all count.
@@ -68,7 +69,7 @@ def fill(
     weights = [*WEIGHTS] if weight == RACE else [weight] if isinstance(weight, str) else weight
     if request.count_all and len(weights) > 1:
         raise InputError("a race ends at the first filling; expected one weight to count all")
-    searches: dict[str, FillingSearch] = {}  # by weight; no weight is fast on every grid
+    searches: dict[str, FillingSearch] = {}  # by weight: the search with this weight
 
     def begin() -> PausedSearch:
         model = build_model(grid, reduced=request.count_all)
@@ -95,11 +96,11 @@ def fill(
 def race(
     grid: Grid, workers: int, *, nodes: int | None = None, on_progress: ProgressCallback | None = None, **fields: Any
 ) -> FillResult:
-    """Find a filling of a grid with all `WEIGHTS` on several processes; the first that finds or refutes one decides.
+    """Find a filling of a grid with all `WEIGHTS` on several processes, until one finds it or proves that none exists.
 
-    Each of the ``workers`` has its share of the weights and searches with them in turn. The ``fields`` are ``zones``
-    and ``seconds`` of `fill`; nodes and progress are those of all processes, as each last reported them. Raises
-    InputError as `fill`, and if there is no worker; ChildProcessError if a process crashes.
+    Each of the ``workers`` processes has a share of the weights, and its searches with these weights take turns. The
+    ``fields`` are ``zones`` and ``seconds`` of `fill`. Nodes and progress are totals of all processes, as each last
+    reported them. Raises InputError as `fill`, and if there is no worker; ChildProcessError if a process crashes.
     """
     if workers < 1:
         raise InputError(f"{workers} workers; expected 1 or more")
@@ -127,7 +128,7 @@ def race(
             while searching and not over.is_set():
                 ended, searching = wait(searching, _LOOK_SECONDS, FIRST_COMPLETED)
                 for search in ended:
-                    search.result()  # raises the error of its process
+                    search.result()  # raises the exception, if any, of the search's process
                 if on_progress is not None:
                     explored = (each.explored for each in [*told.values()] if isinstance(each, Progress))
                     on_progress(Progress(nodes_told(), 0, time.perf_counter() - began, max(explored, default=0.0)))
@@ -143,7 +144,7 @@ def race(
 
 
 def _search_share(emit: Emit, grid: Grid, weights: Sequence[str], own: dict[str, Any]) -> None:
-    """Search with some weights and send progress, then the result: the task of a process."""
+    """Search with the given weights, as the task of a process; send progress, then the result."""
     emit(fill(grid, weights, **own, on_progress=emit))
 
 
@@ -155,7 +156,7 @@ def fill_by_library(grid: Grid, *, count_all: bool = False, seconds: float | Non
     """Find the first filling or count all with the library xcover, which reports no nodes, in a child process.
 
     ``seconds`` limits elapsed time, without compilation. Raises InputError if xcover is not installed, and
-    ChildProcessError if it crashes.
+    ChildProcessError if the process crashes.
     """
     require("cover", "the solver xcover")
     first: list[Any] = []
@@ -168,7 +169,7 @@ def fill_by_library(grid: Grid, *, count_all: bool = False, seconds: float | Non
 
 
 def _cover_by_library(emit: Emit, grid: Grid, request: Request) -> None:
-    """Send the first filling as options, and outcomes in which equal pieces differ: the task of the child process."""
+    """Search as the task of a child process; send the first filling, and outcomes with equal pieces told apart."""
     began, model, count = time.perf_counter(), build_model(grid), 0
     options, numbers = [], []
     for number, (first, last) in enumerate(pairwise(model.begin.tolist())):
@@ -181,12 +182,12 @@ def _cover_by_library(emit: Emit, grid: Grid, request: Request) -> None:
         emit(Outcome(status, count, None, time.perf_counter() - began))
 
     items = [*map(str, range(model.cells)), *(f"piece {name}" for names in model.names for name in names)]
-    for chosen in library_covers(options, items, []) if items else ([],):  # no items: the empty set is the only filling
+    for chosen in library_covers(options, items, []) if items else ([],):  # no items: one filling without options
         count += 1
         if count == 1:
             emit([numbers[option] for option in chosen])
         if not request.count_all:
             break
-        if count.bit_count() == 1:  # report at powers of two
+        if count.bit_count() == 1:  # reports when the count is a power of two
             report(SolveStatus.BUDGET_SPENT)
     report(SolveStatus.SOLVED if count else SolveStatus.INFEASIBLE)
