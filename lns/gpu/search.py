@@ -107,7 +107,7 @@ class CardSearch:
         self._no_more = len(self._waiting) < count and made < nodes
 
     def _hand_out(self, scalars: lane.Int32Array) -> None:
-        """Put the prefixes found into free slots of lanes' queues, before waiting prefixes; there are slots enough."""
+        """Put the prefixes found into free slots of the lanes' queues, before waiting prefixes. The slots suffice."""
         number, changed = 0, []
         for slot in range(SLOTS - 1, -1, -1):  # from the last on: each lane gets one prefix before any gets two
             free = np.flatnonzero(scalars[lane.TAKEN] > slot)[: len(self._waiting) - number]
