@@ -240,7 +240,7 @@ def _mark(rows: Sequence[ComparisonRow], mark: str) -> str:
 
 
 def difficulty(rows: Sequence[ComparisonRow]) -> list[float]:
-    """Return nodes / solutions of each row, or its nodes if it has no solution; an estimate if the search was cut."""
+    """Return nodes / solutions of each row, or its nodes if it has no solution; an estimate if it did not end."""
     return [row.nodes / max(1, row.solutions) for row in rows]
 
 

@@ -161,11 +161,11 @@ class Bailleux(Encoding):
     Sinz's counters or, if ``pairwise``, with a clause for each two variables.
     """
 
-    piece: Block  # (cells, pieces): the variables P, unless ``merged``
-    rotation: Block  # (cells, 4): the variables O, unless ``merged``
-    value: Block  # (cells, pieces, 4): the variables Q, if ``merged``
+    piece: Block  # (cells, pieces): the variables P (piece on a cell), unless ``merged``
+    rotation: Block  # (cells, 4): the variables O (rotation on a cell), unless ``merged``
+    value: Block  # (cells, pieces, 4): the variables Q (oriented piece on a cell), if ``merged``
     edges: Block  # (cells, 4): index of the edge at each side of a cell; edges on the rim have an index too
-    colour: Block  # (edges, colours): the variables C; in FULL the last ones, used only by `exclude`
+    colour: Block  # (edges, colours): the variables C (colour of an edge); in FULL used only by `exclude`
 
     def __init__(self, puzzle: Puzzle, name: str, *, merged: bool, half: bool, pairwise: bool = False) -> None:
         super().__init__(puzzle, name)

@@ -489,7 +489,7 @@ class LocalSearch(PausedSearch):
     """
 
     exhausted = False
-    first_step = 1  # nodes of the first `advance`: one may change all weights, hundredths of a second with 256 cells
+    first_step = 1  # nodes of the first call of `advance`, since a node that changes all weights takes long
 
     def __init__(self, blocks: Iterable[Block], variables: int, rule: str, seed: int = 0) -> None:
         self._rule = RULES.index(rule)

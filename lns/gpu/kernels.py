@@ -1,4 +1,4 @@
-"""The kernels of a graphics card, by numba's CUDA target. Only `lns.gpu.card` imports this module, if it found one."""
+"""The kernels of a graphics card, by numba's CUDA target. Imported only by `lns.gpu.card`, once it found a card."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class CardSearch:
         return self.schedule is None or self._launches >= LEAST_LAUNCHES
 
     def take(self, constructor: Constructor) -> None:
-        """Take over the tree of a restart that has reached exact tails, at its present node, and start a launch."""
+        """Take over the tree of a restart that has reached exact tails, from its present node on, and launch."""
         self.schedule, self._plan, self._launches = constructor.schedule, constructor.plan, 0
         self._tails = Tails(constructor.puzzle_in_view, self.schedule.order, self.schedule.cut)
         lanes, first = self.card.lanes, length_of_prefixes(constructor)
@@ -109,7 +109,7 @@ class CardSearch:
     def _hand_out(self, scalars: lane.Int32Array) -> None:
         """Put the prefixes found into free slots of the lanes' queues, before waiting prefixes. The slots suffice."""
         number, changed = 0, []
-        for slot in range(SLOTS - 1, -1, -1):  # from the last on: each lane gets one prefix before any gets two
+        for slot in range(SLOTS - 1, -1, -1):  # from the last slot on: each lane gets one prefix before any gets two
             free = np.flatnonzero(scalars[lane.TAKEN] > slot)[: len(self._waiting) - number]
             if len(free):
                 self._queue[slot][:, free] = self._waiting[number : number + len(free)].T
