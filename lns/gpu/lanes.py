@@ -1,4 +1,4 @@
-"""The search of one lane (thread) of a card: depth-first below a prefix, by candidate lists as in `lns.construct.kernel`.
+"""The search of one lane (thread) of a card: depth-first below a prefix, with the lists of `lns.construct.candidates`.
 
 `search_lane` is one function for four uses: compiled for the processor, in plain Python, in numba's CUDA simulator, and
 on a card (`lns.gpu.card`). Between a lane's prefix and the cut it visits the same nodes as
