@@ -1,6 +1,6 @@
-"""Bailleux 2025, section 3: the four SAT encodings on balanced toroidal puzzles, tables 4 to 7.
+"""Repeat tables 4 to 7 of Bailleux 2025: the four SAT encodings on puzzles cut from a torus with balanced colours.
 
-A puzzle of side n has n colours, as the paper's numbers of variables imply.
+A puzzle of n x n cells has n colours besides grey, which follows from the paper's numbers of variables.
 
 References
 ----------
@@ -30,9 +30,10 @@ from lns.instances.puzzle import Puzzle
 
 ENCODINGS = ("half-3", "full-2", "half-2", "full-4")
 SAT_SOLVER = "kissat404"
-PROVERS = ("sat:half-3", "sat:half-2", "sat:full-2", "colorpairs")  # solvers that `proofs_text` compares
+PROVERS = ("sat:half-3", "sat:half-2", "sat:full-2", "colorpairs")  # names of the solvers that `proofs_text` compares
 
-# encoding -> size -> (thousands of variables, thousands of clauses, file MB, % solved in 1000 s, mean s of the solved)
+# The paper's results: encoding -> side of the board -> (thousands of variables, thousands of clauses, megabytes of the
+# file, percentage of puzzles solved in 1000 s, mean seconds of the solved puzzles or None)
 PAPER: dict[str, dict[int, tuple[float, float, float, int, float | None]]] = {
     "half-3": {5: (2.6, 15, 0.2, 100, 0.03), 6: (5.2, 31, 0.5, 100, 0.18), 7: (9.1, 57, 1.0, 100, 1.39),
                8: (15, 97, 1.7, 100, 20.2), 9: (24, 154, 2.7, 49, 380), 10: (35, 233, 4.5, 0, None)},
@@ -49,7 +50,7 @@ FULL = replace(PLAN, sizes=(5, 6, 7, 8, 9, 10), per_size=100, seconds=1000.0)
 
 
 def runs(plan: Plan) -> Runs:
-    """Plan a run of each solver on each puzzle."""
+    """Yield a planned run of each solver of ``plan`` on each of its puzzles."""
     request = Request(seconds=plan.seconds, sat_solver=SAT_SOLVER)
     for n, seed in product(plan.sizes, plan.seeds):
         puzzle = balanced_torus(n, n, seed).puzzle
@@ -62,7 +63,7 @@ def _class(n: int) -> str:
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
-    """Return tables 4 to 7, with the paper's figures in the last columns, the spread of times, and the best solvers."""
+    """Return as text tables 4 to 7 (last columns: the paper's figures), the spread of times, and the best solvers."""
     by_class = grouped(rows)
     lines = [["method", "size", "puzzles", "solved %", "min s", "mean s", "max s", "variables", "clauses", "file MB",
               "peak MB", "paper: %", "mean s", "variables", "clauses", "file MB"]]  # fmt: skip
@@ -79,7 +80,7 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
 
 
 def _line(solver: str, n: int, chosen: Sequence[ComparisonRow]) -> list[str]:
-    """Return the table line of a method and a size."""
+    """Return the entries of a table row: results ``chosen`` of a solver on puzzles of side ``n``, and the paper's."""
     seconds, encoding = times(chosen), solver.removeprefix("sat:")
     sizes = [re.sub(r"[^\d ]", "", row.size).split() for row in chosen if "clauses" in row.size]
     numbers = [mean_of([float(size[at]) / 1000 for size in sizes]) for at in (0, 1)]
@@ -99,7 +100,7 @@ def _line(solver: str, n: int, chosen: Sequence[ComparisonRow]) -> list[str]:
 
 @cache
 def _megabytes_of_file(encoding: str, n: int) -> float:
-    """Return the megabytes of a formula of side ``n`` as a DIMACS file; NaN without a formula or above side 10."""
+    """Return the megabytes of the DIMACS file of a puzzle of side ``n``; NaN if n > 10 or ``encoding`` is not known."""
     if encoding not in ENCODINGS or n > 10:
         return NAN
     formula = encode(encoding, balanced_torus(n, n, 1).puzzle)
@@ -107,10 +108,11 @@ def _megabytes_of_file(encoding: str, n: int) -> float:
 
 
 def _spread(by_class: Rows, plan: Plan) -> str:
-    """Return a table of how far the times of one size spread, in the two ways of the paper's section 3.
+    """Return a table of how far the solving times of one size spread, by the two measures of the paper's section 3.
 
-    They are the largest time divided by the smallest, and the largest k such that the k fastest puzzles of a size took
-    less time than the k slowest of the size before (with the paper's fastest encoding 6, of 9x9 and of 8x8).
+    The first is the largest time divided by the smallest. The second is the largest k such that each of the k fastest
+    puzzles of a size took less time than each of the k slowest of the size before. The paper found k = 6 for its
+    fastest encoding, from 8x8 to 9x9.
     """
     lines = [["spread of the solved", "size", "max / min", "solved faster than as many of the size before"]]
     for solver in plan.solvers:
@@ -129,9 +131,10 @@ def _spread(by_class: Rows, plan: Plan) -> str:
 
 
 def _best(by_class: Rows, plan: Plan, n: int, kind: str) -> list[str]:
-    """Return the best encoding (``kind`` "sat:") or other solver ("") of a size, its puzzles solved, and mean seconds.
+    """Return three table entries: the best solver on puzzles of side ``n``, how many it solved, and mean seconds.
 
-    The best has solved the largest share of its puzzles; of equals, the one with the least mean seconds is best.
+    ``kind`` is "sat:" for the best encoding, "" for the best other solver. The best one solved the largest share of its
+    puzzles; among equal shares it has the least mean seconds.
     """
     ranked = []
     for solver in (each for each in plan.solvers if each.startswith("sat:") == bool(kind)):
@@ -146,9 +149,9 @@ def _best(by_class: Rows, plan: Plan, n: int, kind: str) -> list[str]:
 def proofs_text(sides: Sequence[int], per_size: int, seconds: float, output: Path | None) -> str:
     """Return a table for section 3.1: mean seconds and number of proofs that no solution exists, by side and solver.
 
-    The paper asks whether the propagations that HALF-3 lacks are useless for such a proof too. The puzzles are those of
-    the experiment with the upper colours of two inner pieces swapped, so each colour occurs as often as before. Raises
-    InputError if a side is smaller than 4.
+    The paper asks whether the unit propagations that HALF-3 lacks are useless in such proofs too. The puzzles are those
+    of the experiment, but two inner pieces have swapped the colours of their upper sides, so each colour occurs as
+    often as before. Raises InputError if a side is smaller than 4.
     """
     if min(sides) < 4:
         raise InputError("expected sides of 4 or more, with two inner pieces to swap")
@@ -168,9 +171,9 @@ def proofs_text(sides: Sequence[int], per_size: int, seconds: float, output: Pat
 
 
 def with_swapped_sides(puzzle: Puzzle) -> Puzzle:
-    """Swap the upper colours of the first inner piece and of the next inner piece whose upper colour differs.
+    """Return a puzzle like ``puzzle`` in which two inner pieces have swapped the colours of their upper sides.
 
-    Raises InputError if the upper colours of all inner pieces are equal.
+    They are the first inner piece and the next one whose upper colour differs. Raises InputError if none differs.
     """
     pieces = puzzle.pieces.copy()
     inner = np.flatnonzero((pieces > 0).all(axis=1))

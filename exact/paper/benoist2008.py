@@ -1,7 +1,8 @@
-"""Benoist & Bourreau 2008, section 6: ColorPairs, its parts and other methods, tables 1 to 3.
+"""Repeat tables 1 to 3 of Benoist & Bourreau 2008, section 6: ColorPairs, its variants, and other methods.
 
-The colour of every inner edge is drawn uniformly from 1..K, and the four corners are fixed. The paper does not say
-which K it used; `COLOURS` has, for each size, the values at which puzzles are neither trivial nor out of reach.
+The colour of every inner edge is drawn uniformly from 1..K, and the four corner pieces are clues. The paper does not
+say which K it used; `COLOURS` has, for each side, two values of K for which puzzles are neither trivial nor out of
+reach.
 
 References
 ----------
@@ -25,9 +26,9 @@ from lns.instances.generate import corner_cells, uniform
 from lns.instances.puzzle import Puzzle
 
 ROW_SCAN, REFERENCE = "row scan", "ColorPairs"
-MIN_OFFER = "MinOffer"  # the heuristic of the paper's reference
+MIN_OFFER = "MinOffer"  # ColorPairs with the heuristic MinOffer, with which the paper compares variants
 _MIN_OFFER = Options(heuristic=Heuristic.MIN_OFFER)
-METHODS: dict[str, Options | str] = {  # options of ColorPairs, or the name of another solver
+METHODS: dict[str, Options | str] = {  # title in tables -> options of ColorPairs, or name of another solver
     REFERENCE: Options(),
     ROW_SCAN: "rowscan",
     "without backjumping": Options(backjumping=False),
@@ -53,21 +54,21 @@ METHODS: dict[str, Options | str] = {  # options of ColorPairs, or the name of a
 WITHOUT_CP = tuple(method for method in METHODS if not method.startswith("CP"))
 COLOURS = {7: (6, 5), 8: (8, 7), 9: (10, 9), 10: (12, 11)}
 Instance = Mapping[str, ComparisonRow]
-"""The rows of one instance by method."""
+"""The results on one puzzle: title of the method -> row."""
 PLAN = Plan(tuple(COLOURS), WITHOUT_CP, per_size=3, seconds=8.0, patience=12.0)
 FULL = Plan(tuple(COLOURS), tuple(METHODS), per_size=35, seconds=3600.0)
 
 
 def instance(size: int, colours: int, seed: int) -> Puzzle:
-    """A puzzle of ``size`` x ``size`` cells with uniform colours, its four corners fixed as clues."""
+    """Return a puzzle of ``size`` x ``size`` cells with uniformly drawn colours; its corner pieces are clues."""
     return uniform(size, size, colours, seed).with_clues(corner_cells(size, size)).puzzle
 
 
 def runs(plan: Plan) -> Runs:
-    """Plan a run of each method on each instance; the instances of a size alternate between its numbers of colours.
+    """Yield a planned run of each method on each puzzle. Puzzles of a size alternate between two numbers of colours.
 
-    If neither the reference nor the row scan finishes, other methods are skipped. If the reference finishes, solvers
-    other than ColorPairs have ``plan.patience`` times the seconds. Raises RuntimeError if two methods count different
+    If neither `REFERENCE` nor `ROW_SCAN` finishes a puzzle, the other methods skip it. If `REFERENCE` finishes, solvers
+    other than ColorPairs get ``plan.patience`` times the seconds. Raises RuntimeError if two methods count different
     numbers of solutions.
     """
     for size, index in product(plan.sizes, range(plan.per_size)):
@@ -100,9 +101,10 @@ CLASSES = {
     "10 s to 3 min": (10.0, 180.0),
     "3 min to 1 h": (180.0, 3600.0),
 }
-"""Class -> range of the seconds that the fastest method took on an instance."""
-# For nodes and time: the paper's figures, which are arithmetic means of ratios over the instances that its backtracker
-# finished (rows 1-4, 5-19 and 20-31 of its table 1 show this), and the geometric means of the same rows.
+"""Class of puzzles -> range of the seconds of the fastest method (see `best_time`), the upper end excluded."""
+# Nodes and time of the row scan divided by those of ColorPairs, by class. First the paper's figures: arithmetic means
+# over the puzzles that its row scan finished, as rows 1-4, 5-19 and 20-31 of its table 1 show. Then the geometric means
+# of the same rows.
 TABLE_2 = {
     "nodes": (("4.3", "1760", "2720", "-"), ("2.9", "377", "407", "321")),
     "time": (("-", "13.4", "23.8", "-"), ("-", "2.9", "3.5", "2.7")),
@@ -113,9 +115,9 @@ TABLE_3 = {
     "MinExpectedRatio": {"time": ("14%", "18%", "39%", "23%"), "nodes": ("24%", "27%", "47%", "34%")},
     "MaxExpectedFiltering": {},
 }
-# method -> the paper's changes of all nodes and all time, and the geometric means of its table 1 for nodes and time.
-# The paper's 51%, 24% and 30% are changes of the totals, as its table 1 shows; it does not say which kind of mean its
-# figures for shaving are. The parts are also measured with the default heuristic, MinExpectedGap.
+# method -> the paper's change of total nodes and of total time, and the geometric mean change of nodes and of time in
+# its table 1, all against MinOffer; empty where it has none. Its table 1 shows that its 51%, 24% and 30% are changes of
+# totals; for shaving the paper does not say. The methods "with..." are variants of the default, MinExpectedGap.
 _PARTS = {
     "MinOffer without backjumping": ("+51%", "+32%", "+62%", "+41%"),
     "MinOffer without preemption": ("+24%", "-6%", "+23%", "-13%"),
@@ -126,14 +128,15 @@ _PARTS = {
 }
 _NAMES = {REFERENCE: "MinExpectedGap"}
 FIELDS = {"nodes": "nodes", "time": "seconds"}
-_TIMED = (ROW_SCAN, REFERENCE, MIN_OFFER, "MinOffer without backjumping", "MinOffer without preemption")  # of table 1
+# the methods of the paper's table 1, and the default; the fastest of them decides the class of a puzzle
+_TIMED = (ROW_SCAN, REFERENCE, MIN_OFFER, "MinOffer without backjumping", "MinOffer without preemption")
 
 Pairs = Sequence[tuple[ComparisonRow, ComparisonRow]]
 Mean = Callable[[list[float]], float]
 
 
 def tables(rows: Iterable[ComparisonRow], plan: Plan) -> str:
-    """Return all tables as Markdown text. Instances that no method finished are left out."""
+    """Return all tables as Markdown text; puzzles that no method finished are left out."""
     rows = list(rows)
     drawn, kept = {row.instance for row in rows}, finished(rows)
     return "\n\n".join([
@@ -153,7 +156,7 @@ def tables(rows: Iterable[ComparisonRow], plan: Plan) -> str:
 
 
 def finished(rows: Iterable[ComparisonRow]) -> list[Instance]:
-    """Return the instances that some method finished, in order of `best_time`."""
+    """Return the results on each puzzle that at least one method finished, sorted by `best_time`."""
     drawn: dict[str, dict[str, ComparisonRow]] = {}
     for row in rows:
         drawn.setdefault(row.instance, {})[row.solver] = row
@@ -161,21 +164,21 @@ def finished(rows: Iterable[ComparisonRow]) -> list[Instance]:
 
 
 def best_time(done: Instance) -> float:
-    """Return the seconds of the fastest finished method in `_TIMED`: those of the paper's table 1, and the default."""
+    """Return the seconds of the fastest method of `_TIMED` that finished a puzzle; infinite if none finished."""
     return min((done[method].seconds for method in _TIMED if _has(done, method)), default=math.inf)
 
 
 def ratio(pairs: Pairs, what: str, average: Mean = geometric_mean) -> float | None:
-    """Return the mean ratio of the first rows to the second in "nodes" or "seconds" (``what``); None without pairs.
+    """Return the mean over pairs of rows of the first row's ``what`` divided by the second's; None without pairs.
 
-    The paper's means are arithmetic (`statistics.mean`).
+    ``what`` is "nodes" or "seconds". The paper's means are arithmetic (`statistics.mean`).
     """
     ratios = [max(getattr(a, what), 1e-5) / max(getattr(b, what), 1e-5) for a, b in pairs]
     return average(ratios) if ratios else None
 
 
 def of_sums(pairs: Pairs, what: str) -> float | None:
-    """Return the sum over the first rows divided by the sum over the second rows; None without pairs."""
+    """Return the sum of ``what`` over the first rows, divided by the sum over the second rows; None without pairs."""
     first, second = (sum(getattr(pair[at], what) for pair in pairs) for at in (0, 1))
     return float(first / max(second, 1e-5)) if pairs else None
 
@@ -193,7 +196,7 @@ def by_class(kept: Sequence[Instance]) -> list[list[Instance]]:
 
 
 def _beside(own: Sequence[str], paper: Sequence[str], before: str = "") -> list[str]:
-    """Return table entries, each with the paper's entry in brackets if there is one."""
+    """Return the entries ``own``, each followed in brackets by ``before`` and the paper's entry if there is one."""
     return [f"{entry} ({before}{known})" if known else entry for entry, known in zip(own, paper, strict=True)]
 
 

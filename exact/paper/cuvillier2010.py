@@ -1,4 +1,4 @@
-"""Cuvillier & Szymkowiak 2010, chapter 4: minisat and five local searches by number of colours and of pieces.
+"""Repeat chapter 4 of Cuvillier & Szymkowiak 2010: minisat and five local searches, by numbers of colours and pieces.
 
 References
 ----------
@@ -21,7 +21,7 @@ from lns.exact.text_table import aligned
 
 PROGRAM = "minisat"
 
-# method -> (name in `lns.exact.registry.SOLVERS`, its SAT solver, title, table of the paper)
+# method -> (solver in `lns.exact.registry.SOLVERS`, SAT solver or None for the default, title, table of the paper)
 METHODS: dict[str, tuple[str, str | None, str, str]] = {
     PROGRAM: ("sat:triangles", f"program:{PROGRAM}", "minisat, the program, which simplifies the formula", "4.1"),
     "sat:triangles": ("sat:triangles", "minisat22", "minisat of python-sat, which does not simplify", "4.1"),
@@ -44,7 +44,7 @@ _SIZES = (4, 9, 16, 25, 36, 49, 64)
 
 
 def _printed() -> dict[str, dict[int, dict[int, tuple[float, int]]]]:
-    """Return the paper's tables: number of the table -> colours -> {pieces: (seconds of all solved, solved of 100)}."""
+    """Return the paper's tables: table -> colours -> pieces -> (total seconds of the solved puzzles, solved of 100)."""
     tables: dict[str, dict[int, dict[int, tuple[float, int]]]] = {}
     for line in (files("lns.exact.paper") / "cuvillier2010.txt").read_text().splitlines():
         first, *cells = line.split()
@@ -70,7 +70,7 @@ FULL = Plan((2, 3, 4, 5, 6, 7, 8), tuple(METHODS), tuple(range(2, 18)), per_size
 
 
 def runs(plan: Plan) -> Runs:
-    """Plan all runs, even in classes that a method is unlikely to solve, so that zeros in the tables are measured."""
+    """Yield a planned run of each method on each puzzle, also where success is unlikely, so that zeros are measured."""
     for side, colours, seed, puzzle in uniform_classes(plan):
         for method in plan.solvers:
             solver, sat_solver, _, _ = METHODS[method]
@@ -79,7 +79,7 @@ def runs(plan: Plan) -> Runs:
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
-    """Return a table for each method, with the paper's figures in brackets, and a table of decisions and steps."""
+    """Return as text a table of times for each method (in brackets the paper's), and one of decisions or steps."""
     by_class = grouped(rows)
     parts = [
         f"Cuvillier & Szymkowiak 2010, chapter 4: {plan.per_size} puzzles for each class, "

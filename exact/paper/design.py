@@ -1,9 +1,10 @@
-"""Search trees counted as in Jolivet 2008, and the search for puzzles with extreme trees (tables 3 to 5).
+"""Count the nodes of search trees as Jolivet 2008 does, and search for puzzles with extreme trees (its tables 3 to 5).
 
-A tree is searched to its end (all solutions); identical pieces and equal orientations are told apart, the empty board
-is a node, and one corner of the planted board is fixed. A puzzle is cut from a board with coloured joints (inner
-edges). The search for puzzles recolours a few joints at random and keeps the change if the result is not worse. The
-paper (see `lns.exact.paper.jolivet2008`) has this in 2.1 (paths, figure 3), 4.2 (table 3) and 5.2 (tables 4 and 5).
+A tree is searched to its end, for all solutions. Identical pieces and the equal rotations of a symmetric piece are told
+apart, the empty board is a node, and one corner piece of the planted solution is fixed. A puzzle is cut from a board
+whose inner edges (the joints) are coloured. The search for puzzles recolours a few inner edges at random and keeps the
+change if the result is not worse. In the paper (see `lns.exact.paper.jolivet2008`) these are sections 2.1 (paths,
+figure 3), 4.2 (table 3) and 5.2 (tables 4 and 5).
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from lns.instances.puzzle import GREY, Clue, Puzzle, canonical, check_shape, rot
 
 GOALS = ("hard", "single")
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
-MAX_COLOURS = len(_DIGITS) - 1  # most colours that `Design.text` can write; digit 0 is grey
-_CHUNK = 20_000  # nodes between two checks of the limits of a tree
+MAX_COLOURS = len(_DIGITS) - 1  # most colours that `Design.text` can write; digit 0 stands for grey
+_CHUNK = 20_000  # most nodes that a search of a tree makes between two checks of its limits
 CODES = {"dlx": "unary", "dlx:binary": "binary"}
-"""Method -> code of colours. The paper has two codes and does not say which its tables used; the measured counts fit
-the binary code."""
+"""Method -> code of the colours in its exact cover. The paper has two codes and does not say with which its tables were
+made; the numbers of nodes measured here fit the binary code."""
 PATHS = ("rows", "snake", "diagonals", "spiral", "rim first", "chessboard")
 
 
@@ -40,15 +41,15 @@ PATHS = ("rows", "snake", "diagonals", "spiral", "rim first", "chessboard")
 
 
 def random_puzzle(width: int, height: int, colours: int, seed: int) -> Puzzle:
-    """A puzzle with uniform colours and the upper left corner of its planted solution fixed."""
+    """Return a puzzle with uniformly drawn colours; the upper left piece of its planted solution is a clue."""
     return uniform(width, height, colours, seed).with_clues([0]).puzzle
 
 
 def tree(puzzle: Puzzle, method: str, nodes: int) -> tuple[Cover | Blocks, float]:
-    """Search a tree to its end or for ``nodes`` nodes. Raises KeyboardInterrupt if interrupted.
+    """Search the tree of a puzzle to its end or for ``nodes`` nodes; return the search and its processor seconds.
 
-    The method is a key of `CODES`, "zig-zag", "grouping", or "path:" and a name of `PATHS`. Returns the search and its
-    seconds of processor time, which include building the matrix or the list of blocks, but not compilation.
+    ``method`` is a key of `CODES`, "zig-zag", "grouping", or "path:" and a name of `PATHS`. The time includes the
+    construction of the matrix or of the list of blocks, but not compilation. Raises KeyboardInterrupt if interrupted.
     """
     _compile(method)
     begun = time.process_time()
@@ -71,10 +72,10 @@ def _compile(method: str) -> None:
 
 
 def path(name: str, width: int, height: int) -> list[int]:
-    """Return the cells of a board in the order of a path of `PATHS`.
+    """Return the cells of a board in the order in which the path ``name``, one of `PATHS`, fills them.
 
-    On every path `constraints` sum to the number of joints; only their order differs. ``rows`` is the paper's choice.
-    ``chessboard`` first visits the cells of one colour, which are no neighbours of each other.
+    On every path the `constraints` sum to the number of inner edges; only their order differs. The paper chose
+    ``rows``. ``chessboard`` first visits the cells of one colour of a chessboard, no two of which are neighbours.
     """
     grid = np.arange(width * height).reshape(height, width)
     cells: list[int] = grid.ravel().tolist()
@@ -91,7 +92,7 @@ def path(name: str, width: int, height: int) -> list[int]:
 
 
 def _spiral(grid: npt.NDArray[np.int64]) -> list[int]:
-    """Return the cells from the upper left corner inwards, clockwise."""
+    """Return the cells of ``grid`` along a clockwise spiral from the upper left corner inwards."""
     cells: list[int] = []
     while grid.size:
         cells += grid[0].tolist()
@@ -100,7 +101,7 @@ def _spiral(grid: npt.NDArray[np.int64]) -> list[int]:
 
 
 def constraints(order: list[int], puzzle: Puzzle) -> list[int]:
-    """Return for each cell of a path the number of its neighbours earlier on the path."""
+    """Return for each cell of the path ``order`` how many of its neighbours come earlier on the path."""
     place = {cell: at for at, cell in enumerate(order)}
     return [sum(place[other] < at for _, other in puzzle.neighbours(cell)) for at, cell in enumerate(order)]
 
@@ -110,27 +111,27 @@ def constraints(order: list[int], puzzle: Puzzle) -> list[int]:
 
 @dataclass(frozen=True)
 class Design:
-    """A coloured board, and the size of the whole search tree of its puzzle."""
+    """A board with coloured inner edges, and the size of the whole search tree of the puzzle cut from it."""
 
     width: int
     height: int
-    joints: tuple[int, ...]  # colours of the inner edges: right sides row by row, then lower sides row by row
+    joints: tuple[int, ...]  # colours of the inner edges: at right sides of cells, row by row, then at lower sides
     nodes: int
     solutions: int
 
     @property
     def difficulty(self) -> float:
-        """Nodes per solution (Jolivet 2008, 4.1)."""
+        """The nodes of the search tree divided by the solutions (Jolivet 2008, 4.1)."""
         return self.nodes / self.solutions
 
     @property
     def text(self) -> str:
-        """The joints as text, one digit of base 36 each, 1 to z; `joints_of` reads it."""
+        """The colours of the inner edges as text, each a digit from 1 to z (base 36); `joints_of` reads this text."""
         return "".join(_DIGITS[colour] for colour in self.joints)
 
 
 def joints_of(text: str) -> tuple[int, ...]:
-    """Return the joints that `Design.text` has written. Raises InputError for any other character."""
+    """Return the colours of the inner edges that `Design.text` wrote. Raises InputError unless each is from 1 to z."""
     unknown = set(text) - set(_DIGITS[1:])
     if unknown:
         raise InputError(
@@ -140,14 +141,14 @@ def joints_of(text: str) -> tuple[int, ...]:
 
 
 def joint_count(width: int, height: int) -> int:
-    """Return the number of inner edges of a board."""
+    """Return the number of inner edges of a board without holes."""
     return (width - 1) * height + width * (height - 1)
 
 
 def planted(width: int, height: int, joints: Sequence[int]) -> Planted:
-    """Return the puzzle of a coloured board, with the upper left corner of the planted solution as a clue.
+    """Return the puzzle cut from a board whose inner edges have the colours ``joints``; its upper left piece is a clue.
 
-    Raises InputError if the number of joints does not fit the board.
+    Raises InputError unless there is one colour for each inner edge.
     """
     check_shape(width, height)
     if len(joints) != joint_count(width, height):
@@ -162,10 +163,11 @@ def planted(width: int, height: int, joints: Sequence[int]) -> Planted:
 def evaluate(
     width: int, height: int, joints: Sequence[int], nodes: int, most_solutions: int | None = None
 ) -> Design | None:
-    """Search the tree of a coloured board by the zig-zag; return None if it exceeds a limit of nodes or solutions.
+    """Search row by row the tree of the puzzle cut from a coloured board; return None if it exceeds a limit.
 
-    ``most_solutions`` limits solutions up to rotation. On a rectangle the fixed corner piece may also lie in the upper
-    right corner, which no half turn reaches, so that puzzle is searched too if ``most_solutions`` is given.
+    ``nodes`` limits the nodes, ``most_solutions`` the solutions up to rotation of the board. On a rectangle the fixed
+    corner piece may also lie in the upper right corner, which no half turn reaches; if ``most_solutions`` is given, the
+    puzzle with the piece fixed in that corner is searched too.
     """
     puzzles = [planted(width, height, joints).puzzle]
     if most_solutions is not None and width != height:
@@ -199,8 +201,8 @@ def improve(
     """Search for a puzzle with most nodes per solution (goal 'hard') or with one solution (goal 'single', then stop).
 
     Tries ``trees`` boards of at least 2 x 2 cells with 1 to `MAX_COLOURS` colours (InputError if out of range), and
-    yields each board that is better than all before. Boards whose tree exceeds ``nodes`` are dropped. The first board
-    has the joints ``start``, by default drawn uniformly.
+    yields each board that is better than all before. Boards whose search tree exceeds ``nodes`` nodes are dropped.
+    ``start`` has the colours of the first board's inner edges, by default drawn uniformly.
     """
     if goal not in GOALS:
         raise InputError(f"unknown goal '{goal}'; expected {' or '.join(GOALS)}")
@@ -234,10 +236,10 @@ def improve(
 
 
 def every_single(width: int, height: int, colours: int) -> tuple[int, Design | None]:
-    """Try all boards of at most ``colours`` colours; return the number with a single solution, and the first of them.
+    """Try all boards of at most ``colours`` colours; return how many have a single solution, and the first of these.
 
-    Boards with identical or symmetric pieces are skipped. There are ``colours ** joints`` boards; up to a million are
-    practical. Raises InputError if there are more than `MAX_COLOURS` colours.
+    Boards with identical or symmetric pieces are skipped. There are ``colours`` ** `joint_count` boards; up to a
+    million are practical. Raises InputError if there are more than `MAX_COLOURS` colours.
     """
     _check_colours(colours)
     count, first = 0, None
@@ -250,13 +252,13 @@ def every_single(width: int, height: int, colours: int) -> tuple[int, Design | N
 
 
 def _check_colours(colours: int) -> None:
-    """Raise InputError if there are no colours, or more than the joints of `Design.text` can have."""
+    """Raise InputError if the number of colours is not from 1 to `MAX_COLOURS`."""
     if not 1 <= colours <= MAX_COLOURS:
         raise InputError(f"{colours} colours; expected 1 to {MAX_COLOURS}, one digit or letter for each")
 
 
 def has_distinct_pieces(width: int, height: int, joints: Sequence[int]) -> bool:
-    """Whether no two pieces are identical and no piece is symmetric, which a single solution requires."""
+    """Return whether no two pieces of a board are identical and none is symmetric, as a single solution requires."""
     seen = set()
     rights = (width - 1) * height
     for row, column in product(range(height), range(width)):
@@ -275,7 +277,8 @@ def has_distinct_pieces(width: int, height: int, joints: Sequence[int]) -> bool:
 def distinct_pieces(colours: int) -> tuple[int, int, int, int]:
     """Return the numbers of distinct corner, rim, inner, and inner non-symmetric pieces, by listing all pieces.
 
-    The paper's formula for inner pieces is c + 4 C(c,2) + 6 C(c,3) + 6 C(c,4); the listing gives 9 C(c,3).
+    The paper's formula for inner pieces of c colours is c + 4 C(c,2) + 6 C(c,3) + 6 C(c,4); by the listing the third
+    term is 9 C(c,3).
     """
     palette = range(1, colours + 1)
     corner, rim, inner = (
@@ -287,8 +290,8 @@ def distinct_pieces(colours: int) -> tuple[int, int, int, int]:
 def fewest_colours(width: int, height: int, *, symmetric: bool) -> int:
     """Return a lower bound on the colours of a puzzle with one solution, whose pieces are distinct (Jolivet, table 5).
 
-    The sides are at least 3. The paper counts the two orientations of a symmetric piece as two solutions, so its bound
-    is the one without ``symmetric`` pieces.
+    The width and the height are at least 3. The paper counts the two equal rotations of a symmetric piece as two
+    solutions, so its bound is the one that excludes ``symmetric`` pieces.
     """
     needed_rim, needed_inner = 2 * (width + height - 4), (width - 2) * (height - 2)
     colours = 1

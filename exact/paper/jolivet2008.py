@@ -1,10 +1,10 @@
-"""Jolivet 2008: sizes of search trees (table 1), difficulty by colours (2), hard and single-solution puzzles (3 to 5).
+"""Repeat tables 1 to 5 of Jolivet 2008: sizes of search trees, difficulty by colours, hard and single-solution puzzles.
 
-Here are also paths (figure 3), levels (figure 6) and estimates (2.5). `lns.exact.paper.design` says how trees are
-counted. Rotated boards are left out by fixing the upper left corner of the planted solution; table 2 of the paper
-implies that the paper did so too, on rectangles as well. It does not say how its puzzles were made; here the colour of
-each inner edge is drawn uniformly. A puzzle that a search finds is kept in the note of its row, as the text of its
-joints, which `lns.exact.paper.design.joints_of` reads.
+Figures 3 (paths) and 6 (nodes by level) and section 2.5 (estimates) are repeated too. `lns.exact.paper.design` says how
+the nodes of a tree are counted. Rotated copies of a solution are excluded by fixing the upper left corner piece of the
+planted solution; table 2 of the paper implies that the paper did the same, on rectangles too. The paper does not say
+how its puzzles were made; here the colour of each inner edge is drawn uniformly. A puzzle that a search found is kept
+in the note of its row, as a text of its colours that `lns.exact.paper.design.joints_of` reads.
 
 References
 ----------
@@ -34,10 +34,10 @@ from lns.instances.formats import load_puzzle
 from lns.instances.generate import uniform
 
 METHODS = ("dlx:binary", "zig-zag", "grouping", "dlx")
-PARTS = ("paths", "hard", "single", "eternity")  # figure 3, the searches of tables 3 and 4, section 2.5
+PARTS = ("paths", "hard", "single", "eternity")  # more experiments: figure 3, searches of tables 3 and 4, section 2.5
 
-# (side, colours) -> the paper's mean for each of the first three `METHODS`, None if it gives none. The paper has two
-# rows "6x6, 8 colours"; the second row, whose figures continue the series, is taken for 9 colours.
+# (side, colours) -> the paper's mean number of nodes for each of the first three `METHODS`; None where it gives none.
+# The paper has two rows "6x6, 8 colours"; the second row, whose figures continue the series, is taken for 9 colours.
 TABLE_1: dict[tuple[int, int], tuple[float | None, float | None, float | None]] = {
     (3, 3): (24, 36, None), (3, 4): (16, 23, None),
     (4, 2): (18474, 79090, 15214), (4, 3): (422, 1578, 209), (4, 4): (111, 203, 50), (4, 5): (53, 83, 20),
@@ -52,9 +52,9 @@ TABLE_1: dict[tuple[int, int], tuple[float | None, float | None, float | None]] 
     (16, 30): (None, 2152269, 237045), (16, 35): (None, 358719, 4376), (16, 45): (None, 57130, 144),
     (16, 55): (None, 17309, 88),
 }  # fmt: skip
-TOO_SLOW = "too slow"  # what the paper has instead of a figure for DLX from 8x8 on
+TOO_SLOW = "too slow"  # what table 1 of the paper has in place of some means of DLX, from 8x8 on
 
-# (width, height) -> the paper's DLX difficulty for 2, 3, ... 9 colours
+# (width, height) -> the paper's mean nodes per solution of DLX for 2, 3, ... 9 colours; None where it gives none
 TABLE_2: dict[tuple[int, int], tuple[int | None, ...]] = {
     (3, 4): (5, 15, 14, 14, 14, 14, 13, 13),
     (4, 4): (6, 36, 30, 29, 26, 24, 23, 21),
@@ -63,22 +63,22 @@ TABLE_2: dict[tuple[int, int], tuple[int | None, ...]] = {
     (5, 6): (None, None, 12084, 4505, 1426, 564, 354, 177),
     (6, 6): (None, None, None, 369376, 16895, 3528, 1926, 623),
 }
-_COLOURS = range(2, 10)  # of table 2
+_COLOURS = range(2, 10)  # numbers of colours in table 2
 
-# (side, colours) -> (record, mean) of the zig-zag's difficulty
+# (side, colours) -> the paper's record and mean of the zig-zag's nodes per solution; None where it gives no mean
 TABLE_3: dict[tuple[int, int], tuple[int, int | None]] = {
     (4, 4): (931, 53), (5, 4): (20304, 2752), (5, 5): (15209, 561), (5, 6): (10832, 214), (6, 6): (1973183, 18904),
     (7, 8): (13866018, 156101), (8, 8): (488081445, None), (8, 10): (67613577, 192861), (10, 14): (10881092, 746794),
 }  # fmt: skip
 
-# nodes by level of the paper's hard, easy small and easy large tree
+# number of nodes with 0, 1, ... 16 placed pieces in three 4x4 trees of the paper: hard, easy and small, easy and large
 FIGURE_6: tuple[tuple[int, ...], ...] = (
     (1, 1, 2, 6, 9, 33, 104, 146, 80, 126, 121, 51, 24, 18, 10, 5, 1),
     (1, 1, 2, 2, 3, 3, 3, 2, 2, 4, 2, 2, 1, 1, 1, 1, 1),
     (1, 1, 3, 15, 24, 42, 175, 510, 576, 1848, 3760, 3504, 4184, 4384, 2880, 1728, 1728),
 )
 
-# (width, height) -> the paper's upper bound on the colours of a puzzle with a single solution
+# (width, height) -> the paper's upper bound on the fewest colours of a puzzle with a single solution
 TABLE_4: dict[tuple[int, int], int] = {
     (width, height): bound
     for height, bounds in (
@@ -87,7 +87,7 @@ TABLE_4: dict[tuple[int, int], int] = {
     )
     for width, bound in enumerate(bounds, 11 - len(bounds))
 }  # fmt: skip
-# largest side -> the paper's lower bound on the colours of a puzzle with a single solution
+# largest side to which it applies -> the paper's lower bound on the colours of a puzzle with a single solution
 TABLE_5 = {4: 2, 5: 3, 6: 3, 7: 4, 9: 4, 10: 5, 13: 5}
 PLAN = Plan(
     sizes=(3, 4, 5, 6),
@@ -101,19 +101,19 @@ PLAN = Plan(
 FULL = replace(
     PLAN, sizes=(3, 4, 5, 6, 7, 8, 10, 12, 16), per_size=200, nodes=2_000_000_000, slow=10, trees=20_000
 )  # fmt: skip
-PATH_CLASSES = ((4, 3), (4, 4), (5, 5), (6, 7))  # (side, colours) of the puzzles on which paths are compared
+PATH_CLASSES = ((4, 3), (4, 4), (5, 5), (6, 7))  # (side, colours) of the puzzles on which `design.PATHS` are compared
 ETERNITY = "like-e2-16x16"
 CHEAPER = {"zig-zag": 1000, "dlx:binary": 1, "dlx": 1, "grouping": 50}
-"""Method -> how many times cheaper its nodes are than those of dlx, in the search of section 2.5."""
-MOST_NODES, SAMPLES = 100_000, 300_000  # node limit of dlx on `ETERNITY`; samples of the estimate of blocks
-CUT, ESTIMATE = ">", "~"  # marks of a mean if some trees were cut: it is a lower bound, or an estimate
+"""Method -> factor of its node limit in section 2.5: so many of its nodes take about the time of one of dlx."""
+MOST_NODES, SAMPLES = 100_000, 300_000  # node limit of dlx on `ETERNITY`; random samples for counting blocks
+CUT, ESTIMATE = ">", "~"  # before a mean if the node limit ended some searches: lower bound, estimate
 
 
 # -- runs -------------------------------------------------------------------------------------------------------------
 
 
 def runs(plan: Plan) -> Runs:
-    """Plan a run for each puzzle of each class, and the runs of the `PARTS`."""
+    """Yield a planned run for each puzzle and method of tables 1 to 3, then the runs of the `PARTS` in ``plan``."""
     wanted = [(side, side, k, method) for side, k in _classes(plan, TABLE_1).values() for method in METHODS]
     for shape, figures in TABLE_2.items():
         known = zip(_COLOURS, figures, strict=True) if max(shape) in plan.sizes else ()
@@ -152,17 +152,17 @@ def _name(width: int, height: int, colours: int) -> str:
 
 
 def _classes(plan: Plan, table: Mapping[tuple[int, int], object]) -> dict[str, tuple[int, int]]:
-    """Return the classes of table 1 or 3 that a plan contains: label -> (side, colours)."""
+    """Return the classes of ``table``, which is table 1 or 3, that are in ``plan``: label -> (side, colours)."""
     keys = [(side, colours) for side, colours in table if side in plan.sizes and colours in plan.colours]
     return {f"{side}x{side}, {colours} colours": (side, colours) for side, colours in keys}
 
 
 def _tree_run(shape: tuple[int, int, int, int], method: str, question: str, nodes: int) -> PlannedRun:
-    """Plan a search of the whole tree of `lns.exact.paper.design.random_puzzle` (``*shape``)."""
+    """Plan a search of the whole tree of a random puzzle of ``shape`` (width, height, colours, seed)."""
     name = f"{_name(*shape[:3])}-s{shape[3]}"
 
     def make() -> ComparisonRow:
-        limit = nodes - 1 if method.startswith("path:") else nodes  # the empty board counts as a node
+        limit = nodes - 1 if method.startswith("path:") else nodes  # for paths, the node limit includes the empty board
         search, seconds = design.tree(design.random_puzzle(*shape), method, limit)
         status = "solved" if search.exhausted else BUDGET_SPENT
         return ComparisonRow(name, method, status, search.solutions, search.nodes, seconds)
@@ -171,7 +171,7 @@ def _tree_run(shape: tuple[int, int, int, int], method: str, question: str, node
 
 
 def _search_run(plan: Plan, shape: tuple[int, int, int], goal: str, what: str) -> PlannedRun:
-    """Plan a search for a puzzle of a shape (width, height, colours)."""
+    """Plan a search for a puzzle of ``shape`` (width, height, colours) that fits the ``goal``, 'hard' or 'single'."""
     name = _name(*shape)
 
     def make() -> ComparisonRow:
@@ -205,9 +205,9 @@ def _deepest(method: str, nodes: int) -> ComparisonRow:
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
-    """Return tables 1 to 5 with the paper's figures in brackets, figure 3, and the levels of three trees, as text.
+    """Return tables 1 to 5 (in brackets the paper's values), section 2.5, and figures 3 and 6 d, as text.
 
-    This function searches the three trees. They are left out if some of the planned rows are missing, as after Ctrl-C.
+    For figure 6 d this function searches trees. The figure is left out if planned rows are missing, as after Ctrl-C.
     """
     by_class = grouped(rows)
     parts = [*_trees_text(by_class, plan), _conjecture(by_class)]
@@ -227,7 +227,7 @@ def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
 
 
 def _mean_and_error(values: Sequence[float], rows: Sequence[ComparisonRow], mark: str) -> str:
-    """Return the mean and its standard error as text, after ``mark`` if some trees were cut; '-' without values."""
+    """Return the mean of ``values`` ± standard error as text, after the `_mark` of the rows; '-' without values."""
     if not values:
         return "-"
     error = stdev(values) / len(values) ** 0.5 if len(values) > 1 else NAN
@@ -235,17 +235,17 @@ def _mean_and_error(values: Sequence[float], rows: Sequence[ComparisonRow], mark
 
 
 def _mark(rows: Sequence[ComparisonRow], mark: str) -> str:
-    """Return ``mark`` if some trees were cut, else an empty text."""
+    """Return ``mark`` if the node limit ended the search of some row, else an empty text."""
     return mark if any(row.status == BUDGET_SPENT for row in rows) else ""
 
 
 def difficulty(rows: Sequence[ComparisonRow]) -> list[float]:
-    """Return nodes / solutions of each row: for a cut tree an estimate, or a lower bound if no solution was found."""
+    """Return nodes / solutions of each row, or its nodes if it has no solution; an estimate if it did not end."""
     return [row.nodes / max(1, row.solutions) for row in rows]
 
 
 def _trees_text(by_class: Rows, plan: Plan) -> list[str]:
-    """Return tables 1 to 3, and the times of section 2.4 (without rows of old files that have no time)."""
+    """Return tables 1 to 3, and the mean times of section 2.4, which ignore rows of old files that have no time."""
 
     def nodes(key: tuple[int, int], method: str) -> str:
         chosen = by_class[_name(key[0], *key), method]
@@ -285,9 +285,10 @@ def _trees_text(by_class: Rows, plan: Plan) -> list[str]:
 
 
 def _conjecture(by_class: Rows) -> str:
-    """Return the table of section 5.2: solutions by colours, first puzzles with one solution, and most difficult class.
+    """Return the table of section 5.2 as text: mean solutions by board and number of colours.
 
-    The paper conjectures that puzzles with one solution begin at the number of colours where the difficulty rises.
+    The last columns have the fewest colours with which some puzzle has one solution, and the number of colours of the
+    highest difficulty. The paper conjectures that puzzles with one solution begin where the difficulty rises.
     """
     lines = [["mean solutions, dlx:binary", *map(str, _COLOURS), "first single", "peak"]]
     for shape in TABLE_2:
@@ -303,7 +304,7 @@ def _conjecture(by_class: Rows) -> str:
 
 
 def _paths_text(by_class: Rows) -> str:
-    """Return figure 3 as a table: local constraints along each path of a 4x4 board, and mean nodes by class."""
+    """Return figure 3 as a table with a row for each path: `constraints` on a 4x4 board, and mean nodes by class."""
     puzzle = uniform(4, 4, 4, 1).puzzle
     classes = [f"{side}x{side}, {colours} colours" for side, colours in PATH_CLASSES]
     lines = [["path", "constraints by place on a 4x4 board", "sum", *classes]]
@@ -317,7 +318,7 @@ def _paths_text(by_class: Rows) -> str:
 
 
 def _single_text(rows: Sequence[ComparisonRow]) -> str:
-    """Return table 4: the fewest colours of a puzzle found to have one solution, and the lower bound by counting."""
+    """Return table 4 by board size: a lower bound on the colours of a single-solution puzzle, and the fewest found."""
     tried = [row for row in rows if row.solver == "single"]
 
     def cell(height: int, width: int) -> str:
@@ -334,7 +335,7 @@ def _single_text(rows: Sequence[ComparisonRow]) -> str:
 
 
 def _bounds_text() -> str:
-    """Return table 5: counted numbers of distinct pieces, the paper's formula, and the lower bounds that follow."""
+    """Return table 5: numbers of distinct pieces, listed and by the paper's formula, and lower bounds on colours."""
     lines = [["colours", "corner", "rim", "inner", "inner by the paper's formula", "inner, not symmetric"]]
     for c in range(1, 7):
         corner, rim, inner, turning = design.distinct_pieces(c)
@@ -355,7 +356,7 @@ def _bounds_text() -> str:
 
 
 def _levels(plan: Plan) -> str:
-    """Return figure 6 d as text: nodes by level of the zig-zag for a hard, an easy small and an easy large 4x4 tree."""
+    """Return figure 6 d as text: zig-zag nodes by placed pieces in a hard, an easy small and an easy large 4x4 tree."""
     puzzles = [design.random_puzzle(4, 4, colours, seed) for colours in (2, 4, 7) for seed in plan.seeds]
     trees = [design.tree(puzzle, "zig-zag", plan.nodes)[0] for puzzle in puzzles]
     complete = [search for search in trees if search.exhausted]

@@ -1,6 +1,7 @@
-"""Compare the methods of the four papers on edge matching, and methods added here, on the same uniform puzzles.
+"""Compare the methods of the four papers on edge matching, and methods of this project, on the same puzzles.
 
-The puzzles have sides of 5 to 10 and 2 to 30 colours. Each method has a limit of processor time for a first solution.
+The puzzles have 5x5 to 10x10 cells and 2 to 30 colours, drawn uniformly for each inner edge. Each method searches for a
+first solution within a limit of processor time.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ from lns.exact.text_table import aligned
 PLAIN, HERE = "plain", "here"
 BENOIST, JOLIVET, BAILLEUX, CUVILLIER = "Benoist", "Jolivet", "Bailleux", "Cuvillier"
 GROUPS = (PLAIN, BENOIST, JOLIVET, BAILLEUX, CUVILLIER, HERE)
-"""The groups of methods: the papers, `PLAIN` for the row scan that they compare with, `HERE` for methods added here."""
+"""Groups of methods: one for each paper, `PLAIN` for the row scan they compare with, `HERE` for this project's."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method of the comparison."""
+    """A method that is compared, and how tables and pictures show it."""
 
-    letter: str  # its short name in tables
-    colour: str  # its colour in pictures
-    group: str  # one of `GROUPS`
+    letter: str  # short name of the method in tables
+    colour: str  # colour of the method in pictures, as #rrggbb
+    group: str  # group of the method, one of `GROUPS`
     title: str
-    solver: str  # a name of `lns.exact.registry.SOLVERS`
-    request: Request = field(default_factory=Request)  # with its SAT solver, or its options of ColorPairs
+    solver: str  # name of the solver in `lns.exact.registry.SOLVERS`
+    request: Request = field(default_factory=Request)  # request that names the SAT solver or options of ColorPairs
 
 
 _KISSAT, _CADICAL = Request(sat_solver="kissat404"), Request(sat_solver="cadical195")
@@ -63,7 +64,7 @@ FULL = replace(PLAN, solvers=tuple(METHODS), per_size=10, seconds=600.0)
 
 
 def runs(plan: Plan) -> Runs:
-    """Plan all runs; `GROUPING` takes even sides only."""
+    """Yield a planned run of each method on each puzzle; the method `GROUPING` gets boards of even sides only."""
     for side, colours, seed, puzzle in uniform_classes(plan):
         for name in plan.solvers:
             if name != GROUPING or side % 2 == 0:
@@ -73,7 +74,7 @@ def runs(plan: Plan) -> Runs:
 
 @dataclass(frozen=True)
 class Score:
-    """The result of a method in a class: solved puzzles, tried puzzles, and mean seconds of the solved puzzles."""
+    """The result of a method in a class: numbers of solved and tried puzzles, and mean seconds of the solved ones."""
 
     method: str
     solved: int
@@ -82,7 +83,7 @@ class Score:
 
     @property
     def text(self) -> str:
-        """Mean seconds, and the share of puzzles solved unless it is all; '-' if none is solved."""
+        """The mean seconds as text, then the percentage of puzzles solved unless it is 100; '-' if none is solved."""
         if not self.solved:
             return "-"
         share = "" if self.solved == self.tried else f" {100 * self.solved // self.tried}%"
@@ -93,7 +94,7 @@ Scores = dict[tuple[int, int], list[Score]]
 
 
 def scores(rows: Sequence[ComparisonRow]) -> Scores:
-    """Return the scores by class (side, colours); each class best first: most puzzles solved, then least time."""
+    """Return the scores of methods by class (side, colours), the best first: largest share solved, then least time."""
     found: Scores = {}
     for (name, method), chosen in grouped(rows).items():
         board, colours = name.split("-c")
@@ -106,7 +107,7 @@ def scores(rows: Sequence[ComparisonRow]) -> Scores:
 
 
 def printed(side: int, colours: int) -> str:
-    """Return the best result that Cuvillier & Szymkowiak print for a class: seconds per solved puzzle, share solved."""
+    """Return the best result that Cuvillier & Szymkowiak print for a class: mean seconds, share of puzzles solved."""
     cells = [table.get(colours, {}).get(side * side) for table in cuvillier2010.PAPER.values()]
     known = [(-solved, seconds / solved) for seconds, solved in filter(None, cells) if solved]
     if not known:
@@ -116,7 +117,7 @@ def printed(side: int, colours: int) -> str:
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
-    """Return three tables as text: the fastest method by class, the methods, and the best of each group by class."""
+    """Return three tables as text: fastest method by class, result by method, and best time of each group by class."""
     by_class = scores(rows)
 
     def fastest(colours: int, side: int) -> str:
@@ -159,12 +160,12 @@ _SLOWER, _NONE, _EMPTY = "#443a83", "#eeeeee", "#ffffff"
 
 
 def shade(seconds: float) -> str:
-    """Return the colour that stands for a time; light means fast."""
+    """Return the colour that stands for a time in pictures; light means fast."""
     return next((fill for limit, fill in _SHADES if seconds <= limit), _SLOWER)
 
 
 def _draw_fastest(figure: Any, rows: Sequence[ComparisonRow]) -> None:
-    """Draw a map of the classes: the fastest method of each class, with its mean seconds."""
+    """Draw a map with a field for each class (side, colours): its fastest method and that method's mean seconds."""
     by_class = scores(rows)
 
     def cell(key: tuple[int, int]) -> tuple[str, str]:
@@ -180,7 +181,7 @@ def _draw_fastest(figure: Any, rows: Sequence[ComparisonRow]) -> None:
 
 
 def _draw_methods(figure: Any, rows: Sequence[ComparisonRow]) -> None:
-    """Draw a small map for each method: its mean seconds by side and colours, grey where it solved nothing."""
+    """Draw a small map for each method: its mean seconds by side and colours, grey where it solved no puzzle."""
     by_class = scores(rows)
     of_method = {(key, score.method): score for key, ranked in by_class.items() for score in ranked}
     names = [name for name in METHODS if any(row.solver == name for row in rows)]
@@ -200,7 +201,7 @@ def _draw_methods(figure: Any, rows: Sequence[ComparisonRow]) -> None:
 
 
 def _draw_solved(figure: Any, rows: Sequence[ComparisonRow]) -> None:
-    """Draw a curve for each method: the number of puzzles solved within a time, on a logarithmic axis."""
+    """Draw a curve for each method: how many puzzles it solved within a time each; the time axis is logarithmic."""
     figure.set_size_inches(8, 4.5)
     axes = figure.subplots()
     for name, method in METHODS.items():
@@ -215,7 +216,7 @@ def _draw_solved(figure: Any, rows: Sequence[ComparisonRow]) -> None:
 
 
 def _svg(draw: Callable[[Any, Sequence[ComparisonRow]], None], rows: Sequence[ComparisonRow]) -> str:
-    """Return the SVG element of the matplotlib figure on which ``draw`` draws ``rows``."""
+    """Return, as SVG text, the matplotlib figure on which ``draw`` draws ``rows``."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -228,7 +229,7 @@ def _svg(draw: Callable[[Any, Sequence[ComparisonRow]], None], rows: Sequence[Co
 
 
 def _map(axes: Any, by_class: Scores, cell: Callable[[tuple[int, int]], tuple[str, str]], title: str) -> None:
-    """Draw a table of coloured cells by side and number of colours; ``cell``: class -> (fill, text)."""
+    """Draw a map of coloured fields by side and number of colours; ``cell``: class -> (colour of the field, text)."""
     from matplotlib.colors import to_rgb
 
     sides, colours = (sorted(set(axis)) for axis in zip(*by_class, strict=True))
@@ -246,7 +247,7 @@ def _map(axes: Any, by_class: Scores, cell: Callable[[tuple[int, int]], tuple[st
 
 
 def _legend(figure: Any, fills: dict[str, str]) -> None:
-    """Draw a legend of coloured cells below the maps."""
+    """Draw a legend below the maps; ``fills``: label -> colour."""
     from matplotlib.patches import Patch
 
     patches = [Patch(color=fill, label=label) for label, fill in fills.items()]
@@ -258,4 +259,4 @@ PICTURES: dict[str, Callable[[Sequence[ComparisonRow]], str]] = {
     "methods": partial(_svg, _draw_methods),
     "solved": partial(_svg, _draw_solved),
 }
-"""Name -> function from rows to an SVG drawing. The functions need matplotlib."""
+"""Name of a picture -> function that draws rows and returns SVG text. The functions need matplotlib."""

@@ -1,10 +1,11 @@
-"""The IQ Puzzler Pro report of Perrin & Beaujard: weights of pieces, pruning of empty zones, and large grids.
+"""Repeat the report of Perrin & Beaujard on the game IQ Puzzler Pro: weights of pieces, empty zones, and large grids.
 
-The report shows the levels of the game as pictures only. Here a level is a level shipped with this project
-(`lns.exact.polyominoes.levels`), or a random filling of the game of which only some pieces are kept. A large grid is
-cut at random as in the report. A node is a tested placement, as in the report. The report tests more placements,
-because its search goes on when a cell or a piece has no placement left. The methods ``...-no-dead-ends`` go on too. If
-no two pieces are equal, they search as the report does, but without its cache of zones.
+A weight ranks the pieces to try; a zone is a connected part of the free cells. The report shows its levels of the game
+as pictures only. Here a level is one shipped with this project (`lns.exact.polyominoes.levels`), or a random filling
+of the game of which only some pieces are kept. A large grid is cut into pieces at random as in the report. A node is a
+tested placement, as in the report, whose search tests more placements, because it goes on when a cell or a piece has
+no placement left. The methods ``...-no-dead-ends`` go on too; if no two pieces are equal, they search as the report
+does, but without its cache of zones.
 
 References
 ----------
@@ -32,10 +33,11 @@ METHODS = (
     RACE, *WEIGHTS, "descender-no-zones", NO_WEIGHT, "none-no-zones", "none-no-zones-no-dead-ends", "none-no-dead-ends",
     "descender-no-zones-no-dead-ends", "descender-no-dead-ends", LIBRARY,
 )  # fmt: skip
-"""Names of weights, each with the tests that are left out. The four before the library are versions of the report's
-search: the first, with the test of zones, with a weight, and with both (the final version)."""
+"""Each name is a weight, or the race of all weights, with "-no-" before each test left out; the last is a library. The
+four before the library are versions of the report's search: without weight and test of zones, with that test, with a
+weight, and with both (the final version)."""
 
-# (width, height) -> result in the report
+# (width, height) of a large grid -> result in the report: solved or not, or tested placements and time
 GRIDS: dict[tuple[int, int], str] = {
     (12, 6): "solved",
     (12, 12): "4,313 in 1 s",
@@ -44,22 +46,23 @@ GRIDS: dict[tuple[int, int], str] = {
     (60, 6): "not in 840,000, 15 min",
 }
 PLACED = (0, 4, 8)
-"""Numbers of pieces placed on a random level. The report does not say how many are placed on its levels."""
-PLAN = Plan((11, 12, 16, 60), METHODS, per_size=10, seconds=5.0)  # the library has a limit of elapsed time
+"""How many pieces already lie on a random level. The report does not say how many lie on its levels."""
+PLAN = Plan((11, 12, 16, 60), METHODS, per_size=10, seconds=5.0)  # seconds of processor time, for the library elapsed
 FULL = replace(PLAN, per_size=50, seconds=900.0)
 
 
 def classes(plan: Plan) -> dict[str, str]:
-    """Return the classes of grids of a plan: name -> result in the report."""
+    """Return the classes of grids in ``plan``: name -> result in the report, '-' without one."""
     game = [f"game, {placed} placed" for placed in PLACED] + [f"level, {tier}" for tier in TIERS]
     cut = {f"{wide}x{high}": result for (wide, high), result in GRIDS.items() if wide in plan.sizes}
     return (dict.fromkeys(game, "-") if 11 in plan.sizes else {}) | cut
 
 
 def grids(plan: Plan, name: str) -> dict[int, Grid]:
-    """Return the grids of a class: seed, or number of a shipped level -> grid.
+    """Return the grids of the class ``name``: seed, or index of a shipped level (from 1) -> grid.
 
-    A tier has six shipped levels. The game without placed pieces is the same grid for every seed, and is used once.
+    A class of shipped levels is a tier (a grade of difficulty) and has at most six grids. The game without placed
+    pieces is the same grid for every seed, so it is used once.
     """
     kind, _, detail = name.partition(", ")
     if kind == "level":
@@ -73,7 +76,7 @@ def grids(plan: Plan, name: str) -> dict[int, Grid]:
 
 
 def runs(plan: Plan) -> Runs:
-    """Plan a run for each grid of each class by each method."""
+    """Yield a planned run of each method on each grid of each class."""
     for name in classes(plan):
         for number, grid in grids(plan, name).items():
             digest = sha256(render(grid).encode()).hexdigest()[:12]
@@ -84,7 +87,7 @@ def runs(plan: Plan) -> Runs:
 
 
 def _measure(instance: str, grid: Grid, method: str, seconds: float) -> ComparisonRow:
-    """Search for the first filling and return the result as a row. Raises KeyboardInterrupt if interrupted."""
+    """Search for a filling of ``grid`` and return the result as a row. Raises KeyboardInterrupt if interrupted."""
     if method == LIBRARY:
         result = fill_by_library(grid, seconds=seconds)
     else:
@@ -99,7 +102,7 @@ def _measure(instance: str, grid: Grid, method: str, seconds: float) -> Comparis
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
-    """Return two tables as text: median placements tested and median time by class, with the report's results."""
+    """Return two tables as text: median of tested placements and median time, by class of grids and method."""
     return (
         f"Perrin & Beaujard: {plan.seconds:g} s for each run; median of the placements tested, and in brackets how many"
         " grids were not filled in time (report: one grid each)\n"

@@ -1,8 +1,8 @@
-"""Common parts of the experiments: plans, runs of solvers limited in processor time, and statistics of their rows.
+"""Common parts of the experiments: plans, runs of solvers limited in processor time, and statistics of result rows.
 
-An experiment is a module with the plans `PLAN` and `FULL` (the paper's scale), the function ``runs(plan)`` for
+An experiment is a module with the plans `PLAN` (short) and `FULL` (the paper's scale), the function ``runs(plan)`` for
 `lns.exact.compare.run_experiment`, the function ``tables(rows, plan)`` that returns the text to print, and in some
-modules `PICTURES`. An instance is named CLASS-sSEED; tables have a line for each class.
+modules `PICTURES`. An instance (a puzzle) is named CLASS-sSEED, and tables have a line for each class of instances.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ NAN = float("nan")
 
 @dataclass(frozen=True)
 class Plan:
-    """The runs of an experiment: puzzles of some classes, each by all solvers."""
+    """What an experiment runs: each solver on each puzzle of some classes, within limits."""
 
-    sizes: tuple[int, ...]  # sides of boards; the longer side in `jolivet2008`, the width in `perrin_iq`
-    solvers: tuple[str, ...]  # names of methods
-    colours: tuple[int, ...] = ()  # numbers of colours, if the size does not determine them
-    per_size: int = 1  # puzzles of each class
-    seconds: float = 1.0  # limit of a run in processor time
-    nodes: int = 0  # limit of a tree of `jolivet2008`; a larger tree is cut at it
-    seed: int = 1  # seed of the first puzzle of each class; the seeds of the others follow
-    all_colours: bool = False  # only puzzles in which all colours occur (`cuvillier2010`)
-    trees: int = 0  # boards that a search for a hard or single-solution puzzle tries (`jolivet2008`)
-    slow: int = 0  # puzzles of a class that the paper calls too slow for its method (`jolivet2008`)
-    patience: float = 1.0  # factor of `seconds` for other solvers if the reference finishes (`benoist2008`)
+    sizes: tuple[int, ...]  # sides of the boards in cells; the longer side in `jolivet2008`, the width in `perrin_iq`
+    solvers: tuple[str, ...]  # names of the solvers (or methods) to run
+    colours: tuple[int, ...] = ()  # numbers of colours of the puzzles, unless their size determines it
+    per_size: int = 1  # number of puzzles of each class
+    seconds: float = 1.0  # most processor time of a run, in seconds
+    nodes: int = 0  # most nodes that the search of a tree makes (`jolivet2008`)
+    seed: int = 1  # seed of the first puzzle of each class; the second puzzle has seed + 1, and so on
+    all_colours: bool = False  # whether every colour has to occur in each puzzle (`cuvillier2010`)
+    trees: int = 0  # number of boards that a search for a hard or single-solution puzzle tries (`jolivet2008`)
+    slow: int = 0  # number of puzzles of a class that the paper calls too slow for the method (`jolivet2008`)
+    patience: float = 1.0  # factor of `seconds` for other solvers where ColorPairs finishes (`benoist2008`)
 
     @property
     def seeds(self) -> range:
@@ -50,7 +50,7 @@ class Plan:
 
 
 def uniform_classes(plan: Plan) -> Iterator[tuple[int, int, int, Puzzle]]:
-    """Yield side, colours, seed and puzzle of each uniform puzzle of a plan, without impossible numbers of colours."""
+    """Yield side, colours, seed and puzzle for each uniform puzzle of ``plan``, at most one colour an inner edge."""
     for side, colours in product(plan.sizes, plan.colours):
         for seed in plan.seeds if colours <= 2 * side * (side - 1) else ():
             yield side, colours, seed, uniform(side, side, colours, seed, all_colours=plan.all_colours).puzzle
@@ -59,10 +59,10 @@ def uniform_classes(plan: Plan) -> Iterator[tuple[int, int, int, Puzzle]]:
 def solver_run(
     instance: str, puzzle: Puzzle, solver: str, request: Request, *, label: str = "", question: str = ""
 ) -> PlannedRun:
-    """Plan a run of a solver in this process; its seconds are of processor time, without compilation and imports.
+    """Plan a run of a solver, whose seconds are processor time, without compilation and imports.
 
-    ``label`` names the method in the row, and so its options; the default is ``solver``. The default ``question`` of
-    the row is that of the request (`lns.exact.compare.question_of`).
+    ``label`` is the method's name in the result row, by default ``solver``; other options need another name.
+    ``question`` says in the row what was asked, by default the request (`lns.exact.compare.question_of`).
     """
     label = label or solver
     question = question or f"{question_of(request, puzzle)}; processor time"
@@ -77,11 +77,11 @@ def solver_run(
 
 
 Rows = Mapping[tuple[str, str], list[ComparisonRow]]
-"""The rows of an experiment by class and solver; an empty list where there are none."""
+"""The result rows of an experiment by (class, solver); an empty list for a class and solver without rows."""
 
 
 def grouped(rows: Iterable[ComparisonRow]) -> Rows:
-    """Group rows by class and solver."""
+    """Return the result rows grouped by (class, solver)."""
     found = defaultdict[tuple[str, str], list[ComparisonRow]](list)
     for row in rows:
         found[class_of(row), row.solver].append(row)
@@ -89,7 +89,7 @@ def grouped(rows: Iterable[ComparisonRow]) -> Rows:
 
 
 def class_of(row: ComparisonRow) -> str:
-    """Return the name of a row's instance without its seed."""
+    """Return the class of a row: the name of its instance without the seed."""
     return re.sub(r"[- ]s[0-9]+$", "", row.instance)
 
 
@@ -99,18 +99,18 @@ def times(rows: Iterable[ComparisonRow]) -> list[float]:
 
 
 def mean_of(values: Sequence[float]) -> float:
-    """Return the arithmetic mean, or NaN without values."""
+    """Return the arithmetic mean of ``values``, or NaN if there are none."""
     return sum(values) / len(values) if values else NAN
 
 
 def rounded(value: float) -> str:
-    """Return a number as text for a table: '-' for NaN, two decimals below 10, one below 100, none above."""
+    """Return a number as text for a table: '-' for NaN, two decimals below 10, one below 100, none from 100 on."""
     if value != value:
         return "-"
     return f"{value:,.2f}" if value < 10 else f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
 
 
 def crossed(corner: str, rows: Mapping[str, Any], columns: Mapping[str, Any], cell: Callable[[Any, Any], str]) -> str:
-    """Return an aligned table; ``rows`` and ``columns``: label -> value; ``cell``: (row, column value) -> text."""
+    """Return an aligned table. ``rows``, ``columns``: label -> value; ``cell``: (row value, column value) -> entry."""
     lines = [[label, *(cell(row, column) for column in columns.values())] for label, row in rows.items()]
     return aligned([[corner, *columns], *lines])

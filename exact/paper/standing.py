@@ -1,4 +1,4 @@
-"""How far the papers' tables are reproduced: the papers' figures, our figures from rows so far, and what is missing."""
+"""Summarize how far the papers' tables are reproduced: their figures, ours from the rows so far, and missing runs."""
 
 from __future__ import annotations
 
@@ -11,22 +11,25 @@ from lns.exact.paper import bailleux2025, benoist2008, cuvillier2010, jolivet200
 from lns.exact.paper.runs import NAN, Rows, grouped, mean_of, rounded, times
 from lns.exact.text_table import markdown
 
-_NAMED = 3  # number of incomplete classes that are named
+_NAMED = 3  # most incomplete classes that a line names; others are counted only
 
 
 class Cell(NamedTuple):
-    """One class of a paper's table, with the paper's figure and ours."""
+    """A class of instances in a table of a paper, with the paper's figure and ours."""
 
     table: str
     name: str
     paper: float | None  # the paper's figure; None = it has none for this class
     ours: float  # our figure; NaN = not measured
     rows: Sequence[ComparisonRow]
-    instances: int  # number of instances in the paper
+    instances: int  # number of instances that a complete experiment has in this class
 
 
 def standing(rows: Mapping[str, Iterable[ComparisonRow]]) -> str:
-    """Return a Markdown line for each table. ``rows``: paper -> rows; of repeated runs the fastest that ended counts."""
+    """Return a Markdown table with a line for each table of the papers.
+
+    ``rows``: paper -> result rows; of repeated runs only one counts, the fastest of those that finished if any did.
+    """
     lines = []
     for name, cells in _CELLS.items():
         best: dict[tuple[str, str], ComparisonRow] = {}
@@ -63,7 +66,7 @@ def _bailleux(rows: Rows) -> Iterator[Cell]:
 
 
 def _benoist(rows: Rows) -> Iterator[Cell]:
-    """Yield the classes of tables 2 and 3: geometric means of ratios to MinOffer, and the paper's instances."""
+    """Yield the classes of tables 2 and 3: geometric means of the ratio of nodes or seconds to those of MinOffer."""
     classes = benoist2008.by_class(benoist2008.finished(row for chosen in rows.values() for row in chosen))
     means: dict[str, tuple[str, str, Sequence[str]]] = {}
     for field, (_, geometric) in benoist2008.TABLE_2.items():
@@ -78,7 +81,7 @@ def _benoist(rows: Rows) -> Iterator[Cell]:
 
 
 def _number(text: str) -> float | None:
-    """Return a printed figure as a number, or None for "-"; a percentage saved becomes the share that remains."""
+    """Return a printed figure as a number, None for "-"; a percentage saved (25%) becomes the share left (0.75)."""
     if text == "-":
         return None
     return 1 - float(text[:-1]) / 100 if text.endswith("%") else float(text)

@@ -1,1 +1,1 @@
-"""Edge matching as SAT: the encodings of Bailleux 2025 and Cuvillier & Szymkowiak 2010, solved by python-sat."""
+"""Edge matching as SAT: encodings of Bailleux 2025 and Cuvillier & Szymkowiak 2010, SAT solvers, and local search."""

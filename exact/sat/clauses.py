@@ -1,7 +1,8 @@
 """Clauses in blocks: constraints such as "exactly one variable is true", unit propagation, and the DIMACS format.
 
-A block is an int32 array of shape (clauses, literals), literals as in DIMACS. A formula is a stream of blocks, so that
-only one block at a time is in memory.
+A block is an int32 array of shape (clauses, literals): clauses of equal length. A literal is a variable, counted from
+1, or minus the variable for its negation (as in DIMACS). A formula is a stream of blocks, so that only one block at a
+time is in memory.
 """
 
 from __future__ import annotations
@@ -17,21 +18,21 @@ from lns.exact.execution import timed
 from lns.instances.errors import InputError
 
 Block = npt.NDArray[np.int32]
-_ROWS = 200_000  # approximate number of clauses in a block
+_ROWS = 200_000  # approximate limit on the clauses in a block
 
 
 def clause(literals: Sequence[Any] | Block) -> Block:
-    """Return one clause as a block."""
+    """Return a block that has one clause, with the given literals."""
     return np.asarray(literals, dtype=np.int32).reshape(1, -1)
 
 
 def units(literals: Sequence[Any] | Block) -> Block:
-    """Return a block of unit clauses."""
+    """Return a block that has a unit clause for each of the given literals."""
     return np.asarray(literals, dtype=np.int32).reshape(-1, 1)
 
 
 def exactly_one_counters(groups: Block, first_auxiliary: int) -> Iterator[Block]:
-    """Yield clauses for "exactly one variable of each row is true", by Sinz's sequential counter (CP 2005).
+    """Yield clauses for "exactly one variable of each row of ``groups`` is true", by Sinz's counter (CP 2005).
 
     A row of n variables needs n-1 auxiliary variables s_i ("one of the first i is true"), 3n-4 clauses for "at most
     one", and one clause for "at least one". Auxiliary variables are numbered row by row from ``first_auxiliary``.
@@ -42,15 +43,15 @@ def exactly_one_counters(groups: Block, first_auxiliary: int) -> Iterator[Block]
     for at in range(0, count if n > 1 else 0, step):
         x = groups[at : at + step]
         s = first_auxiliary + np.arange(at * (n - 1), (at + len(x)) * (n - 1), dtype=np.int32).reshape(len(x), n - 1)
-        yield _pairs(-x[:, :-1], s)  # x_i -> s_i
-        yield _pairs(-s[:, :-1], s[:, 1:])  # s_{i-1} -> s_i
-        yield _pairs(-x[:, 1:], -s)  # x_i -> not s_{i-1}
+        yield _pairs(-x[:, :-1], s)  # x_i implies s_i
+        yield _pairs(-s[:, :-1], s[:, 1:])  # s_{i-1} implies s_i
+        yield _pairs(-x[:, 1:], -s)  # x_i implies not s_{i-1}
 
 
 def at_most_counter(row: Block, most: int, first_auxiliary: int) -> Iterator[Block]:
-    """Yield clauses for "at most ``most`` of the n variables of a row are true", by Sinz's sequential counter.
+    """Yield clauses for "at most ``most`` of the n variables in ``row`` are true", by Sinz's sequential counter.
 
-    The ``n * most`` auxiliary variables s(i, j) mean "more than j of the first i variables are true", j < ``most``.
+    The ``n * most`` auxiliary variables s(i, j) mean "more than j of the first i variables are true", for j < ``most``.
     """
     s = first_auxiliary + np.arange(len(row) * most, dtype=np.int32).reshape(-1, most)
     yield _pairs(-row, s[:, 0])
@@ -61,7 +62,7 @@ def at_most_counter(row: Block, most: int, first_auxiliary: int) -> Iterator[Blo
 
 
 def at_most_one_pairs(groups: Block) -> Iterator[Block]:
-    """Yield clauses for "at most one variable of each row of ``groups`` is true": n(n-1)/2 clauses of two literals."""
+    """Yield clauses for "at most one variable of each row of ``groups`` is true": one for each two of its variables."""
     first, second = np.triu_indices(groups.shape[1], 1)
     step = max(1, _ROWS // max(1, len(first)))
     for rows in (groups[at : at + step] for at in range(0, len(groups), step)):
@@ -69,7 +70,7 @@ def at_most_one_pairs(groups: Block) -> Iterator[Block]:
 
 
 def exactly_one_pairs(groups: Block) -> Iterator[Block]:
-    """Yield clauses for "exactly one variable of each row is true", by `at_most_one_pairs`."""
+    """Yield clauses for "exactly one variable of each row of ``groups`` is true", by `at_most_one_pairs`."""
     yield groups
     yield from at_most_one_pairs(groups)
 
@@ -79,10 +80,10 @@ def _pairs(left: Block, right: Block) -> Block:
 
 
 class Simplified(NamedTuple):
-    """The result of `simplify`: a formula without unit clauses, or the whole formula."""
+    """The result of `simplify`: an equivalent formula without unit clauses, or the unchanged formula."""
 
-    blocks: list[Block]  # clauses in the new numbers
-    kept: Block  # int32 (variables,): number in the original formula of each variable, counted from 1
+    blocks: list[Block]  # clauses, their variables numbered anew from 1
+    kept: Block  # int32 (variables,): for each new variable, the variable of the original formula
     forced: Block  # int32: literals of the original formula that are true in every model
 
     def model(self, literals: list[int]) -> list[int]:
@@ -94,10 +95,10 @@ class Simplified(NamedTuple):
 def simplify(blocks: Iterable[Block], variables: int, *, propagate: bool = True) -> Simplified:
     """Apply unit propagation until nothing changes, and number the remaining variables anew.
 
-    True clauses and false literals are removed. The formula is returned as it is if ``propagate`` is false, or if
-    propagation finds a contradiction.
+    Clauses that became true and literals that became false are removed. The formula is returned unchanged if
+    ``propagate`` is false, or if propagation finds a contradiction.
     """
-    value = np.zeros(variables + 1, dtype=np.int32)  # 1 true, -1 false, 0 free
+    value = np.zeros(variables + 1, dtype=np.int32)  # by variable: 1 true, -1 false, 0 not assigned
     whole = clauses = list(timed(blocks))
     while propagate:
         single = np.concatenate([value[:0], *(block[:, 0] for block in clauses if block.shape[1] == 1)])
@@ -111,13 +112,13 @@ def simplify(blocks: Iterable[Block], variables: int, *, propagate: bool = True)
             return simplify(whole, variables, propagate=False)
     kept, forced = (np.flatnonzero(chosen).astype(np.int32) for chosen in (value == 0, value))
     if len(forced):
-        number = np.cumsum(value == 0, dtype=np.int32) - 1  # variables count from 1
+        number = np.cumsum(value == 0, dtype=np.int32) - 1  # new number of each variable that is not assigned, from 1
         clauses = [number[np.abs(block)] * np.sign(block) for block in timed(clauses)]
     return Simplified(clauses, kept[1:], forced * value[forced])
 
 
 def _shorter(block: Block, value: Block) -> list[Block]:
-    """Return the clauses of a block that are not true yet, without false literals, as one block for each length."""
+    """Return the clauses of a block that are not yet true, without their false literals, as a block for each length."""
     truth = value[np.abs(block)] * np.sign(block)
     is_open = ~(truth == 1).any(axis=1)
     block, free = block[is_open], truth[is_open] == 0
@@ -130,7 +131,7 @@ def _shorter(block: Block, value: Block) -> list[Block]:
 
 
 def lines_of(block: Block, rows: int = 20_000) -> Iterator[str]:
-    """Yield a block as text, up to ``rows`` clauses at a time; each clause is a line that ends in 0."""
+    """Yield the clauses of a block as DIMACS text, up to ``rows`` at a time; each clause is a line that ends in 0."""
     row = "%d " * block.shape[1] + "0\n"
     for at in range(0, len(block), rows):
         part = block[at : at + rows]
@@ -138,7 +139,7 @@ def lines_of(block: Block, rows: int = 20_000) -> Iterator[str]:
 
 
 def read_answer(text: str, source: str) -> list[int] | None:
-    """Read a solver's answer: the literals of a model, or None if it is 'unsatisfiable'.
+    """Return the literals of the model in a solver's answer ``text``, or None if the answer is 'unsatisfiable'.
 
     The text is the output of a competition solver (lines ``s SATISFIABLE`` and ``v 1 -2 ... 0``) or minisat's result
     file (``SAT`` and a line of literals). Raises InputError, which names ``source``, if the text has no such answer.

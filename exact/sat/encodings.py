@@ -1,4 +1,4 @@
-"""Edge matching as SAT: the encodings of Bailleux 2025 (2.1, 2.3) and of Cuvillier & Szymkowiak 2010 (2.2.2)."""
+"""Encodings of edge matching as SAT, of Bailleux 2025 (sections 2.1, 2.3) and Cuvillier & Szymkowiak 2010 (2.2.2)."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ from lns.instances.text import unknown
 
 BoolArray = npt.NDArray[np.bool_]
 Family = tuple[str, Iterable[Block]]
-"""A family of clauses: its meaning in words, and its blocks."""
+"""A family of clauses (clauses of one kind): their meaning in words, and their blocks."""
 
 
 class Encoding(ABC):
     """A CNF formula whose models are the perfect boards of a puzzle. Its clauses are generated on iteration.
 
-    A board has one model or, because of auxiliary variables and duplicate pieces, several; `exclude` forbids all models
-    of a board at once.
+    Because of auxiliary variables and duplicate pieces, several models may stand for one board; the clause that
+    `exclude` returns forbids all of them.
     """
 
-    source: str  # where it is published
-    variables = 0  # number of variables; they are numbered from 1
-    deciding: int  # number of leading variables, which say pieces and orientations and determine all others
-    placing: tuple[Block, ...]  # variables that are all true where a piece lies; broadcast to (cells, pieces, 4)
-    shown: Block  # (cells, 4, colours): the variable of a colour at a side of a cell
-    palette: list[int]  # the colours that occur, grey first; the formula numbers them from 0 without gaps
-    sides: Block  # (pieces, 4, 4): number of the colour by piece, rotation and side
-    inner_edges: list[tuple[int, int, int]]  # (cell, its side, neighbour), the side being RIGHT or DOWN
-    pieces: int  # number of pieces, including blanks of holes
+    source: str  # paper, and place in it, where the encoding is published
+    variables = 0  # number of variables made so far, which are numbered from 1
+    deciding: int  # the variables from 1 to this one say pieces and rotations, and determine all others
+    placing: tuple[Block, ...]  # arrays by (cell, piece, rotation): a piece lies so if its variable in each is true
+    shown: Block  # (cells, 4, colours): the variable that says that a side of a cell has a colour
+    palette: list[int]  # the colours that occur, grey first; the formula uses their indexes in this list
+    sides: Block  # (pieces, 4, 4): index in `palette` of the colour by piece, rotation and side
+    inner_edges: list[tuple[int, int, int]]  # cell, RIGHT or DOWN, and the neighbour on that side, of each inner edge
+    pieces: int  # number of pieces, the blanks of holes included
 
     def __init__(self, puzzle: Puzzle, name: str) -> None:
         self.puzzle, self.name = puzzle, name
@@ -61,25 +61,25 @@ class Encoding(ABC):
         self.pieces = len(puzzle.pieces)
 
     def new_variables(self, *shape: int) -> Block:
-        """Return an array of new variables, numbered consecutively in the order of the array."""
+        """Return an array of new variables of the given shape, numbered consecutively, the last index fastest."""
         first = self.variables + 1
         self.variables += prod(shape)
         return np.arange(first, self.variables + 1, dtype=np.int32).reshape(shape)
 
     @abstractmethod
     def families(self) -> Iterator[Family]:
-        """Yield the families of clauses."""
+        """Yield all clauses of the formula by family."""
 
     @abstractmethod
     def describe(self) -> list[str]:
-        """Return the meaning of the variables, as lines of a comment."""
+        """Return lines of text that explain the variables, for the comment of a DIMACS file."""
 
     def channel(self) -> Iterable[Block]:
-        """Return the clauses that define `shown`, if `families` does not define it."""
+        """Return the clauses that define the variables `shown`, or none if those of `families` do."""
         return ()
 
     def absent(self, cell: Any, piece: Any, rotation: Any) -> list[Block]:
-        """Return literals of which at least one is true unless the piece is on the cell in that rotation."""
+        """Return literals of which at least one is true unless the piece lies on the cell in that rotation."""
         shape = (self.puzzle.cells, self.pieces, 4)
         return [-np.broadcast_to(variable, shape)[cell, piece, rotation] for variable in self.placing]
 
@@ -88,23 +88,23 @@ class Encoding(ABC):
         return (-units(self.absent(clue.cell, clue.piece, clue.rotation)) for clue in self.puzzle.fixed)
 
     def colours_of(self, cell: Any, piece: Any) -> Block:
-        """Return clauses for "the piece on the cell shows its colours"; ``cell`` or ``piece`` may be an array."""
+        """Return clauses by which a piece on a cell shows its colours in each rotation; one of both may be an array."""
         at, rotation, side = np.indices((np.size(cell) * np.size(piece), 4, 4)).reshape(3, -1)
         cell, piece = (np.broadcast_to(number, at.max() + 1)[at] for number in (cell, piece))
         shown = self.shown[cell, side, self.sides[piece, rotation, side]]
         return np.stack([*self.absent(cell, piece, rotation), shown], axis=1)
 
     def clauses(self) -> Iterator[Block]:
-        """Yield all clauses of the formula."""
+        """Yield all clauses of the formula, in blocks."""
         return (block for _, blocks in self.families() for block in blocks if len(block))
 
     def sizes(self) -> dict[str, int]:
-        """Return the number of clauses by family."""
+        """Return the number of clauses in each family, by the meaning of the family."""
         return {name: sum(map(len, blocks)) for name, blocks in self.families()}
 
     def write(self, file: IO[str]) -> int:
-        """Write the formula as DIMACS CNF, with comments that explain it; returns the number of clauses."""
-        sizes, puzzle = self.sizes(), self.puzzle  # a first pass counts, because the header comes before the clauses
+        """Write the formula as DIMACS CNF, with comments that explain it, and return the number of clauses."""
+        sizes, puzzle = self.sizes(), self.puzzle  # clauses are generated twice: counted for the header, then written
         clauses = sum(sizes.values())
         lines = [
             f"encoding {self.name} ({self.source}) of {puzzle.name}",
@@ -131,8 +131,8 @@ class Encoding(ABC):
     def exclude(self, board: Board) -> list[int]:
         """Return a clause that forbids all boards with the colours of ``board`` on the edges that are not grey.
 
-        So boards that differ in swapped duplicate pieces or turned symmetric pieces are not found again. The formula
-        must contain `channel`.
+        So boards that differ from ``board`` only by swapped duplicate pieces or turned symmetric pieces are forbidden
+        too. The formula must contain the clauses of `channel`.
         """
         cell, side = self._seen_sides.T
         colour = self.sides.reshape(-1, 4)[board.placements[cell], side]
@@ -140,7 +140,7 @@ class Encoding(ABC):
 
     @cached_property
     def _seen_sides(self) -> Block:
-        """(cell, side) of every inner edge once, then of every side on the rim of a board without frame."""
+        """The (cell, side) of each edge that `exclude` compares: inner edges, then edges on a rim that is not grey."""
         cells = range(self.puzzle.cells)
         rim, grey = (np.array([sides(c) for c in cells]) for sides in (self.puzzle.rim_sides, self.puzzle.grey_sides))
         inner = np.array([edge[:2] for edge in self.inner_edges], dtype=np.int32).reshape(-1, 2)
@@ -148,23 +148,24 @@ class Encoding(ABC):
 
 
 class Bailleux(Encoding):
-    """The four encodings of Bailleux 2025. Sizes agree with the paper's figures 4 to 7.
+    """The four encodings of Bailleux 2025. Numbers of variables and clauses agree with the paper's figures 4 to 7.
 
-    The piece and the rotation of a cell have variables of their own (P and O), or, if ``merged``, each oriented piece
-    has one (Q). FULL writes an inner edge as one constraint in extension, by supports (Gent 2002; with P and O the
-    generalised ones of Bacchus 2007, each tuple having a support variable for each of its four values). Its pairs
-    contain only oriented pieces that the rim allows on their cells, so the rim needs no clauses of its own: a value
-    without a support is excluded by a unit clause. HALF (``half``) splits the edge in two halves by variables for the
-    colours of edges (C): HALF-3 has the clauses 'not P or not O or C' only, from which unit propagation deduces nothing
-    about an edge before piece and rotation are known; HALF-2 also has supports, so that it is arc consistent. "Exactly
-    one variable is true" is written with Sinz's counters, or with a clause for each pair (``pairwise``).
+    FULL-4 and HALF-3 have variables for the piece (P) and for the rotation (O) on each cell; FULL-2 and HALF-2 (both
+    ``merged``) have variables for the oriented piece (Q). FULL lists, for each inner edge, the pairs of oriented pieces
+    that match there and that the rim allows on the two cells: a variable implies one of the pairs that have it (Gent
+    2002; in FULL-4 generalised supports, Bacchus 2007, with four new variables for each pair). So the rim needs
+    no clauses of its own: a variable without such pairs becomes false by a unit clause. HALF (``half``) instead has
+    variables for the colours of edges (C). HALF-3 has only the clauses 'not P or not O or C', from which unit
+    propagation deduces nothing about an edge before piece and rotation are known; HALF-2 also demands pieces that have
+    each colour, so that unit propagation achieves arc consistency. "Exactly one variable is true" is written with
+    Sinz's counters or, if ``pairwise``, with a clause for each two variables.
     """
 
-    piece: Block  # (cells, pieces): variables P by cell, unless ``merged``
-    rotation: Block  # (cells, 4): variables O by cell, unless ``merged``
-    value: Block  # (cells, pieces, 4): variables Q by cell, if ``merged``
-    edges: Block  # (cells, 4): number of the edge at each side of a cell, from 0, rim edges included
-    colour: Block  # (edges, colours): variables C; in FULL only `exclude` needs them, and they are the last
+    piece: Block  # (cells, pieces): the variables P (piece on a cell), unless ``merged``
+    rotation: Block  # (cells, 4): the variables O (rotation on a cell), unless ``merged``
+    value: Block  # (cells, pieces, 4): the variables Q (oriented piece on a cell), if ``merged``
+    edges: Block  # (cells, 4): index of the edge at each side of a cell; edges on the rim have an index too
+    colour: Block  # (edges, colours): the variables C (colour of an edge); in FULL used only by `exclude`
 
     def __init__(self, puzzle: Puzzle, name: str, *, merged: bool, half: bool, pairwise: bool = False) -> None:
         super().__init__(puzzle, name)
@@ -205,7 +206,7 @@ class Bailleux(Encoding):
         self.shown = self.colour[self.edges]
 
     def exactly_one(self, name: str, groups: Block) -> None:
-        """Add the family of clauses "exactly one variable of each row is true", with its auxiliary variables."""
+        """Add the family of clauses ``name``, by which exactly one variable of each row of ``groups`` is true."""
         if self._pairwise:
             self._counted.append((name, partial(exactly_one_pairs, groups)))
         else:
@@ -213,7 +214,7 @@ class Bailleux(Encoding):
             self.variables += groups.shape[0] * max(0, groups.shape[1] - 1)
 
     def each_piece(self, name: str, groups: Block) -> None:
-        """Add clauses that put each piece on one cell or, in a puzzle with copies, on no more cells than its copies.
+        """Add clauses that put each piece on one cell or, in a puzzle with copies, on no more cells than it has copies.
 
         Each row of ``groups`` has the variables of a piece.
         """
@@ -247,7 +248,7 @@ class Bailleux(Encoding):
             )
             yield "supports imply their tuples", implied
             yield "values need supports", (block for edge in self._tuples() for block in _supported(*edge))
-        # FULL needs these clauses only for cells without an inner edge: holes, and cells without neighbours
+        # FULL needs the clauses of `_forbid` only for cells without an inner edge: holes, and cells without neighbours
         cells = [cell for cell in range(self.puzzle.cells) if self.half or not self.puzzle.neighbours(cell)]
         if cells:
             yield "corners, rim and centre", self._forbid(cells)
@@ -279,7 +280,7 @@ class Bailleux(Encoding):
         return (self.colours_of(cell, np.arange(self.pieces)) for cell in range(self.puzzle.cells))
 
     def _forbid(self, cells: Sequence[int]) -> Iterator[Block]:
-        """Yield clauses that forbid the oriented pieces that do not fit on some cells."""
+        """Yield clauses that forbid, on each of ``cells``, the oriented pieces that the cell does not allow."""
         if self.merged:
             yield units(-self.value[cells][~self._allowed[cells]])
             return
@@ -290,7 +291,7 @@ class Bailleux(Encoding):
             yield clause([-self.piece[cells[at], piece], *self.rotation[cells[at], allowed[at, piece]]])
 
     def _matching(self, cell: int, side: int, neighbour: int) -> BoolArray:
-        """Return which pairs of oriented pieces match across an inner edge, as an array (4*pieces, 4*pieces)."""
+        """Return which two oriented pieces fit on the cells of an inner edge and match, bool (4*pieces, 4*pieces)."""
         here, there = self.sides[:, :, side].reshape(-1), self.sides[:, :, side ^ 2].reshape(-1)
         piece, again = np.repeat(np.arange(self.pieces), 4), np.repeat(self.puzzle.limits > 1, 4)
         match: BoolArray = (here[:, None] == there[None, :]) & (again | (piece[:, None] != piece[None, :]))
@@ -298,7 +299,7 @@ class Bailleux(Encoding):
         return match
 
     def _edges_in_extension(self) -> Iterator[Block]:
-        """Yield the clauses of FULL-2: an oriented piece on one side of an edge needs a matching one on the other."""
+        """Yield the clauses of FULL-2: an oriented piece on one side of an edge needs a matching piece on the other."""
         for cell, side, neighbour in self.inner_edges:
             match = self._matching(cell, side, neighbour)
             here, there = self.value[cell].reshape(-1), self.value[neighbour].reshape(-1)
@@ -306,7 +307,7 @@ class Bailleux(Encoding):
                 yield from (clause([-value, *others[row]]) for value, row in zip(values, rows, strict=True))
 
     def _tuples(self) -> Iterator[tuple[list[Block], Block, Block]]:
-        """Yield for each edge in FULL-4 the variables P, O, P', O', their values by tuple, and support variables."""
+        """Yield for each inner edge in FULL-4: P and O of both cells, those of each pair, and its new variables."""
         first = self._first_support
         for cell, side, neighbour in self.inner_edges:
             here, there = np.nonzero(self._matching(cell, side, neighbour))
@@ -318,7 +319,7 @@ class Bailleux(Encoding):
 
 
 def _supported(domains: list[Block], values: Block, supports: Block) -> Iterator[Block]:
-    """Yield the clauses of FULL-4 by which a value implies one of its support variables."""
+    """Yield the clauses of FULL-4 by which each variable P or O implies one of its support variables."""
     for own, domain in enumerate(domains):
         order = np.argsort(values[:, own], kind="stable")
         bounds = np.searchsorted(values[order, own], np.append(domain, domain[-1] + 1))
@@ -329,12 +330,13 @@ def _supported(domains: list[Block], values: Block, supports: Block) -> Iterator
 class Triangles(Encoding):
     """An encoding with variables p(piece, cell), o(piece, rotation), t(triangle, colour), in the paper's order.
 
-    The formulas printed in the paper have slightly more clauses than it counts. This encoding has exactly its count for
-    256 pieces and 17 colours: every piece has one cell and every cell one piece; one of the two equal triangles of an
-    inner edge has exactly one colour other than grey; a triangle on the rim has grey and no other colour. Grey inside
-    the board needs no clause, because the rim uses all grey sides. Without frame, triangles on the rim have no clauses,
-    unless the rim has a fixed colour. If a colour has a mate, the variables of right and lower triangles stand for the
-    mate. Holes and their blanks have unit clauses only.
+    A triangle is the quarter of a cell at one of its sides. The formulas printed in the paper have slightly more
+    clauses than the paper counts. This encoding has exactly the number counted for 256 pieces and 17 colours: every
+    piece has one cell and every cell one piece; one of the two equal triangles of an inner edge has exactly one colour
+    other than grey; a triangle on the rim has grey and no other colour. Grey inside the board needs no clause, because
+    the rim uses all grey sides. Without frame, triangles on the rim have no clauses, unless the rim has a fixed colour.
+    If a colour has a mate, its variable for a right or lower triangle means that the triangle has the mate. Holes and
+    their blanks have unit clauses only.
     """
 
     source = "Cuvillier & Szymkowiak 2010, 2.2.2"
@@ -342,7 +344,7 @@ class Triangles(Encoding):
     def __init__(self, puzzle: Puzzle) -> None:
         super().__init__(puzzle, "triangles")
         cells = puzzle.cells
-        self.piece, self.rotation = self.new_variables(cells, cells), self.new_variables(cells, 4)  # indexed by piece
+        self.piece, self.rotation = self.new_variables(cells, cells), self.new_variables(cells, 4)  # first index: piece
         self.placing = self.piece.T[:, :, None], self.rotation[None, :, :]
         self.deciding = self.variables
         self.shown = self.new_variables(cells, 4, self.colours)
@@ -354,7 +356,7 @@ class Triangles(Encoding):
         by_cell = np.ascontiguousarray(by_piece.T)
         rotation = self.rotation[: puzzle.piece_count]
         required = np.array([puzzle.required_sides(cell) for cell in range(puzzle.cells)], dtype=np.float64)
-        cell, side = np.nonzero(np.isfinite(required))  # sides on the rim and towards holes
+        cell, side = np.nonzero(np.isfinite(required))  # sides with a required colour: on the rim or towards holes
         colour = required[cell, side].astype(np.int32)
         colour = np.where(np.isin(side, (RIGHT, DOWN)), puzzle.mate[colour], colour)
         rim, own = self.shown[cell, side], np.array(self.palette) == colour[:, None]
@@ -377,7 +379,7 @@ class Triangles(Encoding):
         yield "pieces give colours", (self.colours_of(np.array(cells), piece) for piece in range(puzzle.piece_count))
         yield "clues", self.clues()
         if puzzle.holes:
-            wrong = np.zeros(self.piece.shape, dtype=np.bool_)  # blanks outside their holes, pieces on holes
+            wrong = np.zeros(self.piece.shape, dtype=np.bool_)  # true: a blank outside its hole, a piece on a hole
             wrong[puzzle.piece_count :] = True
             wrong[:, list(puzzle.holes)] = True
             for clue in puzzle.fixed:
@@ -429,7 +431,7 @@ ENCODINGS: dict[str, Callable[[Puzzle], Encoding]] = {
 
 
 def encode(name: str, puzzle: Puzzle) -> Encoding:
-    """Encode a puzzle by an encoding of `ENCODINGS`. Raises InputError if it is unknown or refuses the puzzle."""
+    """Encode a puzzle by the encoding ``name``. Raises InputError if that is unknown or unfit for it."""
     if name not in ENCODINGS:
         raise InputError(unknown("encoding", name, ENCODINGS))
     solver_for(f"sat:{name}", puzzle, count_all=False)

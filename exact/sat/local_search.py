@@ -1,9 +1,10 @@
-"""Local search for SAT, by the five rules of Cuvillier & Szymkowiak 2010 (1.2.2.1). It proves nothing.
+"""Local search for a model of a formula, by the five rules of Cuvillier & Szymkowiak 2010 (1.2.2.1).
 
-Each flip of a variable updates all scores. A rule picks the variable to flip next, or -1 for no flip in this step.
-Parameters are the defaults of the rules' authors. Where the papers are silent, or differ from the published program
-(UBCSAT, Tompkins & Hoos 2004), the rules follow the program. Unit clauses are propagated before a search, which would
-otherwise learn forced values step by step.
+It cannot prove that there is no model. In each step of a walk a rule picks the variable to flip, or -1 for no flip, and
+a flip updates the scores of all variables. Parameters are the defaults of the rules' authors. Where their papers are
+silent, or differ from the published program (UBCSAT, Tompkins & Hoos 2004), the rules follow the program. Unless the
+name of a solver ends in '-raw', unit clauses are propagated before the search, which would otherwise find their values
+step by step.
 """
 
 from __future__ import annotations
@@ -28,18 +29,18 @@ from lns.instances.board import Board
 from lns.instances.puzzle import Puzzle
 
 RULES = ("adaptnovelty+", "adaptg2wsat", "rsaps", "dcrwalk", "irots")
-ADAPTNOVELTY, ADAPTG2WSAT, RSAPS, DCRWALK = range(4)  # the numbers of the rules; IRoTS is the last
-WALK = 0.01  # probability of a random walk step (AdaptNovelty+, RSAPS)
-# theta and phi of the adaptive noise: after theta*clauses steps without improvement it grows by phi * (1 - noise)
+ADAPTNOVELTY, ADAPTG2WSAT, RSAPS, DCRWALK = range(4)  # indexes of rules in `RULES`; the last, IRoTS, needs no name
+WALK = 0.01  # probability of a step that flips a random variable (AdaptNovelty+, RSAPS)
+# theta, phi of the adaptive noise: after theta*clauses steps without improvement the noise grows by phi * (1 - noise)
 HOOS, LI_WEI_ZHANG = (1 / 6, 1 / 5), (1 / 5, 1 / 10)
-SCALE, SMOOTH, MIN_GAIN, MAX_WEIGHT = 1.3, 0.8, 0.1, 1000.0  # parameters of SAPS
-DELTA, THETA, TIE = 0.1, 1 / 6, 1e-9  # parameters of reactive smoothing (RSAPS)
+SCALE, SMOOTH, MIN_GAIN, MAX_WEIGHT = 1.3, 0.8, 0.1, 1000.0  # parameters of SAPS, see `scale`, `smooth`, `pick_rsaps`
+DELTA, THETA, TIE = 0.1, 1 / 6, 1e-9  # parameters of RSAPS, see `pick_rsaps`; scores closer than TIE are equal
 FIRST_SMOOTHING = 0.05
-ACCEPT_WORSE = 0.1  # probability that IRoTS keeps the worse assignment
+ACCEPT_WORSE = 0.1  # probability that IRoTS keeps the worse of two assignments
 LOCAL, PERTURBATION = 0, 1
-STEP, FALSE, BEST, DECREASING = range(4)  # indices in `Walk.integers`, as on the next line
+STEP, FALSE, BEST, DECREASING = range(4)  # indices in `Walk.integers`, as are the names of the next line
 LAST_CHANGE, PHASE, PHASE_BEGIN, PHASE_END, PHASE_BEST, KEPT, TENURE, INTEGERS = range(4, 12)
-NOISE = 0  # index in `Walk.reals`
+NOISE = 0  # index in `Walk.reals` of the noise, a probability that some rules adapt
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -49,39 +50,39 @@ Floats = npt.NDArray[np.float64]
 
 
 class Formula(NamedTuple):
-    """A CNF formula. A literal is 2*variable for the variable, 2*variable + 1 for its negation; variables from 0."""
+    """A CNF formula. A variable v, counted from 0, is written as the literal 2*v, and its negation as 2*v + 1."""
 
     begin: Longs  # (clauses+1,): where each clause begins in `literal`
-    literal: Ints  # literals, clause after clause
-    occurrence_begin: Longs  # (2*variables+1,): where each literal begins in `occurrence`
-    occurrence: Ints  # the clauses that contain a literal, literal after literal
+    literal: Ints  # literals of all clauses, clause after clause
+    occurrence_begin: Longs  # (2*variables+1,): where the clauses of each literal begin in `occurrence`
+    occurrence: Ints  # indexes of the clauses that contain each literal, literal after literal
 
 
 class Walk(NamedTuple):
-    """A walk over the assignments of a formula. V: variables, C: clauses."""
+    """State of a walk over the assignments of a formula. V is the number of variables, C the number of clauses."""
 
-    value: npt.NDArray[np.uint8]  # (V,): the assignment
-    true_count: Annotated[Ints, "C"]  # number of true literals of a clause
-    critical: Annotated[Ints, "C"]  # exclusive or of the variables of its true literals
-    score: Annotated[Ints, "V"]  # clauses that a flip makes true, minus clauses that it makes false
-    weight: Annotated[Floats, "C", 1]  # clause weights (RSAPS)
-    weighted: Annotated[Floats, "V"]  # the score in clause weights
+    value: npt.NDArray[np.uint8]  # (V,): the present assignment, 1 for true
+    true_count: Annotated[Ints, "C"]  # number of true literals of each clause
+    critical: Annotated[Ints, "C"]  # exclusive or of the variables of each clause's true literals; of one, its variable
+    score: Annotated[Ints, "V"]  # clauses that a flip of each variable makes true, minus clauses that it makes false
+    weight: Annotated[Floats, "C", 1]  # weight of each clause (RSAPS)
+    weighted: Annotated[Floats, "V"]  # like `score`, but with the weights of the clauses
     false_clauses: Annotated[Ints, "C"]  # the first integers[FALSE] entries are the false clauses
-    false_at: Annotated[Ints, "C"]  # where a false clause is in `false_clauses`
-    last_flip: Annotated[Longs, "V", -1]  # step of the last flip, -1 = never
+    false_at: Annotated[Ints, "C"]  # index in `false_clauses` of each false clause
+    last_flip: Annotated[Longs, "V", -1]  # step of the last flip of each variable, -1 = never
     promising: Annotated[Ints, "V"]  # the first integers[DECREASING] entries are G2WSAT's promising variables
-    is_promising: Annotated[npt.NDArray[np.bool_], "V"]  # whether a variable is in `promising`
-    next_literal: Annotated[Ints, "C"]  # DCRWalk: the literal of a clause to flip next
-    picked: Annotated[Longs, "C"]  # DCRWalk: how often a clause was picked
-    false_steps: Annotated[Longs, "C"]  # DCRWalk: at how many steps a clause was false
-    kept: npt.NDArray[np.uint8]  # (V,): IRoTS: the assignment that may be restored
-    integers: Annotated[Longs, INTEGERS]  # indexed by `STEP` to `TENURE`
-    reals: Annotated[Floats, NOISE + 1]  # indexed by `NOISE`
+    is_promising: Annotated[npt.NDArray[np.bool_], "V"]  # whether each variable is in `promising`
+    next_literal: Annotated[Ints, "C"]  # DCRWalk: index in each clause of the literal that is flipped next
+    picked: Annotated[Longs, "C"]  # DCRWalk: how often each clause was picked
+    false_steps: Annotated[Longs, "C"]  # DCRWalk: at how many steps each clause was false
+    kept: npt.NDArray[np.uint8]  # (V,): IRoTS: the assignment to which the walk may return
+    integers: Annotated[Longs, INTEGERS]  # whole numbers of the walk, at the indices `STEP` to `TENURE`
+    reals: Annotated[Floats, NOISE + 1]  # real numbers of the walk, at the index `NOISE`
     random: npt.NDArray[np.uint64]  # (2,): state of the random number generator
 
 
 def formula_of(blocks: Iterable[Block], variables: int) -> Formula:
-    """Return the formula of blocks of clauses (see `lns.exact.sat.clauses`)."""
+    """Return the formula that blocks of clauses make (see `lns.exact.sat.clauses`)."""
     lengths, flat = [np.zeros(1, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
     for block in timed(blocks):
         lengths.append(np.full(len(block), block.shape[1], dtype=np.int64))
@@ -116,7 +117,7 @@ def random_walk(formula: Formula, seed: int) -> Walk:
 
 @inline_flat_kernel
 def draw(walk: Walk) -> float:
-    """Return a uniform number in [0, 1), by xorshift64*."""
+    """Return a uniform random number in [0, 1), by the generator xorshift64*."""
     x = walk.random[0]
     x ^= x >> np.uint64(12)
     x ^= x << np.uint64(25)
@@ -127,7 +128,7 @@ def draw(walk: Walk) -> float:
 
 @inline_flat_kernel
 def below(walk: Walk, bound: int) -> int:
-    """Return a uniform integer from 0 to ``bound`` - 1."""
+    """Return a uniform random integer from 0 to ``bound`` - 1."""
     return int(draw(walk) * bound)
 
 
@@ -141,7 +142,7 @@ def list_false(walk: Walk, c: int) -> None:
 
 @flat_kernel
 def recount(formula: Formula, walk: Walk) -> None:
-    """Compute all counts and scores of the assignment from scratch; weights are kept."""
+    """Compute all counts and scores, and the list of false clauses, from the assignment and the clause weights."""
     for v in range(len(walk.score)):
         walk.score[v], walk.weighted[v] = 0, 0.0
     walk.integers[FALSE] = 0
@@ -165,7 +166,7 @@ def recount(formula: Formula, walk: Walk) -> None:
 
 @inline_flat_kernel
 def gain(walk: Walk, v: int, flipped: int, change: int, weight: float) -> None:
-    """Change the scores of v. If the flip of another variable makes the score positive, v is promising (G2WSAT)."""
+    """Add ``change`` to the score of v. A score made positive by another variable's flip makes v promising (G2WSAT)."""
     before = walk.score[v]
     walk.score[v] = before + change
     walk.weighted[v] += change * weight
@@ -177,13 +178,13 @@ def gain(walk: Walk, v: int, flipped: int, change: int, weight: float) -> None:
 
 @flat_kernel
 def flip(formula: Formula, walk: Walk, v: int) -> None:
-    """Flip the value of variable v."""
+    """Flip the value of variable v, and update counts, scores and the list of false clauses."""
     was_true = 2 * v + (1 - walk.value[v])
     walk.value[v] = 1 - walk.value[v]
     for at in range(formula.occurrence_begin[was_true ^ 1], formula.occurrence_begin[(was_true ^ 1) + 1]):
         c = formula.occurrence[at]
         weight = walk.weight[c]
-        if walk.true_count[c] == 0:  # becomes true: no other flip makes it true, a flip of v makes it false
+        if walk.true_count[c] == 0:  # c becomes true: other flips no longer make it true, one of v makes it false
             for i in range(formula.begin[c], formula.begin[c + 1]):
                 gain(walk, formula.literal[i] >> 1, v, -1, weight)
             gain(walk, v, v, -1, weight)
@@ -200,7 +201,7 @@ def flip(formula: Formula, walk: Walk, v: int) -> None:
         weight = walk.weight[c]
         walk.true_count[c] -= 1
         walk.critical[c] ^= v
-        if walk.true_count[c] == 0:  # becomes false: a flip of any of its variables makes it true
+        if walk.true_count[c] == 0:  # c becomes false: a flip of any of its variables makes it true
             gain(walk, v, v, 1, weight)
             for i in range(formula.begin[c], formula.begin[c + 1]):
                 gain(walk, formula.literal[i] >> 1, v, 1, weight)
@@ -217,7 +218,7 @@ def flip(formula: Formula, walk: Walk, v: int) -> None:
 def adapt_noise(walk: Walk, clauses: int, theta: float, phi: float) -> None:
     """Raise the noise after theta*clauses steps without a better assignment; lower it after each better assignment.
 
-    The rule is from Hoos, AAAI 2002. The decrease is by phi/2, as in his program; the paper prints 2 phi.
+    The rule is from Hoos, AAAI 2002. The noise falls by phi/2 of its value, as in his program; the paper prints 2 phi.
     """
     integers = walk.integers
     if integers[FALSE] < integers[BEST]:
@@ -231,7 +232,7 @@ def adapt_noise(walk: Walk, clauses: int, theta: float, phi: float) -> None:
 
 @inline_flat_kernel
 def better(walk: Walk, v: int, than: int) -> bool:
-    """Return True if v has a higher score than ``than``, or an equal score and an earlier last flip."""
+    """Return whether variable v has a higher score than variable ``than``, or an equal one and an earlier last flip."""
     if walk.score[v] != walk.score[than]:
         return bool(walk.score[v] > walk.score[than])
     return bool(walk.last_flip[v] < walk.last_flip[than])
@@ -241,7 +242,7 @@ def better(walk: Walk, v: int, than: int) -> bool:
 def novelty_plus(formula: Formula, walk: Walk, walk_probability: float) -> int:
     """Pick a variable of a random false clause by Novelty+: with ``walk_probability`` a random one, else the best.
 
-    If the best variable was flipped last of the clause, the second best is picked with the probability `NOISE`.
+    If the best one is the variable of the clause flipped last, the second best is picked with probability `NOISE`.
     """
     c = walk.false_clauses[below(walk, walk.integers[FALSE])]
     begin, end = formula.begin[c], formula.begin[c + 1]
@@ -263,14 +264,14 @@ def novelty_plus(formula: Formula, walk: Walk, walk_probability: float) -> int:
 
 @flat_kernel
 def pick_adaptnovelty(formula: Formula, walk: Walk) -> int:
-    """Pick by AdaptNovelty+ (Hoos, AAAI 2002): Novelty+ in a random false clause, with noise adapted to progress."""
+    """Pick a variable by AdaptNovelty+ (Hoos, AAAI 2002): Novelty+ with a noise that is adapted to progress."""
     adapt_noise(walk, len(walk.true_count), *HOOS)
     return novelty_plus(formula, walk, WALK)
 
 
 @flat_kernel
 def pick_adaptg2wsat(formula: Formula, walk: Walk) -> int:
-    """Pick by AdaptG2WSAT (Li, Wei, Zhang, SAT 2007): the best promising decreasing variable, else adaptive Novelty+.
+    """Pick a variable by AdaptG2WSAT (Li, Wei, Zhang, SAT 2007): the best promising one, else one by adaptive Novelty+.
 
     The parameters are those of UBCSAT's adaptg2wsat: theta 1/5, phi 1/10, walk probability a tenth of the noise.
     """
@@ -291,7 +292,7 @@ def pick_adaptg2wsat(formula: Formula, walk: Walk) -> int:
 
 @inline_flat_kernel
 def scale(formula: Formula, walk: Walk) -> None:
-    """Scale the weights of false clauses; all weights are divided by `MAX_WEIGHT` if one exceeds it (SAPS 1.0)."""
+    """Multiply weights of false clauses by `SCALE`; divide all weights by `MAX_WEIGHT` if one exceeds it (SAPS 1.0)."""
     heaviest = 0.0
     for at in range(walk.integers[FALSE]):
         c = walk.false_clauses[at]
@@ -309,7 +310,7 @@ def scale(formula: Formula, walk: Walk) -> None:
 
 @inline_flat_kernel
 def smooth(walk: Walk) -> None:
-    """Move all weights towards their mean; scores are linear in the weights and need no pass over the clauses."""
+    """Move all clause weights towards their mean, and adapt the weighted scores, which are linear in the weights."""
     mean = 0.0
     for c in range(len(walk.weight)):
         mean += walk.weight[c]
@@ -322,11 +323,12 @@ def smooth(walk: Walk) -> None:
 
 @flat_kernel
 def pick_rsaps(formula: Formula, walk: Walk) -> int:
-    """Pick by RSAPS (Hutter, Tompkins, Hoos, CP 2002): the best weighted score; in a minimum scale, perhaps smooth.
+    """Pick by RSAPS (Hutter, Tompkins, Hoos, CP 2002) the variable of best weighted score, if above `MIN_GAIN`.
 
-    `NOISE` is the probability of smoothing. As in UBCSAT's rsaps it grows by 2 delta of its distance to 1 after each
-    better assignment, and is multiplied by delta after theta*clauses steps without a better one. UBCSAT also sets it to
-    0 after each smoothing, which is left out because far fewer puzzles are solved with it.
+    Otherwise pick a random variable with probability `WALK`, else none, but scale and perhaps smooth clause weights.
+    `NOISE` is the probability of smoothing. As in UBCSAT's rsaps, a better assignment raises it by 2 * `DELTA` of its
+    distance to 1, and `THETA` * clauses steps without a better assignment multiply it by `DELTA`. UBCSAT also sets it
+    to 0 after each smoothing; this is left out, because it makes far fewer puzzles solvable in the same time.
     """
     integers = walk.integers
     if integers[STEP] - integers[LAST_CHANGE] > len(walk.true_count) * THETA:
@@ -358,10 +360,10 @@ def pick_rsaps(formula: Formula, walk: Walk) -> int:
 
 @flat_kernel
 def pick_dcrwalk(formula: Formula, walk: Walk) -> int:
-    """Pick by DCRWalk (Tompkins & Hoos, Canadian AI 2006): conflict-directed random walk, made deterministic.
+    """Pick a variable by DCRWalk (Tompkins & Hoos, Canadian AI 2006): conflict-directed walk, made deterministic.
 
-    The clause is the first false clause with the lowest ratio of times picked to steps false; each time it is picked,
-    the next of its variables is flipped.
+    It picks a false clause with the lowest ratio of times picked to steps false, the first of several, and the variable
+    of that clause after the one picked there last.
     """
     pick = -1
     for at in range(walk.integers[FALSE]):
@@ -381,7 +383,7 @@ def pick_dcrwalk(formula: Formula, walk: Walk) -> int:
 
 @inline_flat_kernel
 def tenure(walk: Walk) -> int:
-    """Return a random tabu tenure: n/10 + 4, or half the steps of a perturbation, changed by up to a quarter."""
+    """Return a tabu tenure of IRoTS in steps: n/10 + 4, or half a perturbation, randomly changed by up to a quarter."""
     n = len(walk.score)
     middle = n // 10 + 4 if walk.integers[PHASE] == LOCAL else 9 * n // 20
     return middle - middle // 4 + below(walk, 2 * (middle // 4) + 1)
@@ -389,7 +391,7 @@ def tenure(walk: Walk) -> int:
 
 @inline_flat_kernel
 def begin_phase(walk: Walk, phase: int) -> None:
-    """Begin a phase; flips before it are not tabu."""
+    """Begin a phase of IRoTS, `LOCAL` or `PERTURBATION`; variables flipped before it are not tabu."""
     integers, n = walk.integers, len(walk.score)
     integers[PHASE], integers[PHASE_BEGIN], integers[PHASE_BEST] = phase, integers[STEP], integers[FALSE]
     integers[PHASE_END] = integers[STEP] + (n * n // 4 if phase == LOCAL else max(1, 9 * n // 10))
@@ -398,7 +400,7 @@ def begin_phase(walk: Walk, phase: int) -> None:
 
 @inline_flat_kernel
 def keep_or_restore(formula: Formula, walk: Walk) -> None:
-    """Keep the better of the current and the kept assignment with probability 0.9, else the worse; continue from it."""
+    """Keep, and continue from, the better of the current and the kept assignment, with probability 0.1 the worse."""
     integers = walk.integers
     no_worse = integers[FALSE] <= integers[KEPT]
     keeps = integers[KEPT] < 0 or no_worse == (draw(walk) >= ACCEPT_WORSE)
@@ -415,11 +417,11 @@ def keep_or_restore(formula: Formula, walk: Walk) -> None:
 
 @flat_kernel
 def pick_irots(formula: Formula, walk: Walk) -> int:
-    """Pick by IRoTS (Smyth, Hoos, Stützle, Canadian AI 2003): iterated local search with robust tabu (Taillard 1991).
+    """Pick a variable by IRoTS (Smyth, Hoos, Stützle, Canadian AI 2003), with the robust tabu search of Taillard 1991.
 
     With n variables, a local phase ends n²/4 steps after its last better assignment. Its result replaces the kept
     assignment with probability 0.9 if it is not worse and 0.1 if it is; otherwise the kept assignment is restored. Then
-    9n/10 steps with a longer tenure perturb it.
+    a perturbation follows, 9n/10 steps with a longer tenure.
     """
     integers = walk.integers
     n, step = len(walk.score), integers[STEP]
@@ -440,10 +442,10 @@ def pick_irots(formula: Formula, walk: Walk) -> int:
     recent = max(step - integers[TENURE], integers[PHASE_BEGIN])
     best, ties = -1, 0
     for v in range(n):
-        if walk.last_flip[v] >= recent:  # tabu, unless it gives the best assignment so far (aspiration)
+        if walk.last_flip[v] >= recent:  # v is tabu, unless its flip gives the best assignment so far
             if integers[FALSE] - walk.score[v] < integers[BEST]:
                 return int(v)
-        elif step - walk.last_flip[v] > 10 * n:  # not flipped for a long time
+        elif step - walk.last_flip[v] > 10 * n:  # v was not flipped for a long time
             return int(v)
         elif best < 0 or walk.score[v] > walk.score[best]:
             best, ties = v, 1
@@ -456,7 +458,7 @@ def pick_irots(formula: Formula, walk: Walk) -> int:
 
 @flat_kernel
 def advance(formula: Formula, walk: Walk, rule: int, steps: int) -> int:
-    """Walk for ``steps`` steps or until no clause is false; return the number of steps done."""
+    """Walk by a rule for ``steps`` steps, or until no clause is false; return the number of steps done."""
     done = 0
     while done < steps and walk.integers[FALSE] > 0:
         if rule == ADAPTNOVELTY:
@@ -482,12 +484,12 @@ def advance(formula: Formula, walk: Walk, rule: int, steps: int) -> int:
 class LocalSearch(PausedSearch):
     """Local search over the assignments of a CNF formula. Nodes are steps.
 
-    The search cannot prove that there is no model, so it is never exhausted. The clauses are blocks (see
-    `lns.exact.sat.clauses`), and the rule is one of `RULES`.
+    The search cannot prove that there is no model, so it is never exhausted. ``blocks`` has the clauses (see
+    `lns.exact.sat.clauses`), and ``rule`` is one of `RULES`.
     """
 
     exhausted = False
-    first_step = 1  # a step may change all weights: some hundredths of a second with 256 cells
+    first_step = 1  # nodes of the first call of `advance`, since a node that changes all weights takes long
 
     def __init__(self, blocks: Iterable[Block], variables: int, rule: str, seed: int = 0) -> None:
         self._rule = RULES.index(rule)
@@ -510,26 +512,26 @@ class LocalSearch(PausedSearch):
         return {"variables": float(len(self._walk.value)), "false_clauses": float(self._walk.integers[FALSE])}
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
-        """Walk for ``budget`` steps or to the first model."""
+        """Walk for ``budget`` steps, or until the first model is found."""
         advance(self._formula, self._walk, self._rule, budget)
 
     def model(self) -> list[int]:
-        """Return the assignment as DIMACS literals."""
+        """Return the present assignment, a model or not, as DIMACS literals."""
         return [index if value else -index for index, value in enumerate(self._walk.value.tolist(), 1)]
 
 
 class BoardWalk(LocalSearch):
     """Local search on the encoding 'triangles' of a puzzle.
 
-    The formula has no clause that keeps corner pieces in corners and rim pieces on the rim, which a local search would
-    have to find out repeatedly. If ``simplified``, placements that fit in no rotation are made false first, and unit
-    clauses are propagated. A formula of 256 cells takes some gigabytes of memory.
+    The encoding has no clause that keeps corner pieces in corners and rim pieces on the rim, which a local search would
+    have to find out repeatedly. If ``simplified``, unit clauses are added that forbid each piece on the cells where it
+    fits in no rotation, and unit clauses are propagated. A formula of 256 cells takes some gigabytes of memory.
     """
 
     def __init__(self, puzzle: Puzzle, rule: str, simplified: bool, seed: int) -> None:
         check_time()
         self._encoding = encoding = Triangles(puzzle)
-        wrong = np.ones(encoding.piece.shape, dtype=np.bool_)  # pieces on cells where no rotation of them is allowed
+        wrong = np.ones(encoding.piece.shape, dtype=np.bool_)  # true: the piece fits on the cell in no rotation
         for cell in range(puzzle.cells):
             wrong[[oriented >> 2 for oriented in allowed_placements(puzzle, cell)], cell] = False
         added = [units(-encoding.piece[wrong])] if simplified else []
@@ -542,6 +544,6 @@ class BoardWalk(LocalSearch):
 
 
 def run_sls(rule: str, simplified: bool, puzzle: Puzzle, request: Request) -> Outcome:
-    """Run a solver 'sls:...'; ``simplified`` is False for the solvers 'sls:...-raw'."""
-    LocalSearch([units([1])], 1, rule).advance(0, True)  # compiles, or loads machine code, before the clock starts
+    """Run the solver 'sls:RULE' or, if not ``simplified``, 'sls:RULE-raw'."""
+    LocalSearch([units([1])], 1, rule).advance(0, True)  # compiles the kernels, or loads them, before the clock starts
     return build_and_run(lambda: BoardWalk(puzzle, rule, simplified, request.seed), request)

@@ -1,8 +1,8 @@
 """Check by a SAT solver whether any refill of a region has a higher score, independently of the region searches.
 
 Nothing of `lns.exact.region` is used. The formula has a variable for each way to lay a piece on a cell (identical
-pieces share it), for each colour at each side of a cell, and for each inner joint that does not match, and a bound on
-the number of joints that do not match (Bailleux & Boufkhad 2003).
+pieces share it), for each colour at each side of a cell, and for the mismatch at each edge inside the region. A
+sequential counter (Sinz 2005) bounds the number of mismatches.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ SOLVER = "glucose42"
 
 
 class CheckAnswer(StrEnum):
-    """The answer of the check to the claim that no refill scores more."""
+    """The answer of the check to the claim that no refill gives the board a higher score."""
 
     PROVED = "proved"
-    OPEN = "open"  # the time was over, or the check was interrupted
-    CONTRADICTED = "contradicted"  # a refill that scores more was found
+    OPEN = "open"  # undecided: the time was over, or the check was interrupted
+    CONTRADICTED = "contradicted"  # a refill with a higher score was found
 
 
 @dataclass(frozen=True)
 class Check:
-    """The answer of `check_refills`."""
+    """The result of `check_refills`."""
 
     answer: CheckAnswer
-    seconds: float  # elapsed time
+    seconds: float  # elapsed time of the check
     board: Board | None = None  # a verified board that contradicts the claim
     interrupted: bool = False  # whether Ctrl-C ended the check
 
 
 def check_refills(puzzle: Puzzle, board: Board, cells: Collection[int], score: int, seconds: float | None) -> Check:
-    """Check whether some legal refill of a region gives the whole board more than ``score``.
+    """Check whether some legal refill of the region ``cells`` gives the whole board more than ``score``.
 
-    Only ``cells`` may change; each gets a piece, and a cell with a clue gets its clue. ``board`` may break rules inside
-    ``cells``. ``score`` is the claimed maximum, and ``seconds`` a limit of elapsed time.
+    Only ``cells`` may change; each of them gets a piece, a cell with a clue gets its clue. ``board`` may break rules
+    inside the region. ``score`` is the claimed maximum, and ``seconds`` a limit of elapsed time, None for no limit.
 
     Raises RuntimeError if the solver's board does not verify, and ChildProcessError if the solver crashes.
     """
@@ -65,7 +65,7 @@ def check_refills(puzzle: Puzzle, board: Board, cells: Collection[int], score: i
 
 
 def search_refill(emit: Emit, puzzle: Puzzle, board: Board, cells: list[int], score: int) -> None:
-    """Send the placements of a refill that scores more, or None if there is none: the task of the child process."""
+    """Send, from a child process, the placements of a board with more than ``score``, or None if there is none."""
     from pysat.solvers import Solver
 
     model = Refills(puzzle, board, cells)
@@ -77,7 +77,7 @@ def search_refill(emit: Emit, puzzle: Puzzle, board: Board, cells: list[int], sc
 
 
 class Refills:
-    """A formula whose models are the legal refills of a region: ``clauses`` of literals as in DIMACS."""
+    """A formula whose models are the legal refills of a region; ``clauses`` lists its clauses as DIMACS literals."""
 
     def __init__(self, puzzle: Puzzle, board: Board, cells: Collection[int]) -> None:
         self.puzzle, self.clauses, self._variables = puzzle, list[list[int]](), 0
@@ -88,23 +88,24 @@ class Refills:
         self._outside = outside.placements
         self._score_outside = verify(puzzle, outside).score
         used = {*(self._outside >> 2).tolist(), *(oriented >> 2 for oriented in clues.values())}
-        self._pieces: dict[tuple[int, ...], list[int]] = defaultdict(list)  # look (colours) -> pieces
+        self._pieces: dict[tuple[int, ...], list[int]] = defaultdict(list)  # colours, up to rotation -> free pieces
         for piece in sorted({*range(puzzle.piece_count)} - used):
             quad = puzzle.pieces[piece].tolist()
             self._pieces[canonical(quad) if puzzle.turns else tuple(quad)].append(piece)
-        self._laid: dict[int, tuple[int, tuple[int, ...], tuple[int, ...]]] = {}  # variable -> cell, look, turned look
+        # variable of a placement -> cell, key of its pieces in ``_pieces``, colours by side of the cell
+        self._laid: dict[int, tuple[int, tuple[int, ...], tuple[int, ...]]] = {}
         sides = self._place(free)
         self._missed = self._join(free, sides, outside.colours(puzzle))
 
     def demand(self, score: int) -> bool:
-        """Add clauses that the whole board scores at least ``score``; return False if there are too few joints."""
-        most = self._score_outside + len(self._missed) - score  # joints that may mismatch
+        """Add clauses that demand at least ``score`` of the whole board; return False if there are too few edges."""
+        most = self._score_outside + len(self._missed) - score  # most edges of the region that may mismatch
         if most >= 0:
             self._at_most(self._missed, most)
         return most >= 0
 
     def placements(self, model: list[int]) -> list[int]:
-        """Return the oriented pieces of a model by cell."""
+        """Return the oriented piece of each cell of the whole board that a model describes."""
         left = {look: list(pieces) for look, pieces in self._pieces.items()}
         placements: list[int] = self._outside.tolist()
         for cell, look, turned in (self._laid[variable] for variable in model if variable in self._laid):
@@ -114,11 +115,11 @@ class Refills:
         return placements
 
     def _place(self, free: list[int]) -> dict[tuple[int, int], dict[int, int]]:
-        """Add clauses for one piece on each cell, no piece twice. Return (cell, side) -> colour -> variable."""
+        """Add clauses that lay one piece on each cell, none twice; return (cell, side) -> colour -> its variable."""
         sides: dict[tuple[int, int], dict[int, int]] = {}
         by_look: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for cell in free:
-            here, fits = dict[int, tuple[int, ...]](), self.puzzle.fits(cell)  # here: variable -> colours
+            here, fits = dict[int, tuple[int, ...]](), self.puzzle.fits(cell)  # here: variable of placement -> colours
             for look, pieces in self._pieces.items():
                 ways = range(4 * pieces[0], 4 * pieces[0] + 4)
                 for turned in sorted({tuple(self.puzzle.turned[way].tolist()) for way in ways if fits[way]}):
@@ -135,15 +136,16 @@ class Refills:
         exhausted = sum(len(self._pieces[look]) for look in by_look) == len(free)
         for look, those in by_look.items():
             self._at_most(those, len(self._pieces[look]))
-            if exhausted:  # every piece is used: a redundant clause that helps the solver
+            if exhausted:  # all free pieces are needed: a redundant clause that says so helps the solver
                 self.clauses.append(those)
         return sides
 
     def _join(self, free: list[int], sides: dict[tuple[int, int], dict[int, int]], shown: np.ndarray) -> list[int]:
-        """Return a literal "does not match" for each joint of the region; ``shown``: the colours outside by cell.
+        """Add clauses for the edges of the region; return, for each, a literal that is true if the edge mismatches.
 
-        The literals are in order along the longer side of the region. So the counter of `demand` tells how many joints
-        do not match on one side of each line across the region, which makes proofs short.
+        ``shown`` has the colours of the pieces outside, by cell and side. The literals are sorted along the longer side
+        of the region. So the counter of `demand` tells how many edges mismatch on one side of each line across the
+        region, which makes proofs short.
         """
         all_missed, mate = list[tuple[int, int]](), self.puzzle.mate.tolist()
         row_and_column = np.divmod(np.arange(self.puzzle.cells), self.puzzle.width)

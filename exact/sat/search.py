@@ -1,4 +1,4 @@
-"""Solve a formula by python-sat or by a program, in a child process, for the first board or for all boards."""
+"""Solve a puzzle as a SAT formula by python-sat or a program, in a child process, for the first or all solutions."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from lns.instances.text import unknown
 PREFIX = "program:"
 """Prefix of the name of a SAT solver that is a program, as in 'program:minisat'."""
 FIRST, COUNTING = "kissat404", "cadical195"
-_SATISFIABLE, _UNSATISFIABLE = 10, 20  # exit statuses of SAT solvers
-_LEAST_SHARE = 0.5  # of the limit counts as used up: two clocks of processor time differ on a busy machine
+_SATISFIABLE, _UNSATISFIABLE = 10, 20  # exit statuses of programs that solve SAT
+_LEAST_SHARE = 0.5  # least share of a time limit that counts as all of it: two clocks differ on a busy machine
 
 
 def canonical_name(name: str) -> str:
-    """Return python-sat's full name of a solver: 'kissat' gives 'kissat404'. Raises InputError if it is unknown."""
+    """Return python-sat's full name of a solver, 'kissat404' for 'kissat'. Raises InputError if ``name`` is unknown."""
     from pysat.solvers import SolverNames
 
     full = {"cadical": "cadical195", "glucose": "glucose42", "minisat": "minisat22", "mergesat": "mergesat3"}
@@ -46,10 +46,10 @@ def canonical_name(name: str) -> str:
 
 
 def search(emit: Emit, puzzle: Puzzle, request: Request, name: str, restricted: bool = False) -> None:
-    """Report the size of the formula, the first board, progress, and the end: the task of the child process.
+    """Solve a puzzle by python-sat in a child process; report the size of the formula, boards, progress and the end.
 
-    ``name`` is the name of an encoding; ``restricted``: decide on pieces and orientations only (Cuvillier & Szymkowiak
-    2010, 3.2).
+    ``name`` is the name of an encoding. If ``restricted``, the solver decides on pieces and rotations only (Cuvillier
+    & Szymkowiak 2010, 3.2).
 
     Raises InputError if the solver cannot do what is asked, and RuntimeError if a board is not a solution.
     """
@@ -80,7 +80,7 @@ def search(emit: Emit, puzzle: Puzzle, request: Request, name: str, restricted: 
                 solver.observe(variable)
         unit, limit = ("", None) if request.nodes is None else _budget(solver, solver_name)
 
-        def is_satisfiable() -> bool | None:  # None: the budget is spent
+        def is_satisfiable() -> bool | None:  # returns None if the budget is spent
             if limit is None:
                 return bool(solver.solve())
             if (left := (request.nodes or 0) - (_spent(solver, unit) or 0)) <= 0:
@@ -103,7 +103,7 @@ def search(emit: Emit, puzzle: Puzzle, request: Request, name: str, restricted: 
 
 
 def _budget(solver: Any, name: str) -> tuple[str, Callable[[int], None]]:
-    """Return the unit that a solver can limit, and the method for it. Raises InputError if it can limit none."""
+    """Return a unit that a solver can limit, decisions or conflicts, and the method for it, or raise InputError."""
     for unit, limit in (("decisions", solver.dec_budget), ("conflicts", solver.conf_budget)):
         with suppress(NotImplementedError):
             limit(0)
@@ -112,7 +112,7 @@ def _budget(solver: Any, name: str) -> tuple[str, Callable[[int], None]]:
 
 
 def _spent(solver: Any, unit: str) -> int | None:
-    """Return the decisions or conflicts so far; None if the solver does not report them (kissat)."""
+    """Return the number of decisions or conflicts (``unit``) so far; None if the solver does not report it (kissat)."""
     with suppress(NotImplementedError):
         spent: int | None = (solver.accum_stats() or {}).get(unit)
         return spent
@@ -120,9 +120,9 @@ def _spent(solver: Any, unit: str) -> int | None:
 
 
 def search_by_program(emit: Emit, puzzle: Puzzle, request: Request, name: str, folder: Path) -> None:
-    """Report the size of the formula, the board of a program, and the end: the task of the child process.
+    """Solve a puzzle by a program in a child process; report the size of the formula, the board and the end.
 
-    The files are in ``folder``, which the caller removes: this process may be killed at its limit.
+    The files are in ``folder``, which the caller removes, because this process may be killed at its time limit.
     """
     solver_name = request.sat_solver or ""
     reporter, encoding, formula = Reporter(emit, puzzle, request, solver_name), encode(name, puzzle), folder / "cnf"
@@ -136,7 +136,7 @@ def search_by_program(emit: Emit, puzzle: Puzzle, request: Request, name: str, f
 
 
 def run_program(words: str, formula: Path) -> tuple[list[int] | None, int | None]:
-    """Solve a DIMACS file by a program; return a model or None, and the decisions (None if the program prints none).
+    """Solve a DIMACS file by a program; return a model or None, and its number of decisions, None if it prints none.
 
     ``words`` are the program and its options, separated by blanks. The program is called with the name of the file;
     minisat also gets the name of a file for its result. Other programs print ``s`` and ``v`` lines, as in competitions.
@@ -154,7 +154,7 @@ def run_program(words: str, formula: Path) -> tuple[list[int] | None, int | None
     )
     has_answer = ended.returncode in (_SATISFIABLE, _UNSATISFIABLE)
     if ended.returncode == -signal.SIGXCPU or (not has_answer and _has_used_its_time()):
-        os.kill(os.getpid(), signal.SIGXCPU)  # the limit of processor time holds for this process and its program
+        os.kill(os.getpid(), signal.SIGXCPU)  # end as if this process had used up its time limit, as the program has
     if not has_answer:
         raise RuntimeError(f"the program {name} ended with status {ended.returncode} and no answer")
     answer = result.read_text() if result.exists() else ended.stdout
@@ -163,7 +163,7 @@ def run_program(words: str, formula: Path) -> tuple[list[int] | None, int | None
 
 
 def _has_used_its_time() -> bool:
-    """Whether the ended program has used the limit of processor time: minisat catches the signal and ends normally."""
+    """Return whether the ended program has used up the time limit: minisat catches the signal and ends normally."""
     limit, _ = resource.getrlimit(resource.RLIMIT_CPU)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return limit != resource.RLIM_INFINITY and used.ru_utime + used.ru_stime >= _LEAST_SHARE * limit
@@ -172,10 +172,10 @@ def _has_used_its_time() -> bool:
 def run_sat(encoding: str, puzzle: Puzzle, request: Request) -> Outcome:
     """Run a solver 'sat:...': encode ``puzzle`` and solve it with ``request.sat_solver``.
 
-    The default is kissat for the first solution, and CaDiCaL for all, because kissat cannot go on after an answer.
-    For 'triangles-restricted' CaDiCaL decides on pieces and orientations only (Cuvillier & Szymkowiak 2010, 3.2). Nodes
-    are the solver's decisions, None for kissat. If the solver can limit only conflicts, the budget limits conflicts.
-    Raises InputError without python-sat, and ChildProcessError if the library crashes.
+    The default is kissat for the first solution, and CaDiCaL for all solutions, because kissat cannot go on after an
+    answer. For 'triangles-restricted' CaDiCaL decides on pieces and rotations only (Cuvillier & Szymkowiak 2010, 3.2).
+    Nodes are the SAT solver's decisions, None for kissat. If it can limit only conflicts, ``request.nodes`` limits
+    these. Raises InputError without python-sat, and ChildProcessError if the library crashes.
     """
     name, restricted = request.sat_solver or "", encoding.endswith("-restricted")
     encoding = encoding.removesuffix("-restricted")
@@ -184,7 +184,7 @@ def run_sat(encoding: str, puzzle: Puzzle, request: Request) -> Outcome:
         return solve_in_child(search, puzzle, request, encoding, restricted, prepare="pysat.solvers")
     if request.count_all or request.nodes is not None or restricted:
         raise InputError(f"{name} answers once and takes no budget of nodes; expected cadical or glucose for that")
-    # The folder is made here because a child that is killed at its limit cannot remove it. The program ends with the
-    # child; errors about a file that it is still writing are ignored, so that the answer is not lost.
+    # The folder is made in this process because a child that is killed at its limit cannot remove it. The program ends
+    # with the child; errors about a file that the program is still writing are ignored, so that the answer is not lost.
     with TemporaryDirectory(prefix="lns-", ignore_cleanup_errors=True) as folder:
         return solve_in_child(search_by_program, puzzle, request, encoding, Path(folder))

@@ -1,4 +1,4 @@
-"""CaDiCaL with a user propagator: decisions on pieces and orientations only, and a search recorded step by step.
+"""Run CaDiCaL with a user propagator, which decides on pieces and rotations only or records the search step by step.
 
 References
 ----------
@@ -21,33 +21,33 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of
 
 DECIDED, LEARNED, SOLUTION = "decided", "learned", "solution"
-MAX_CELLS = 144  # the clauses of larger boards fill the memory
-_BATCH = 200  # steps in a message of the child process
+MAX_CELLS = 144  # most cells of a recorded board: the clauses of larger boards fill the memory
+_BATCH = 200  # most recorded steps in a message of the child process
 _GROWTH, _TOO_LARGE = 1.05, 1e100
 
 Painted = tuple[int, int, int, int]
-"""A triangle that got its colour: cell, side, colour, and the number of decisions that this depends on."""
+"""A triangle (quarter of a cell) that got its colour: cell, side, colour, and number of decisions this depends on."""
 Placed = tuple[int, int, int]
-"""A piece that got its cell: cell, piece, and the number of decisions that this depends on."""
+"""A piece that got its cell: cell, piece, and number of decisions this depends on."""
 
 
 @dataclass(frozen=True)
 class Painting:
-    """One decision of a SAT solver, or what it learned from a conflict, with all that follows by unit propagation."""
+    """A step of a SAT solver: a decision, or a clause learned from a conflict, and what follows by unit propagation."""
 
-    depth: int  # number of decisions before it; all that depends on more decisions is taken back first
+    depth: int  # number of decisions before this step; what depends on more of them is taken back first
     decided: str  # the decision, or the first literal that a learned clause implies, in words
-    outcome: str  # "decided", "learned" (no decision: after a conflict, or before the first one) or "solution"
-    triangles: tuple[Painted, ...]  # the triangles that get their colour
-    pieces: tuple[Placed, ...]  # the pieces that get their cell
-    why: str = ""  # in words, how many decisions were taken back before this step
+    outcome: str  # "decided", "learned" (without a decision: after a conflict, or at the start) or "solution"
+    triangles: tuple[Painted, ...]  # the triangles that get their colour in this step
+    pieces: tuple[Placed, ...]  # the pieces that get their cell in this step
+    why: str = ""  # how many decisions were taken back before this step, in words
 
 
 def paintings(puzzle: Puzzle, steps: int, *, restricted: bool) -> tuple[tuple[Painting, ...], SolveStatus]:
-    """Search with CaDiCaL; return at most ``steps`` steps, and the status of the search within these steps.
+    """Solve a puzzle with CaDiCaL; return at most ``steps`` steps, and the status of the search after these steps.
 
-    ``restricted``: decide on pieces and orientations only (Cuvillier & Szymkowiak 2010, 3.2), in an order of this
-    project's own. Raises InputError without python-sat, or for a board of more than `MAX_CELLS` cells.
+    If ``restricted``, it decides on pieces and rotations only (Cuvillier & Szymkowiak 2010, 3.2), in the order of
+    `PiecesFirst`. Raises InputError without python-sat, or for a board of more than `MAX_CELLS` cells.
     """
     require("sat", "the SAT solver")
     if puzzle.cells > MAX_CELLS:
@@ -68,7 +68,7 @@ def paintings(puzzle: Puzzle, steps: int, *, restricted: bool) -> tuple[tuple[Pa
 
 
 def _record(emit: Emit, puzzle: Puzzle, restricted: bool) -> None:
-    """Send lists of steps; the last step is the solution if there is one. This is the task of the child process."""
+    """Solve a puzzle in a child process and send lists of steps; the last step is the solution if there is one."""
     from pysat.solvers import Solver
 
     encoding = Triangles(puzzle)
@@ -85,9 +85,9 @@ def _record(emit: Emit, puzzle: Puzzle, restricted: bool) -> None:
 class PiecesFirst:
     """A propagator that only makes decisions; python-sat calls its methods by name (``pysat.engines.Propagator``).
 
-    The paper changed minisat instead. Colours of triangles follow from pieces by unit propagation, so the search stays
-    complete. The order of the variables is a simple VSIDS: variables that a conflict unassigns gain activity, and the
-    most active free variable is set true.
+    It decides on the given variables, those of pieces and rotations; the paper changed minisat for this. Colours of
+    triangles follow by unit propagation, so the search stays complete. The order of decisions is a simple VSIDS:
+    variables assigned at the decision level of a conflict gain activity, and the most active free variable is set true.
     """
 
     is_lazy = False
@@ -113,7 +113,7 @@ class PiecesFirst:
         while len(self.trail) > to + 1:
             for variable in self.trail.pop():
                 self.assigned.discard(variable)
-                if len(self.trail) == top:  # the variable was assigned at the level of the conflict
+                if len(self.trail) == top:  # the variable was assigned at the decision level of the conflict
                     self.activity[variable] += self.step
                 heappush(self.heap, (-self.activity[variable], variable))
         self.step *= _GROWTH
@@ -128,7 +128,7 @@ class PiecesFirst:
             _, variable = heappop(self.heap)
             if variable not in self.assigned:
                 return variable
-        return 0  # all pieces are placed; the solver derives the rest
+        return 0  # no decision: all pieces are placed; the solver derives the colours
 
     def check_model(self, model: list[int]) -> bool:
         return True
@@ -140,7 +140,7 @@ class PiecesFirst:
 
 
 class _Recorder(PiecesFirst):
-    """A propagator that records what CaDiCaL does. Unless ``restricted``, CaDiCaL makes the decisions itself."""
+    """A propagator that records the steps of CaDiCaL. Unless ``restricted``, CaDiCaL makes the decisions itself."""
 
     def __init__(self, encoding: Triangles, restricted: bool, emit: Callable[[list[Painting]], None]) -> None:
         super().__init__(list(range(1, encoding.deciding + 1)) if restricted else [])
@@ -167,7 +167,7 @@ class _Recorder(PiecesFirst):
         super().on_backtrack(to)
 
     def close(self, model: list[int] | None) -> None:
-        """Send the steps not yet sent; if there is a model, the last step is the solution."""
+        """Send the steps not yet sent and, if there is a ``model``, the solution as the last step."""
         self._end_step()
         if model is not None:
             true = [(literal, self._depth) for literal in model[: self._encoding.variables]]
@@ -187,7 +187,7 @@ class _Recorder(PiecesFirst):
             self._steps = []
 
     def _seen(self, literals: list[tuple[int, int]]) -> tuple[tuple[Painted, ...], tuple[Placed, ...]]:
-        """Return the triangles and pieces among ``literals``: (literal, number of decisions it depends on)."""
+        """Return the triangles and pieces set by ``literals``: (literal, number of decisions on which it depends)."""
         triangles, pieces = list[Painted](), list[Placed]()
         for literal, depth in literals:
             match self._encoding.meaning(literal) if literal > 0 else ():

@@ -1,4 +1,4 @@
-"""The construction on a graphics card: many lanes, each of which searches below a prefix of its own."""
+"""The construction on a graphics card: many lanes (threads), each of which searches below a prefix of its own."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from lns.instances.errors import InputError
 if TYPE_CHECKING:
     from lns.instances.puzzle import Puzzle
 
-MAX_CELLS, MAX_COLOURS = 511, 63  # largest numbers for which a candidate fits 32 bits (`lns.gpu.lanes`)
+MAX_CELLS, MAX_COLOURS = 511, 63  # most cells and colours for which a candidate fits in 32 bits (see `lns.gpu.lanes`)
 
 
 def check_card(puzzle: Puzzle) -> None:
-    """Raise InputError if no graphics card can be used here, or not for this puzzle."""
+    """Raise InputError if there is no graphics card to use, or if it cannot take this puzzle."""
     check_size(puzzle)
     import_module("lns.gpu.card").CudaCard()
 
 
 def check_size(puzzle: Puzzle) -> None:
-    """Raise InputError if the puzzle has too many pieces or colours for a card."""
+    """Raise InputError if the puzzle has too many cells or colours for a graphics card."""
     colours = puzzle.renumbered().colours
     if puzzle.cells > MAX_CELLS or colours > MAX_COLOURS:
         raise InputError(

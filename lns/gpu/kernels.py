@@ -1,4 +1,4 @@
-"""The kernels of a card, for numba's CUDA target. Only `lns.gpu.card` imports this module, once it has a device."""
+"""The kernels of a graphics card, by numba's CUDA target. Imported only by `lns.gpu.card`, once it found a card."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from numba import uint32
 
 from lns.gpu import lanes
 
-cuda: Any = numba_cuda  # numba's simulator replaces the global ``cuda`` while a kernel runs
+cuda: Any = numba_cuda  # a global of this name, because numba's simulator replaces it while a kernel runs
 search_lane = cuda.jit(device=True)(getattr(lanes.search_lane, "py_func", lanes.search_lane))
 LANES, CUT, WORDS = lanes.LANES, lanes.CUT, lanes.WORDS
 
 
 def search(sizes, rows, list_start, candidates, scalars, queue, stack, shown, used) -> None:  # type: ignore[no-untyped-def]
-    """Run `lanes.search_lane` in each thread, with the lane's used pieces in shared memory."""
+    """Continue the search of one lane in each thread, while shared memory holds which pieces the lane has used."""
     in_use = cuda.shared.array(0, uint32)
     lane, slot, block = cuda.grid(1), cuda.threadIdx.x, cuda.blockDim.x
     count = sizes[LANES]
@@ -30,7 +30,7 @@ def search(sizes, rows, list_start, candidates, scalars, queue, stack, shown, us
 
 
 def gather(chosen, sizes, stack, out) -> None:  # type: ignore[no-untyped-def]
-    """Copy the stacks of the chosen lanes to ``out``, one after the other."""
+    """Copy the stacks of the chosen lanes to ``out``, stack after stack; each thread copies one."""
     number = cuda.grid(1)
     if number < len(chosen):
         for depth in range(sizes[CUT]):

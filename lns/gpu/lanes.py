@@ -1,10 +1,11 @@
-"""The search of one lane of a card: depth-first below a prefix, by candidate lists, as `lns.construct.kernel` does.
+"""The search of one lane (thread) of a card: depth-first below a prefix, with the lists of `lns.construct.candidates`.
 
 `search_lane` is one function for four uses: compiled for the processor, in plain Python, in numba's CUDA simulator, and
-on a card (`lns.gpu.card`). Between a lane's prefix and the cut it visits the nodes of
-`lns.construct.kernel.search_lists`, at most PREFIX_NODES for each prefix. One turn of its loop tests a candidate, goes
-back one cell or takes a prefix, so the lanes of a warp stay in step at any depth. A lane at the cut waits, its prefix
-in its stack, until the host has read it. So what is found depends only on the prefixes and the turns of each launch.
+on a card (`lns.gpu.card`). Between a lane's prefix and the cut it visits the same nodes as
+`lns.construct.kernel.search_lists`, but at most PREFIX_NODES for each prefix. A turn, one pass of its loop, tests a
+candidate, goes back one cell or takes a new prefix, so the lanes of a warp stay in step at any depth. A lane that
+reaches the cut waits, with its prefix in its stack, until the host has read the stack. So the prefixes that come to
+the cut depend only on the prefixes that the lanes take and on the number of turns of each launch.
 
 Arrays of lanes have the lane as their last index, flattened: entry ``i`` of a lane is at ``i * lanes + lane``, so the
 lanes of a warp read neighbouring words.
@@ -21,17 +22,19 @@ from lns.construct import candidates as packed
 from lns.construct.kernel import DEPTH_WORDS, LIST_BASE, LOOK_DOWN, LOOK_RIGHT, MIN_GAIN, POSITION, PrefixPlan
 from lns.exact.kernels.jit import flat_kernel
 
-# A candidate in 32 bits: piece 0-8, rotation 9-10, colour shown downwards 11-16 and to the right 17-22, favoured
-# half-edges 23-25, breaks 26-31. The sentinel of a list has 32 breaks, which is `packed.LIST_END_GAIN`.
+# Masks and shifts of a candidate in 32 bits: piece in bits 0-8, rotation 9-10, colour shown downwards 11-16 and to the
+# right 17-22, favoured half-edges 23-25, breaks 26-31. The sentinel that ends a list has 32 breaks, which stand for the
+# gain `packed.LIST_END_GAIN`.
 PIECE, COLOUR, FAVOURED, BREAKS = 511, 63, 7, 63
 ROTATION_AT, DOWN_AT, RIGHT_AT, FAVOURED_AT, BREAKS_AT = 9, 11, 17, 23, 26
 BREAK_COST, ONE = packed.BREAK_COST, np.uint32(1)
 
-ROW = 5  # words of a depth: position of its cell, least gain, base of its lists, bases of two look-ahead lists
+ROW = 5  # words of a depth in `LanePlan.rows`: position, least gain, base of its lists, bases of two look-ahead lists
 ROW_POSITION, ROW_GAIN, ROW_BASE, ROW_RIGHT, ROW_DOWN = range(ROW)
-LANES, FIRST, CUT, WIDTH, COLOURS, SLOTS, TURNS, PREFIX_NODES, WORDS, SIZES = range(10)  # entries of `LanePlan.sizes`
-# rows of `LaneState.scalars`: depth of the next cell, or NO_PREFIX; index of the next candidate; gain; prefixes taken
-# from the queue; nodes left for the present prefix; nodes and turns of the last launch; whether the lane is at the cut
+LANES, FIRST, CUT, WIDTH, COLOURS, SLOTS, TURNS, PREFIX_NODES, WORDS, SIZES = range(10)  # indexes of `LanePlan.sizes`
+# rows of `LaneState.scalars`: depth of the next cell, or NO_PREFIX; index of the next candidate; gain of the prefix;
+# number of prefixes taken from the queue; nodes left for the present one; nodes and turns of the last launch; whether
+# the lane waits at the cut
 DEPTH, AT, GAIN, TAKEN, LEFT, NODES, WORKED, AT_CUT, SCALARS = range(9)
 NO_PREFIX = -1
 
@@ -44,31 +47,31 @@ Int32Array = npt.NDArray[np.int32]
 class LanePlan(NamedTuple):
     """Read-only inputs of all lanes."""
 
-    sizes: Int32Array  # int32 (SIZES,): number of lanes, depth of their prefixes, cut, width of the padded board,
-    # colours including the rim's, prefixes of each lane in the queue, turns of a launch, most nodes below a prefix,
-    # words of used pieces
-    rows: Int32Array  # int32 (depths * ROW,): words of each depth, see ROW
-    list_start: Int32Array  # int32: as in `packed.CandidateTables`
-    candidates: Int32Array  # int32: all lists, one after the other
+    # int32 (SIZES,): number of lanes, depth of their prefixes, cut, width of the padded board, number of colours (with
+    # the rim's), slots in a lane's queue, turns of a launch, most nodes below a prefix, words of a lane's used pieces
+    sizes: Int32Array
+    rows: Int32Array  # int32 (depths * ROW,): ROW words for each depth, see ROW
+    list_start: Int32Array  # int32: index of the first candidate of each list, as in `packed.CandidateTables`
+    candidates: Int32Array  # int32: packed candidates of all lists, list after list
 
 
 class LaneState(NamedTuple):
     """Arrays that the lanes read and write."""
 
-    scalars: Int32Array  # int32 (SCALARS, lanes)
-    queue: Int32Array  # int32 (slots, first depth, lanes): waiting prefixes, entries as in ``stack``
-    stack: Int32Array  # int32 (cut, lanes): by depth, index of the candidate placed there, plus one
-    shown: npt.NDArray[np.uint16]  # uint16 (positions, lanes): colour shown to the right, and downwards << 8
-    used: npt.NDArray[np.uint32]  # uint32 (words, lanes): a bit for each piece, and for the sentinel's
+    scalars: Int32Array  # int32 (SCALARS, lanes): for each lane, the numbers that DEPTH to AT_CUT index
+    queue: Int32Array  # int32 (slots, first depth, lanes): waiting prefixes, with entries as in ``stack``
+    stack: Int32Array  # int32 (cut, lanes): by depth, index of the candidate that is placed there, plus one
+    shown: npt.NDArray[np.uint16]  # uint16 (positions, lanes): colour shown to the right | colour shown downwards << 8
+    used: npt.NDArray[np.uint32]  # uint32 (words, lanes): a bit for each piece (1: used) and the sentinel's piece index
 
 
 def lane_plan(plan: PrefixPlan, first: int, *, lanes: int, slots: int, turns: int, prefix_nodes: int) -> LanePlan:
-    """Make the tables of the construction for lanes that search from depth ``first`` to the cut."""
+    """Return the tables of the construction in the form for lanes that search from depth ``first`` to the cut."""
     tables, cells = plan.tables, len(plan.depths) // int(DEPTH_WORDS)
     columns = [int(column) for column in (POSITION, MIN_GAIN, LIST_BASE, LOOK_RIGHT, LOOK_DOWN)]
     one, count = tables.candidates, tables.colour_count
     gain = one >> packed.GAIN_SHIFT
-    breaks = -(gain // BREAK_COST)  # the gain of a candidate with a break is at least -BREAK_COST, and below 0
+    breaks = -(gain // BREAK_COST)  # a candidate with one break has a gain from -BREAK_COST to -1
     breaks[gain >= 0] = 0
     favoured = gain + BREAK_COST * breaks
     word = one & packed.PIECE_MASK
@@ -86,7 +89,7 @@ def lane_plan(plan: PrefixPlan, first: int, *, lanes: int, slots: int, turns: in
 
 
 def lane_state(plan: LanePlan, positions: int) -> LaneState:
-    """Make the state of lanes without a prefix, with queues to be filled; ``positions``: cells of the padded board."""
+    """Return the state of lanes that have no prefix yet; ``positions`` is the number of cells of the padded board."""
     rows = SCALARS, plan.sizes[SLOTS] * plan.sizes[FIRST], plan.sizes[CUT], positions, plan.sizes[WORDS]
     kinds = np.int32, np.int32, np.int32, np.uint16, np.uint32
     lanes = plan.sizes[LANES]
@@ -113,7 +116,7 @@ def search_lane(
     """Continue the search of one lane for the turns of a launch, or until it comes to the cut or has no prefix left.
 
     The arguments are the fields of `LanePlan` and `LaneState`; word ``i`` of the lane's used pieces is
-    ``used[i * stride + slot]``, which may be in faster memory than the rest.
+    ``used[i * stride + slot]``, an array that may be in faster memory than the others.
     """
     lanes, first, cut, width, colours = sizes[LANES], sizes[FIRST], sizes[CUT], sizes[WIDTH], sizes[COLOURS]
     depth, at, gain = scalars[DEPTH * lanes + lane], scalars[AT * lanes + lane], scalars[GAIN * lanes + lane]
@@ -123,7 +126,7 @@ def search_lane(
     turns = sizes[TURNS]
     while turn < turns:
         turn = I32(turn + 1)
-        if depth == NO_PREFIX:  # place the next prefix of the queue
+        if depth == NO_PREFIX:  # place the next prefix of the lane's queue
             if taken == sizes[SLOTS]:
                 break
             for number in range(sizes[WORDS]):
@@ -159,7 +162,7 @@ def search_lane(
                 gain + (candidate >> FAVOURED_AT & FAVOURED) - BREAK_COST * (candidate >> BREAKS_AT & BREAKS)
             )
             row = U32(depth * ROW)
-            back = new_gain < rows[U32(row + ROW_GAIN)]  # the list ends, or the schedule forbids its rest
+            back = new_gain < rows[U32(row + ROW_GAIN)]  # the list ends, or the schedule forbids its other candidates
         if back:
             back = False
             if depth == first:
@@ -175,7 +178,7 @@ def search_lane(
         at = I32(at + 1)
         used[word] |= bit
         right, down = candidate >> RIGHT_AT & COLOUR, candidate >> DOWN_AT & COLOUR
-        dead = False  # whether a later cell of the rim has no piece left
+        dead = False  # whether a later cell of the rim has no free piece that matches
         for look in range(2):
             base = rows[U32(row + ROW_RIGHT + look)]
             if base >= 0 and not dead:
@@ -184,7 +187,7 @@ def search_lane(
                 while used[U32(((other & PIECE) >> 5) * stride + slot)] >> U32(other & 31) & ONE:
                     index += 1
                     other = candidates[U32(index)]
-                dead = other < 0  # the sentinel
+                dead = other < 0  # true if the list came to its sentinel
         if dead:
             used[word] &= ~bit
             continue

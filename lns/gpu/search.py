@@ -1,4 +1,4 @@
-"""The construction on a card: its lanes extend prefixes to the cut; the processor then searches their exact tails."""
+"""The construction on a graphics card: lanes extend prefixes to the cut, and the processor searches the exact tails."""
 
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ from lns.instances.puzzle import IntArray, Puzzle
 from lns.instances.symmetry import board_from_view
 from lns.params import ConstructParams
 
-SLOTS = 4  # most prefixes that wait for each lane
-TURNS = 20_000  # turns of a lane in one launch; the time that they take on a card is not measured yet
+SLOTS = 4  # most prefixes that wait in the queue of each lane
+TURNS = 20_000  # turns of a lane (see `lns.gpu.lanes`) in one launch; how long they take on a card is not measured yet
 PREFIX_NODES = 20_000_000  # most nodes of a lane below one prefix
-LEAST_LAUNCHES = 50  # launches before the card may leave a tree for that of another restart
-NODES_BELOW = 10_000  # least average number of nodes below a prefix of a lane
-FIRST_NODES = 20_000_000  # most nodes of the processor for the first prefixes of a tree
-REFILL_NODES = 5_000_000  # most nodes of the processor for new prefixes during a launch
+LEAST_LAUNCHES = 50  # fewest launches in a search tree before the card may take that of another restart
+NODES_BELOW = 10_000  # fewest nodes that a prefix for a lane should have below it, on average
+FIRST_NODES = 20_000_000  # most nodes that the processor searches for the first prefixes of a tree
+REFILL_NODES = 5_000_000  # most nodes that the processor searches for new prefixes during a launch
 NO_LIMIT = 1 << 62  # a number of nodes that is never reached
 
 
 @flat_kernel
 def next_prefixes(plan: PrefixPlan, prefix: PrefixState, out: lane.Int32Array, node_limit: int) -> int:
-    """Fill the rows of ``out``, int32 (prefixes, length), with the cursors of the next prefixes of that length.
+    """Fill the rows of ``out``, int32 (prefixes, length), with the next prefixes of that length; return their number.
 
-    Returns the number of prefixes found before the tree or ``node_limit`` nodes came to an end.
+    A row has, by depth, the index of the placed candidate, plus one. There are fewer prefixes than rows if the tree or
+    ``node_limit`` nodes come to an end before.
     """
     for number in range(len(out)):
         if search_lists(plan, prefix, node_limit) != REACHED:
@@ -50,33 +51,33 @@ def next_prefixes(plan: PrefixPlan, prefix: PrefixState, out: lane.Int32Array, n
 class CardSearch:
     """The construction on a card: it continues the search of a tree that a restart on the processor has begun.
 
-    Prefixes past the quota that lead anywhere are rare, and lie together. So the processor looks for them, restart by
-    restart, and the lanes search the tree in which it has found some, from where it stopped. What is found depends only
-    on the restarts and on the numbers of lanes and turns.
+    Prefixes past the quota that can be extended to the cut are rare, and close to each other in the search tree. So the
+    processor looks for them, restart by restart, and the lanes search on in a tree in which it has found some, from the
+    node where it stopped. The boards found depend only on the restarts and on the numbers of lanes and turns.
 
     Parameters
     ----------
     puzzle, params
         As in `Constructor`. Raises InputError if the puzzle has too many pieces or colours for the lanes.
     card : Card
-        What runs the lanes.
+        The graphics card, or its stand-in, that runs the lanes.
     """
 
     def __init__(self, puzzle: Puzzle, params: ConstructParams, card: Card) -> None:
         check_size(puzzle)
         self.puzzle, self.params, self.card = puzzle, params, card
         self.turns, self.first_nodes, self.bytes = TURNS, FIRST_NODES, 0  # ``bytes``: memory used on the card
-        self.statistics = Statistics(card_lanes=card.lanes)  # its ``nodes`` are those of the processor
-        self.schedule: BreakSchedule | None = None  # of the card's tree; None: the card has none
-        self._launches = 0  # launches in the present tree
+        self.statistics = Statistics(card_lanes=card.lanes)  # whose ``nodes`` counts only those of the processor
+        self.schedule: BreakSchedule | None = None  # schedule of the tree that the card searches, None if it has none
+        self._launches = 0  # number of launches in the present tree
 
     @property
     def takes_tree(self) -> bool:
-        """Whether the card has no tree, or has searched its own for long enough."""
+        """Whether the card can take a tree: it has none, or has searched its tree for `LEAST_LAUNCHES` launches."""
         return self.schedule is None or self._launches >= LEAST_LAUNCHES
 
     def take(self, constructor: Constructor) -> None:
-        """Take over the search of a restart that has reached exact tails, where it stands now, and launch."""
+        """Take over the tree of a restart that has reached exact tails, from its present node on, and launch."""
         self.schedule, self._plan, self._launches = constructor.schedule, constructor.plan, 0
         self._tails = Tails(constructor.puzzle_in_view, self.schedule.order, self.schedule.cut)
         lanes, first = self.card.lanes, length_of_prefixes(constructor)
@@ -97,7 +98,7 @@ class CardSearch:
         self.card.launch()
 
     def _find_prefixes(self, count: int, nodes: int) -> None:
-        """Look for ``count`` more prefixes with at most ``nodes`` nodes; the lanes get them before the next launch."""
+        """Search at most ``nodes`` nodes for ``count`` more prefixes, which the lanes get before the next launch."""
         out = np.zeros((count, self._queue.shape[1]), dtype=np.int32)
         before = int(self._prefix.scalars[NODES])
         self._waiting = out[: next_prefixes(self._prefix_plan, self._prefix, out, before + nodes)]
@@ -106,9 +107,9 @@ class CardSearch:
         self._no_more = len(self._waiting) < count and made < nodes
 
     def _hand_out(self, scalars: lane.Int32Array) -> None:
-        """Put the new prefixes into free slots of the queues, ahead of the waiting ones; there are enough slots."""
+        """Put the prefixes found into free slots of the lanes' queues, before waiting prefixes. The slots suffice."""
         number, changed = 0, []
-        for slot in range(SLOTS - 1, -1, -1):  # so that each lane has one before any has two
+        for slot in range(SLOTS - 1, -1, -1):  # from the last slot on: each lane gets one prefix before any gets two
             free = np.flatnonzero(scalars[lane.TAKEN] > slot)[: len(self._waiting) - number]
             if len(free):
                 self._queue[slot][:, free] = self._waiting[number : number + len(free)].T
@@ -119,7 +120,7 @@ class CardSearch:
         self.card.fill(self._queue, changed, scalars)
 
     def collect(self, mismatches: int) -> list[Board]:
-        """Wait for the launch, launch again, and return the boards found, of at most ``mismatches`` mismatches."""
+        """Wait for the launch, start the next one, and return the boards found of at most ``mismatches`` mismatches."""
         scalars = self.card.wait()
         self._launches += 1
         self.statistics.card_nodes += int(scalars[lane.NODES].sum())
@@ -143,7 +144,7 @@ class CardSearch:
         return boards
 
     def _finished(self, stacks: IntArray, mismatches: int) -> Iterator[Board]:
-        """Yield the boards of at most ``mismatches`` mismatches that the prefixes in ``stacks`` make."""
+        """Yield the boards of at most ``mismatches`` mismatches that exact tails make of the prefixes in ``stacks``."""
         assert self.schedule is not None
         laid = self._plan.prefix.tables.candidates[stacks - 1]
         paths = ((laid & packed.PIECE_MASK) * 4 + (laid >> packed.ROTATION_SHIFT & 3)).astype(np.int16)
@@ -157,10 +158,10 @@ class CardSearch:
 
 
 def length_of_prefixes(constructor: Constructor) -> int:
-    """Return the length of the prefixes that lanes get, from what the present restart has placed at each depth.
+    """Return the length in cells of the prefixes for the lanes, from the nodes of the present restart at each depth.
 
-    It is the greatest length at which a prefix has on average at least `NODES_BELOW` nodes below it; at least 1, and at
-    least the length at which prefixes are partitioned among islands.
+    It is the greatest length at which a prefix has on average at least `NODES_BELOW` nodes below it, but at least 1 and
+    at least the length at which prefixes are partitioned among islands.
     """
     least = max(0, constructor.plan.prefix.partition_depth - 1)
     end = min(constructor.plan.prefix.endgame_start, constructor.plan.prefix.cut - 1)
@@ -170,7 +171,7 @@ def length_of_prefixes(constructor: Constructor) -> int:
 
 
 def prefix_before(constructor: Constructor, length: int) -> PrefixState:
-    """Return a copy of the state of a search, its present prefix shortened to ``length`` cells if it is longer."""
+    """Return a copy of the state of a search, with its prefix shortened to ``length`` cells if that is longer."""
     prefix = PrefixState._make(array.copy() for array in constructor.prefix)
     depth = min(length, int(prefix.scalars[DEPTH]))
     prefix.used[:] = 0

@@ -1,9 +1,10 @@
-"""Tabu search on full boards: every step makes the best swap or rotation, all of them evaluated incrementally.
+"""Tabu search on full boards: every step makes the best allowed move, a swap of two pieces or a rotation of one.
 
-``matches[cell, oriented]`` holds the edges that an oriented piece would match on a cell, given the neighbours of the
-cell; ``best_matches[piece, cell]`` is its maximum over the legal rotations. Placing a piece changes only the entries
-of its neighbours that show the old or the new colour. ``swap_matches`` holds the matches of two cells after an exchange
-of their pieces, so a few vector operations on a row decide whether a swap of that cell can be the best move.
+Moves are evaluated incrementally. ``matches[cell, oriented]`` is the number of edges that an oriented piece would match
+on a cell, given the pieces on neighbouring cells; ``best_matches[piece, cell]`` is the maximum over the legal rotations
+of a piece. Placing a piece changes these entries only for neighbouring cells, and only for oriented pieces that show
+the old or the new colour to its cell. ``swap_matches`` is the sum of the matches of two cells after a swap of their
+pieces, so a few vector operations on one of its rows decide whether a swap of that row's cell can be the best move.
 
 After Glover 1989 (tabu search with aspiration), Battiti & Tecchiolli 1994 (reactive tenure), and Schaus & Deville 2008,
 section 3 (the swap-and-rotate neighbourhood).
@@ -20,58 +21,61 @@ from lns.exact.kernels.jit import inline_kernel, kernel
 from lns.instances.puzzle import BoolArray, IntArray
 from lns.rng import random_below
 
-ILLEGAL = -30  # added to the matches of a rotation that a cell does not allow, such as one with grey inside; a swap
-# of two such pieces, less the matches of both cells, still fits a byte
-BLOCK = 256  # the rows of swap_matches have a multiple of this length, so that vector instructions leave no remainder
-NO_CELL: Any = np.int64(-1)  # NumPy type: numba would compile kernels again for a Python constant
-NO_ROTATION: Any = np.int64(0)  # NumPy type for the same reason
-NO_SWAP = np.int8(-100)  # swap_matches of two cells that may not exchange their pieces, or are neighbours
+# Added to the matches of a rotation that a cell does not allow, such as one with grey inside. The score change of a
+# swap after which two pieces lie so still fits a byte.
+ILLEGAL = -30
+BLOCK = 256  # the length of the rows of swap_matches is a multiple of it, so vector instructions leave no remainder
+NO_CELL: Any = np.int64(-1)  # a NumPy type: numba would compile kernels again for a Python constant
+NO_ROTATION: Any = np.int64(0)  # a NumPy type for the same reason as NO_CELL
+NO_SWAP = np.int8(-100)  # swap_matches of two cells that may not swap their pieces, or are neighbours
 Int8Array = npt.NDArray[np.int8]
 Int64Array = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
 
 class TabuProblem(NamedTuple):
-    """The puzzle as flat arrays. n: number of cells and of pieces. A group: cells that may exchange their pieces."""
+    """The puzzle as flat arrays. n: number of cells and of pieces. A group has cells that may swap their pieces."""
 
     edge_colours: npt.NDArray[np.int16]  # int16 (4n, 4): colours of each oriented piece by side
-    neighbour: IntArray  # int32 (n, 4): neighbour of each cell by side; n: none
-    legal: BoolArray  # bool (n, 4n): which oriented pieces a cell allows
-    group_cells: IntArray  # int32 (m,): cells that may change, group after group; m: their number
-    group_first: IntArray  # int32 (m,): position at which the group of each position begins
-    group_end: IntArray  # int32 (m,): position at which that group ends, exclusive
-    group_position: IntArray  # int32 (n,): position of each cell in group_cells; -1: fixed
-    pieces_showing: IntArray  # int32 (16n,): oriented pieces by (side, colour)
-    showing_start: IntArray  # int32 (4*colour_count + 1,): first entry of each side*colour_count + colour
-    zobrist: Words  # uint64 (n, 4n): random numbers whose xor is the hash of a board
+    neighbour: IntArray  # int32 (n, 4): neighbour of each cell by side; n if there is none
+    legal: BoolArray  # bool (n, 4n): whether a cell allows an oriented piece
+    group_cells: IntArray  # int32 (m,): the m cells that may change, group after group; indexes of it are "positions"
+    group_first: IntArray  # int32 (m,): for each position, first position of its group
+    group_end: IntArray  # int32 (m,): for each position, last position of its group, plus one
+    group_position: IntArray  # int32 (n,): position of each cell in group_cells; -1 if it may not change
+    pieces_showing: IntArray  # int32 (16n,): for each side and colour in turn, the oriented pieces that show it there
+    showing_start: IntArray  # int32 (4*colour_count + 1,): first index in pieces_showing by side*colour_count + colour
+    zobrist: Words  # uint64 (n, 4n): by cell and oriented piece, random numbers; a board's hash is their xor
     colour_count: int  # number of colours, grey included
 
 
 class TabuState(NamedTuple):
-    """State of a walk. b: m rounded up to a multiple of BLOCK."""
+    """State of a walk. n, m, positions: see `TabuProblem`. b: m rounded up to a multiple of BLOCK. 2^k: hash slots."""
 
-    placed: Annotated[IntArray, "n", -1]  # oriented piece of each cell
-    matches: Annotated[Int8Array, ("n", "4n")]  # matches by cell and oriented piece
-    best_matches: Annotated[Int8Array, ("n", "n")]  # most matches over the rotations, by piece and cell
-    piece_position: Annotated[IntArray, "n", -1]  # position in group_cells of the cell of each piece; -1: clue
-    current_matches: Annotated[Int8Array, "b"]  # matches of each position
-    swap_matches: Annotated[Int8Array, ("b", "b"), int(NO_SWAP)]  # of two positions after a swap, the lower first
+    placed: Annotated[IntArray, "n", -1]  # oriented piece on each cell
+    matches: Annotated[Int8Array, ("n", "4n")]  # by cell and oriented piece, edges that it would match there
+    best_matches: Annotated[Int8Array, ("n", "n")]  # by piece and cell, most matches over the piece's rotations
+    piece_position: Annotated[IntArray, "n", -1]  # position of the cell on which each piece lies; -1: fixed piece
+    current_matches: Annotated[Int8Array, "b"]  # matches of the piece at each position
+    # by two positions, the lower first: matches of both after a swap of their pieces
+    swap_matches: Annotated[Int8Array, ("b", "b"), int(NO_SWAP)]
     tabu_until: Annotated[Int64Array, ("n", "n")]  # by cell and piece, step until which the piece may not return
-    visited_step: Annotated[Int64Array, "2^k", -1]  # step at which a board of this hash was last visited; -1: never
-    visited_hash: Annotated[Words, "2^k"]  # full hash of the board that was last visited there
-    scalars: Annotated[Int64Array, 7]  # see the indexes below
-    best_placed: Annotated[IntArray, "n", -1]  # best board of the walk; the last one of equal score
-    random: Words  # uint64 (4,): xoshiro256** state
+    visited_step: Annotated[Int64Array, "2^k", -1]  # by low bits of a board's hash, step of the last visit; -1: none
+    visited_hash: Annotated[Words, "2^k"]  # by low bits of a board's hash, full hash of the board visited last
+    scalars: Annotated[Int64Array, 7]  # numbers of the walk, at the indexes SCORE to HASH
+    best_placed: Annotated[IntArray, "n", -1]  # best board of the walk; of several with that score the last
+    random: Words  # uint64 (4,): state of the random generator xoshiro256**
 
 
-# scalars: score, best score, step, tenure * TENURE_UNIT, step of its last change, moves evaluated, hash of the board
+# Indexes of `TabuState.scalars`: score, best score, step, tenure * TENURE_UNIT, step at which the tenure last changed,
+# number of moves evaluated, hash of the board.
 SCORE, BEST, STEP, TENURE, CHANGED, EVALUATED, HASH = range(7)
 TENURE_UNIT = 16
 
 
 @inline_kernel
 def _update_best_matches(state: TabuState, cell: int, at: int, piece: int) -> None:
-    """Update ``best_matches`` and ``swap_matches`` after a change of ``matches``; ``at``: position of ``cell``."""
+    """Update ``best_matches`` and ``swap_matches`` of a piece and a cell at position ``at`` from ``matches``."""
     first = piece * 4
     top = state.matches[cell, first]
     for rotation in range(1, 4):
@@ -91,7 +95,7 @@ def _update_best_matches(state: TabuState, cell: int, at: int, piece: int) -> No
 def place(problem: TabuProblem, state: TabuState, cell: int, oriented: int) -> None:
     """Place ``oriented`` on ``cell`` and update the matches of its neighbours.
 
-    ``swap_matches`` of the cell itself is left to `_update_swaps`.
+    The entries of ``swap_matches`` for the cell itself are left to `_update_swaps`.
     """
     before = state.placed[cell]
     for side in range(4):
@@ -119,7 +123,7 @@ def place(problem: TabuProblem, state: TabuState, cell: int, oriented: int) -> N
 
 @inline_kernel
 def _update_swaps(problem: TabuProblem, state: TabuState, at: int) -> None:
-    """Update ``piece_position`` and ``swap_matches`` of a position whose piece has changed."""
+    """Update ``piece_position`` and ``swap_matches`` for the position ``at``, whose piece has changed."""
     cell = problem.group_cells[at]
     piece = state.placed[cell] >> 2
     state.piece_position[piece] = at
@@ -134,7 +138,7 @@ def _update_swaps(problem: TabuProblem, state: TabuState, at: int) -> None:
 
 @kernel
 def reset(problem: TabuProblem, state: TabuState, placed: npt.NDArray[np.int32]) -> None:
-    """Begin a walk at the full board ``placed``: fills every derived array and clears the tabu list."""
+    """Begin a walk at the full board ``placed``: compute every derived array, clear tabu list and visited boards."""
     cells = len(placed)
     code = np.uint64(0)
     state.placed[:] = state.best_placed[:] = placed
@@ -181,12 +185,12 @@ def _rotation_of(state: TabuState, cell: int, piece: int) -> int:
 
 @inline_kernel
 def _best_swap_change(state: TabuState, at: int) -> int:
-    """Return the score change of the best swap with a later position, tabu or not; at most NO_SWAP without any."""
+    """Return the score change of the best swap with a later position, tabu or not; at most NO_SWAP if there is none."""
     first = at // BLOCK * BLOCK
     row, now = state.swap_matches[at, first:], state.current_matches[first:]
     top = NO_SWAP
     for k in range(len(row)):
-        top = max(top, np.int8(row[k] - now[k]))  # bytes, so that vector instructions do many at once
+        top = max(top, np.int8(row[k] - now[k]))  # in bytes, so that vector instructions do many at once
     return np.int64(top) - state.current_matches[at]
 
 
@@ -194,22 +198,22 @@ def _best_swap_change(state: TabuState, at: int) -> int:
 def run_moves(problem: TabuProblem, state: TabuState, count: int, target: int) -> None:
     """Make ``count`` moves; fewer if the best score reaches ``target``.
 
-    Each is the best move that is not tabu; ties are broken at random. A tabu move is allowed if it improves the
-    best score of the walk (aspiration).
+    Each is the best allowed move; ties are broken at random. A move is allowed if it is not tabu or if it improves the
+    best score of the walk (aspiration). A step without an allowed move counts as a move.
     """
     scalars = state.scalars
     for _ in range(count):
         step, score = scalars[STEP], scalars[SCORE]
         move_a, move_b, move_rotation = NO_CELL, NO_CELL, NO_ROTATION
-        top = -20  # above the score change of any swap that is not allowed
-        aspiration = scalars[BEST] - score  # a tabu move must change the score by more than this
+        top = -20  # greatest score change so far; at first more than that of any illegal swap
+        aspiration = scalars[BEST] - score  # a tabu move is allowed if it changes the score by more than this
         ties = evaluated = 0
         for i in range(len(problem.group_cells)):
             a = np.int64(problem.group_cells[i])
             here = state.placed[a]
             piece_a = here >> 2
             now_a = np.int64(state.current_matches[i])
-            for rotation in range(4):  # turn the piece on cell a
+            for rotation in range(4):  # moves that turn the piece on cell a
                 turned = piece_a * 4 + rotation
                 if turned == here or state.matches[a, turned] < 0:
                     continue
@@ -240,12 +244,12 @@ def run_moves(problem: TabuProblem, state: TabuState, count: int, target: int) -
                 top = delta
         scalars[EVALUATED] += evaluated
         scalars[STEP] = step + 1
-        if move_a < 0:  # every move is tabu
+        if move_a < 0:  # no move is allowed: all are tabu
             scalars[TENURE] = max(TENURE_UNIT, scalars[TENURE] * 9 // 10)
             continue
         _apply_move(problem, state, move_a, move_b, move_rotation)
         scalars[SCORE] = score + top
-        if scalars[SCORE] >= scalars[BEST]:  # ties go to the last board, so that kicks start from different boards
+        if scalars[SCORE] >= scalars[BEST]:  # of equal scores keep the last board, so kicks start from different ones
             scalars[BEST] = scalars[SCORE]
             state.best_placed[:] = state.placed
             if scalars[BEST] >= target:
@@ -255,7 +259,7 @@ def run_moves(problem: TabuProblem, state: TabuState, count: int, target: int) -
 
 @inline_kernel
 def _apply_move(problem: TabuProblem, state: TabuState, a: int, b: int, rotation: int) -> None:
-    """Make a move (b < 0: a rotation); the moved pieces may not return for ``tenure`` to 2*``tenure`` steps."""
+    """Swap the pieces of cells a and b, or turn that of a (b < 0); they may not return for tenure to 2*tenure steps."""
     scalars = state.scalars
     tenure = max(1, scalars[TENURE] // TENURE_UNIT)
     end = scalars[STEP] + tenure + random_below(state.random, tenure + 1)
@@ -284,7 +288,7 @@ def _apply_move(problem: TabuProblem, state: TabuState, a: int, b: int, rotation
 
 @inline_kernel
 def _adapt_tenure(state: TabuState) -> None:
-    """Adapt the tenure: longer when a board is visited again, shorter when none was for a while."""
+    """Make the tenure longer when a board is visited again, and shorter when no board was for a while."""
     scalars = state.scalars
     code = np.uint64(scalars[HASH])
     slot = code & np.uint64(len(state.visited_step) - 1)
@@ -300,7 +304,7 @@ def _adapt_tenure(state: TabuState) -> None:
 
 @inline_kernel
 def _score_of(state: TabuState) -> int:
-    """Return the score of the current board: each matched edge is counted by both of its cells."""
+    """Return the score of the current board: half the matches of all cells, as two cells count each matched edge."""
     matches = 0
     for cell in range(len(state.placed)):
         matches += state.matches[cell, state.placed[cell]]
@@ -309,9 +313,10 @@ def _score_of(state: TabuState) -> int:
 
 @kernel
 def kick(problem: TabuProblem, state: TabuState, swaps: int) -> None:
-    """Exchange up to ``swaps`` random pairs within groups, at any cost in score.
+    """Swap up to ``swaps`` pairs of pieces at random, each pair within a group, whatever that costs in score.
 
-    Neighbours may be exchanged too: otherwise some boards are out of reach (on 2x2 cells, all but diagonal swaps).
+    Pieces of neighbouring cells may be swapped too: otherwise some boards would be out of reach, as on 2x2 cells only
+    diagonal swaps would remain.
     """
     for _ in range(swaps if len(problem.group_cells) else 0):
         i = random_below(state.random, len(problem.group_cells))
@@ -321,7 +326,7 @@ def kick(problem: TabuProblem, state: TabuState, swaps: int) -> None:
         j = problem.group_first[i] + random_below(state.random, size)
         a, b = np.int64(problem.group_cells[i]), np.int64(problem.group_cells[j])
         matches = min(state.best_matches[state.placed[b] >> 2, a], state.best_matches[state.placed[a] >> 2, b])
-        if a != b and matches >= 0:  # each piece is allowed on the other's cell
+        if a != b and matches >= 0:  # each piece is allowed on the cell of the other
             _apply_move(problem, state, a, b, NO_ROTATION)
     state.scalars[SCORE] = _score_of(state)
     if state.scalars[SCORE] >= state.scalars[BEST]:

@@ -1,4 +1,4 @@
-"""Tabu search: a walk from full board to full board, and the operator of the loop that makes such walks."""
+"""Tabu search: a walk from full board to full board, and the operator of the search loop that makes such walks."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from lns.rng import RandomState, generator, random_state
 from lns.tabu import kernel
 from lns.tabu.kernel import BEST, CHANGED, EVALUATED, SCORE, STEP, TENURE, TabuProblem, TabuState
 
-VISITED_SLOTS = 1 << 16  # boards remembered by the reactive tenure
+VISITED_SLOTS = 1 << 16  # most visited boards that the reactive tenure remembers
 MAX_CELLS = 1024
-WALK = ("placed", "tabu_until", "visited_step", "visited_hash", "scalars", "best_placed", "random")  # saved arrays
-SHORT_WALK = 3  # a walk from a board of the pool ends after this many kicks without a new best
+# fields of `TabuState` that are saved with the operator; the others follow from them
+WALK = ("placed", "tabu_until", "visited_step", "visited_hash", "scalars", "best_placed", "random")
+SHORT_WALK = 3  # kicks without a new best score after which a walk from a board of the pool ends
 
 
 def tabu_problem(puzzle: Puzzle) -> TabuProblem:
@@ -52,9 +53,9 @@ def tabu_problem(puzzle: Puzzle) -> TabuProblem:
 
 
 def _groups(puzzle: Puzzle) -> dict[int, npt.NDArray[np.intp]]:
-    """Return the cells of each kind (corner, border, inner) but clues and holes; those of a kind may exchange pieces.
+    """Return, by kind (such as corner, border, inner), the cells whose pieces may be swapped with each other.
 
-    On a rim of an ordinary colour not every piece of a group fits each of its cells.
+    Cells of clues and holes are left out. If the rim has an ordinary colour, pieces may not fit on all cells of a kind.
     """
     kinds = _kinds(puzzle, np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)]))
     kinds[[clue.cell for clue in puzzle.fixed]] = -1
@@ -62,14 +63,14 @@ def _groups(puzzle: Puzzle) -> dict[int, npt.NDArray[np.intp]]:
 
 
 def _kinds(puzzle: Puzzle, grey: BoolArray) -> IntArray:
-    """Number the patterns of grey sides, bool (n, 4), alike for all rotations if pieces may be turned."""
+    """Return a kind, as a number, for each row of grey sides, bool (n, 4); equal for turned rows if pieces may turn."""
     turned = [np.roll(grey, turn, axis=1) @ (1, 2, 4, 8) for turn in range(4 if puzzle.turns else 1)]
     kinds: IntArray = np.min(turned, axis=0).astype(np.int32)
     return kinds
 
 
 def random_board(puzzle: Puzzle, rng: np.random.Generator) -> Board:
-    """Make a random full legal board. Raises InputError if no board fills the rim of an ordinary colour."""
+    """Make a random full legal board. Raises InputError if none fits a rim that has an ordinary colour."""
     placed = np.full(puzzle.cells, -1, dtype=np.int32)
     free = np.ones(puzzle.cells, dtype=bool)
     for clue in puzzle.fixed:
@@ -87,10 +88,10 @@ def random_board(puzzle: Puzzle, rng: np.random.Generator) -> Board:
 
 
 class TabuSearch:
-    """A tabu walk on one puzzle. Raises InputError for more than `MAX_CELLS` cells.
+    """Tabu walks on one puzzle, one after the other. Raises InputError for more than `MAX_CELLS` cells.
 
-    ``random``: uint64 (4,), which the walk advances; ``tenure``: steps for which a move may not be undone, at the start
-    of a walk.
+    ``random`` is the state of the random generator, uint64 (4,), which the walks advance; ``tenure`` is the tenure in
+    steps at the start of a walk.
     """
 
     def __init__(self, puzzle: Puzzle, random: RandomState, tenure: int = 12) -> None:
@@ -116,12 +117,12 @@ class TabuSearch:
         kernel.run_moves(self.problem, self.state, steps, self.puzzle.max_score if target is None else target)
 
     def kick(self, swaps: int) -> None:
-        """Exchange up to ``swaps`` random pairs."""
+        """Swap up to ``swaps`` random pairs of pieces, whatever that costs in score."""
         kernel.kick(self.problem, self.state, swaps)
 
     @property
     def best(self) -> Board:
-        """The best board of the walk; of equal scores the last."""
+        """The best board of the walk; of several with that score the last."""
         return Board(self.state.best_placed, self.puzzle.width, self.puzzle.height)
 
     @property
@@ -138,10 +139,11 @@ class TabuSearch:
 class Tabu(Operator):
     """An operator that frees the whole board; each repair is some moves of a tabu walk.
 
-    After ``patience`` moves for each cell of the board without a new best, a walk is kicked: it continues from its last
-    best board with a few random exchanges. After ``kicks`` kicks without a new best the next walk begins: at a random
-    board, or at one of the pool (iterated local search: Lourenço, Martin & Stützle 2003). With ``from_pool`` all walks
-    begin at boards of the pool, and end soon; else a walk begins there only if that board is better than all found.
+    After ``patience`` moves for each cell of the board without a new best score, a walk is kicked: it continues from
+    its best board with a few random swaps. After ``kicks`` kicks without a new best score the next walk begins: at a
+    random board, or at one of the pool (iterated local search: Lourenço, Martin & Stützle 2003). With ``from_pool`` all
+    walks begin at boards of the pool, and end after few kicks; else a walk begins at the best board of the pool only if
+    that is better than all boards of the walks so far.
     """
 
     name, makes_boards = "tabu", True
@@ -151,9 +153,9 @@ class Tabu(Operator):
         self.params, self.from_pool = params, from_pool
         self.most_kicks = min(params.kicks, SHORT_WALK) if from_pool else params.kicks
         self.tabu = TabuSearch(puzzle, random_state(seed, island), params.tenure)
-        self.idle_from = 0  # step at which the walk last improved or was kicked
-        self.walk_best = self.best = -1  # best score of the walk, and of all walks
-        self.kicks = 0  # kicks since the walk last improved; most_kicks + 1: a new walk is due
+        self.idle_from = 0  # step at which the walk last had a new best score or was kicked
+        self.walk_best = self.best = -1  # best score of the present walk, and of all walks
+        self.kicks = 0  # kicks since the last new best score; at most_kicks + 1 a new walk is due
         self.started = False
 
     @property
@@ -192,7 +194,7 @@ class Tabu(Operator):
         self.best = max(self.best, score)
 
     def _improved(self) -> bool:
-        """Record a new best score of the walk; return whether there is one."""
+        """Record the best score of the walk if it is a new one; return whether it is."""
         if self.tabu.best_score <= self.walk_best:
             return False
         self.walk_best, self.idle_from, self.kicks = self.tabu.best_score, self.tabu.steps_made, 0
@@ -205,7 +207,7 @@ class Tabu(Operator):
     def restore(self, state: State) -> None:
         super().restore(state)
         walk = component(state, "walk")
-        if self.started:  # fill the arrays that are not saved
+        if self.started:  # compute the arrays that are not saved
             self.tabu.start(saved_board(self.tabu.puzzle, walk["placed"]))
         for name in WALK:
             getattr(self.tabu.state, name)[...] = walk[name]
