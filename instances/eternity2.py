@@ -90,7 +90,7 @@ def held_clues(puzzle: Puzzle, board: Board) -> tuple[Clue, ...]:
 
 
 def clues_by_turn(puzzle: Puzzle, board: Board, clues: Sequence[Clue]) -> list[list[int]]:
-    """Return the cells of those ``clues`` that a square board respects if turned clockwise by 0, 1, 2 and 3 quarters."""
+    """Return the cells of the clues that a square board respects after 0, 1, 2 and 3 clockwise quarter turns."""
     cells, wanted = [clue.cell for clue in clues], puzzle.turned[[clue.oriented for clue in clues]]
     shown = (rotate_board(board, turns).colours(puzzle)[cells] for turns in range(4))
     return [[cell for cell, same in zip(cells, (quads == wanted).all(axis=1), strict=True) if same] for quads in shown]
