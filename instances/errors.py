@@ -33,7 +33,7 @@ class InputError(ValueError):
         super().__init__(where + message)
 
     def at(self, source: str | PathLike[str], line: int | None = None) -> Self:
-        """Return the error if it has a source; else a copy with ``source`` and, unless it has a line, with ``line``."""
+        """Return the error if it has a source; else a copy with ``source``, and with ``line`` if it has no line."""
         if self.source is not None:
             return self
         return type(self)(self.message, source, line if self.line is None else self.line)

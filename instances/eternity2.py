@@ -1,8 +1,8 @@
 """Recognise the pieces of Eternity II, in any numbering of pieces and colours, and their mirror image.
 
-The pieces themselves are not part of this package. They are recognised by a hash of the whole set that
-depends neither on the numbers of pieces and colours nor on the rotations in which pieces are listed. A second hash
-tells whether the order of the pieces is the usual one, and each official clue is recognised by a hash too.
+The pieces themselves are not part of this package. The set of pieces is recognised by a hash that depends neither on
+the numbers of pieces and colours nor on the rotations in which pieces are listed. A second hash tells whether the order
+of the pieces is the usual one, and each official clue is recognised by a hash too.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def held_clues(puzzle: Puzzle, board: Board) -> tuple[Clue, ...]:
 
 
 def clues_by_turn(puzzle: Puzzle, board: Board, clues: Sequence[Clue]) -> list[list[int]]:
-    """Return the cells of the clues that a square board respects after 0, 1, 2 and 3 clockwise quarter turns."""
+    """Return four lists: the cells of clues that a square board respects after 0, 1, 2, 3 clockwise quarter turns."""
     cells, wanted = [clue.cell for clue in clues], puzzle.turned[[clue.oriented for clue in clues]]
     shown = (rotate_board(board, turns).colours(puzzle)[cells] for turns in range(4))
     return [[cell for cell, same in zip(cells, (quads == wanted).all(axis=1), strict=True) if same] for quads in shown]

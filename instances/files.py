@@ -16,7 +16,7 @@ from lns.instances.text import printable
 
 EXPECTED_FILE = "expected the name of a file"  # end of error messages about a path that names no file
 _COMMENT = re.compile(r"(?<!\S)(?:#|//|(?<![^\r\n])(?:[;%]|c[ \t]))[^\r\n]*", re.ASCII)
-_LATIN_1 = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}  # surrogate that Python decodes a byte to -> that byte
+_LATIN_1 = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}  # surrogate for an undecodable byte -> that byte
 MAX_BYTES = 4 * 2**20  # largest size of an input file: fifty times that of the largest board
 
 

@@ -37,7 +37,7 @@ class Layout:
         return sum(len(self.neighbours(cell)) for cell in range(self.cells)) // 2
 
     def rim_sides(self, cell: int) -> Sides:
-        """Return for each side (up, right, down, left) of ``cell`` whether no cell of the board lies beyond it.
+        """Return for each side (up, right, down, left) of ``cell`` whether no cell of the board lies beyond that side.
 
         Beyond such a side is a hole or the outside of the board. All four sides of a hole are such sides.
         """

@@ -44,7 +44,7 @@ def pairing(puzzle: Puzzle) -> Pairing:
     """Find the colours whose half-edges cannot all be matched, and the bound on the score that follows.
 
     A colour that matches itself has an unmatched half-edge if the number of its half-edges is odd; of two mates, the
-    more frequent one has as many unmatched half-edges as it is more frequent. Two unmatched half-edges make a mismatch.
+    more frequent one has unmatched half-edges, as many as their numbers differ by. Two unmatched ones make a mismatch.
     Half-edges along the rim are counted apart from the others if they can only meet each other. Nothing follows on a
     board without frame, where sides on the outer edge match nothing, or if pieces may be left over.
     """

@@ -22,7 +22,7 @@ from lns.instances.puzzle import GREY, Clue, IntArray, Puzzle, canonical, digest
 Quad = Sequence[int]
 Pair = tuple[int, int]
 MOST_TRIES = 200  # most colour refinements that `translation` makes before it gives up
-MARK, FILLER, FIRST_NODE = 0, 1, 2  # colours on pieces of a graph: mark, filler, and the first node
+MARK, FILLER, FIRST_NODE = 0, 1, 2  # colours of the pieces that encode a graph: mark, filler, first node
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class PieceList:
 
     quads: Sequence[Quad]  # colours up, right, down, left of each piece
     copies: Sequence[int] = ()
-    mates: Sequence[Pair] = ()  # pairs of colours, which a renaming must map to mates
-    rim: int = GREY  # a colour, which a renaming must map to the rim of the other set
+    mates: Sequence[Pair] = ()  # pairs of colours that match; a renaming must map them to such pairs
+    rim: int = GREY  # colour of the rim; a renaming must map it to that of the other set
     turns: bool = True  # whether pieces may be turned, so that their rotations are the same piece
 
     @classmethod
@@ -80,7 +80,7 @@ def ranked(pieces: PieceList, ranks: Mapping[int, int]) -> list[tuple[int, int, 
 def find_renaming(
     first: PieceList, second: PieceList, *, keep_grey: bool = True, check: Callable[[], object] = lambda: None
 ) -> dict[int, int] | None:
-    """Return a renaming of colours that makes the first set the second, or None (isomorphism; Jolivet 2008, 5.1).
+    """Return a renaming of colours that turns the first set into the second, or None (isomorphism; Jolivet 2008, 5.1).
 
     If `colour_ranks` gives some colours the same number, one of these is matched in turn with each colour of that
     number in the second set. The search is exact; its time is exponential in the worst case. ``check`` is called
@@ -140,7 +140,7 @@ def numbering(puzzle: Puzzle) -> tuple[Pair, ...] | None:
 
 @lru_cache(maxsize=64)
 def translation(source: Puzzle, target: Puzzle) -> IntArray | None:
-    """Return, for each oriented piece of ``source``, the same one of ``target``: int32 (pieces * 4,).
+    """Return, for each oriented piece of ``source``, the equal oriented piece of ``target``: int32 (pieces * 4,).
 
     Returns None if the sets of pieces or the boards differ, or if `MOST_TRIES` refinements do not decide whether they
     do. Clues are ignored.

@@ -5,8 +5,8 @@ clockwise quarter turns; an oriented piece is ``piece * 4 + rotation``; a cell i
 and columns count from 0. Colour 0 is grey: the colour of the frame, and of all sides towards a hole.
 
 A hole is a cell that is no part of the board. Inside the program it has a *blank* piece, grey on all sides, which never
-moves; blanks are numbered after the other pieces. So arrays with an entry for each cell
-have ``width * height`` entries, and so have arrays with an entry for each piece, unless pieces have copies.
+moves; blanks are numbered after the other pieces. So arrays with an entry for each cell have ``width * height``
+entries, and so have arrays with an entry for each piece, unless pieces have copies.
 """
 
 from __future__ import annotations
