@@ -201,7 +201,7 @@ def tikz(puzzle: Puzzle, board: Board | None) -> str:
 def html_of(shown: Puzzle | Board) -> str:
     """Return a picture with its caption as HTML, at most `_LONGEST_SIDE` pixels wide and high unless it has many cells.
 
-    The least side of a cell (`_IN_NOTEBOOK`) has priority. For a board without an attached puzzle, return its repr.
+    Cells get no smaller than `_IN_NOTEBOOK` allows. For a board without an attached puzzle, return its repr.
     """
     puzzle, board = (shown, None) if isinstance(shown, Puzzle) else (shown.puzzle, shown)
     if puzzle is None:

@@ -46,7 +46,7 @@ _OTHER_RULES: dict[str, dict[str, Any]] = {
     "triangle": {},
     "diamond": {},
 }
-_MACMAHON = "12232213113232322323133233332221322323"  # MacMahon's squares solved: right and lower joint of each cell
+_MACMAHON = "12232213113232322323133233332221322323"  # MacMahon's squares solved: colours right of and below each cell
 KINDS = ("uniform", "balanced-torus", "like-e2", *_OTHER_RULES, "wang")
 """The names of the kinds of puzzles that `of_kind` makes."""
 CONSTRUCTIONS = ("m+n-2", "max")

@@ -158,7 +158,7 @@ def _sums(counts: Counts, height: int, width: int) -> Counts:
 
 
 def _paths(width: int, start: int, end: int) -> list[list[int]]:
-    """Return both paths of cells from ``start`` to ``end`` with one corner: the column first, and the row first."""
+    """Return both paths of cells with one corner from ``start`` to ``end``: down or up first, and sideways first."""
     (row, column), (to_row, to_column) = divmod(start, width), divmod(end, width)
     rows = [*range(row, to_row, 1 if to_row >= row else -1), to_row]
     columns = [*range(column, to_column, 1 if to_column >= column else -1), to_column]
