@@ -1,9 +1,9 @@
 """Puzzles and boards: the data that every solver works on.
 
 Values
-    `lns.instances.puzzle` has `Puzzle` (pieces, clues, rules), `Clue`, the sides of a piece and the grey of the rim,
-    `lns.instances.layout` the cells of a puzzle, `lns.instances.board` has `Board` (an oriented piece on each cell).
-    Puzzles and boards draw themselves in a notebook.
+    `lns.instances.puzzle` has `Puzzle` (pieces, clues, rules), `Clue`, and constants for the sides of a piece and for
+    grey; `lns.instances.layout` has the cells of a board and their neighbours; `lns.instances.board` has `Board` (an
+    oriented piece on each cell). Puzzles and boards are shown as pictures in a notebook.
 Verification
     `lns.instances.verify` counts the score of a board and lists the rules that it breaks.
 Files and pictures

@@ -29,18 +29,18 @@ _WORDS: dict[Any, str] = {
     dict: "a dict",
 }
 _NUMBERS: dict[type, type] = {int: Integral, float: Real}
-_SHOWN = 40  # characters of a value in a message
+_SHOWN = 40  # most characters of a value that a message shows
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorator: raise InputError, with type and value, for an argument of another type than its annotation.
+    """Decorate a function so that it raises InputError for an argument of another type than annotated.
 
     Numbers of NumPy count as numbers. The contents of dicts and iterators, the signatures of callbacks, and what is
     annotated as ``Any`` are not checked.
     """
     parameters = inspect.signature(function).parameters
 
-    @cache  # an annotation is evaluated at the first call, when all modules are loaded
+    @cache  # each annotation is evaluated once, at the first call, when all modules are loaded
     def kind(name: str) -> Kind:
         annotation = parameters[name].annotation if name in parameters else Any
         return _kind(eval(annotation, {}, _Names(function.__globals__)) if isinstance(annotation, str) else annotation)
@@ -58,20 +58,20 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def checked_class(cls: Class) -> Class:
-    """Decorator: like `checked`, for the arguments of a dataclass."""
+    """Decorate a dataclass so that its constructor checks the types of its arguments as `checked` does."""
     cls.__init__ = checked(cls.__init__)
     return cls
 
 
 class _Names(dict[str, Any]):
-    """The names of a module; a name imported only for type checkers stands for every class of that name."""
+    """The global names of a module; a name imported only for type checkers stands for any class of that name."""
 
     def __missing__(self, name: str) -> Any:
         return getattr(builtins, name, None) or type(name, (), {})
 
 
 def _kind(annotation: Any) -> Kind:
-    """Return an annotation in words, such as "a whole number or None", and as a test of values."""
+    """Return an annotation in words, such as "a whole number or None", and a function that tests values."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if annotation in (Any, inspect.Parameter.empty):
         return "anything", lambda value: True
@@ -79,7 +79,7 @@ def _kind(annotation: Any) -> Kind:
         return "a function", callable
     if origin is dict:
         return "a dict", lambda value: isinstance(value, dict)
-    if isinstance(origin, type) and issubclass(origin, Iterable):  # lists, tuples and sets are all accepted
+    if isinstance(origin, type) and issubclass(origin, Iterable):  # accept any of list, tuple and set
         each, fits = _kind(arguments[0])
         listed = () if hasattr(origin, "__array__") else (list, tuple, set)
         words = f"a sequence of {re.sub('^an? ', '', each)}s" if isinstance(arguments[0], type) else "a sequence"

@@ -20,7 +20,7 @@ EMPTY = -1
 @checked_class
 @dataclass(frozen=True, eq=False, repr=False)
 class Board(RichDisplay):
-    """An immutable board, partial or full. It may break any rule: a repeated piece, a missed clue, grey inside.
+    """An immutable board, partial or full. It may break any rule, such as repeat a piece or miss a clue.
 
     Two boards are equal if they have the same shape and placements.
 
@@ -44,7 +44,7 @@ class Board(RichDisplay):
     height: int
 
     puzzle: ClassVar[Puzzle | None] = None
-    """The puzzle that `of` attached to this board, None without one; no part of equality or hash."""
+    """The puzzle that `of` attached to this board, or None; equality and hash ignore it."""
 
     def __post_init__(self) -> None:
         try:
@@ -57,17 +57,17 @@ class Board(RichDisplay):
 
     @classmethod
     def empty(cls, puzzle: Puzzle) -> Board:
-        """Make a board of the puzzle's shape without pieces except the blanks; clues are not placed."""
+        """Make a board of the puzzle's shape that is empty except for the blanks of holes; clues are not placed."""
         return cls(np.full(puzzle.cells, EMPTY, dtype=np.int32), puzzle.width, puzzle.height).with_blanks(puzzle)
 
     @classmethod
     def from_pairs(cls, pairs: Iterable[Sequence[int] | None], width: int, height: int) -> Board:
-        """Make a board from the (piece, rotation) of each cell, row by row, as in ``best.json``; None if empty."""
+        """Make a board from (piece, rotation), or None if empty, for each cell, row by row, as in ``best.json``."""
         placements = [EMPTY if pair is None else pair[0] * 4 + pair[1] for pair in pairs]
         return cls(np.array(placements, dtype=np.int32), width, height)
 
     def of(self, puzzle: Puzzle) -> Board:
-        """Return the same placements with ``puzzle`` attached, and the blanks on its holes.
+        """Return a board with the same placements, with ``puzzle`` attached, and with the blanks on the holes.
 
         Such a board shows its score in its repr and its colours in a notebook. The puzzle is not compared, hashed or
         pickled: a board that was sent to another process has lost it.
@@ -93,7 +93,7 @@ class Board(RichDisplay):
         return board
 
     def with_blanks(self, puzzle: Puzzle) -> Board:
-        """Return the same board with the blank of each hole of ``puzzle`` placed, as the searches need it."""
+        """Return the same board with a blank on each hole of ``puzzle``, as searches need it."""
         return self._on_holes(puzzle, [piece * 4 for piece in range(puzzle.piece_count, puzzle.cells)])
 
     def without_blanks(self, puzzle: Puzzle) -> Board:
@@ -107,15 +107,15 @@ class Board(RichDisplay):
         return self.with_pieces(list(puzzle.holes), oriented)
 
     def with_pieces(self, cells: Any, oriented: Any) -> Board:
-        """Return the board with other oriented pieces (``piece * 4 + rotation``) on some cells; -1 empties a cell."""
+        """Return a copy of the board with ``oriented`` (``piece * 4 + rotation``, or -1 for empty) on ``cells``."""
         placements = self.placements.copy()
         placements[cells] = oriented
         return Board(placements, self.width, self.height)
 
     def filled(self, puzzle: Puzzle, cells: Iterable[int]) -> Board:
-        """Return a legal board: the empty cells among ``cells`` get, in order, the free piece with the most matches.
+        """Return a copy in which the empty cells among ``cells`` are filled, one after the other, with pieces that fit.
 
-        Ties go to the first piece; the pieces of clues are not free.
+        Each cell gets the unused piece with the most matches, the first of equals. The pieces of clues count as used.
         """
         placements, unused = self.placements.copy(), np.ones(puzzle.cells, dtype=bool)
         unused[placements[placements >= 0] >> 2] = False
@@ -148,11 +148,11 @@ class Board(RichDisplay):
 
     @property
     def placed(self) -> int:
-        """Number of cells with a piece; blanks count."""
+        """Number of cells with a piece, blanks included."""
         return int((self.placements >= 0).sum())
 
     def colours(self, puzzle: Puzzle) -> IntArray:
-        """Return the colours on the board, whose pieces are those of ``puzzle``.
+        """Return the colours that the cells of the board show with the pieces of ``puzzle``.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""The exception for input that cannot be used."""
+"""The exceptions for input that cannot be used."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Self
 
 
 class InputError(ValueError):
-    """Bad input from outside the program: a file, a URL, an option.
+    """Error for bad input from outside the program, such as a file, a URL or an option.
 
-    ``str(error)`` is the message with ``source:line: `` before it. The command line prints it and exits with status 2.
+    ``str(error)`` is ``source:line: `` and the message. The command line prints this text and exits with status 2.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class InputError(ValueError):
         Line in the source, counted from 1.
     """
 
-    telling = 0  # of several errors about one text, only the one with the highest number is shown
+    telling = 0  # if every format refuses a text, only the error with the highest `telling` is shown
 
     def __init__(self, message: str, source: str | PathLike[str] | None = None, line: int | None = None) -> None:
         self.message = message
@@ -33,7 +33,7 @@ class InputError(ValueError):
         super().__init__(where + message)
 
     def at(self, source: str | PathLike[str], line: int | None = None) -> Self:
-        """Return the same error with ``source``, and with ``line`` unless it has one; itself if it has a source."""
+        """Return the error if it has a source; else a copy with ``source``, and with ``line`` if it has no line."""
         if self.source is not None:
             return self
         return type(self)(self.message, source, line if self.line is None else self.line)
@@ -41,9 +41,9 @@ class InputError(ValueError):
 
 @contextmanager
 def named(source: str | PathLike[str], failed: str = "") -> Iterator[None]:
-    """An InputError in this block names the file or URL, if it names none yet.
+    """Make an InputError in the body of this context name ``source``, unless the error names a source already.
 
-    With ``failed``, such as "cannot be read", an OSError becomes an InputError that begins so.
+    With ``failed``, such as "cannot be read", also turn an OSError into an InputError that begins with ``failed``.
     """
     try:
         yield
@@ -56,4 +56,4 @@ def named(source: str | PathLike[str], failed: str = "") -> Iterator[None]:
 
 
 class BoardError(InputError):
-    """The board cannot be used, although the puzzle and the options can."""
+    """Error for a board that cannot be used, although the puzzle and the options can."""

@@ -1,7 +1,8 @@
 """Recognise the pieces of Eternity II, in any numbering of pieces and colours, and their mirror image.
 
-The pieces themselves are not part of this package. A puzzle is recognised by the hash of a form that does not
-depend on the numbers of its colours, the turns of its pieces and, for the set, their order; each clue by a hash too.
+The pieces themselves are not part of this package. The set of pieces is recognised by a hash that depends neither on
+the numbers of pieces and colours nor on the rotations in which pieces are listed. A second hash tells whether the order
+of the pieces is the usual one, and each official clue is recognised by a hash too.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from lns.instances.puzzle import Clue, Puzzle, rotate
 from lns.instances.symmetry import rotate_board
 
 _SET = "dc895f1ea95194b626af3de6f5d855e4d322ae11872d9869a1701c8617358f15"
-_NUMBERED = "5ac5e3d1dad592dedecc5b32f62cfb85fc46daff91b76a774e24df0e29382424"  # hash of pieces in the usual numbering
-SWAPPED = (111, 112)  # the pieces, counted from 0, that two files in circulation have exchanged
-STARTER = 135  # the cell of the starter clue
-# The official clues by cell, each as the hash of its cell and of the colours there, numbered by `colour_ranks`.
+_NUMBERED = "5ac5e3d1dad592dedecc5b32f62cfb85fc46daff91b76a774e24df0e29382424"  # hash of the pieces in usual order
+SWAPPED = (111, 112)  # the two pieces, counted from 0, that are exchanged in two files in circulation
+STARTER = 135  # cell of the starter clue, the official clue that a solution of Eternity II must respect
+# The official clues by cell, each as a hash of its cell and of the colours on that cell, numbered by `colour_ranks`.
 _CLUES = {
     34: "f201f0892702b8aa450e345a6991362ba9654cf1c02ac6ff6edbe05b4e18dbe9",
     45: "6590b01fe265fe9dd66caf4c8946a66daaa463048ea4559c660b0a1724515f0b",
@@ -32,18 +33,18 @@ CLUES = len(_CLUES)
 
 
 class Recognised(NamedTuple):
-    """A puzzle that was recognised as Eternity II or as its mirror image."""
+    """How the pieces of a puzzle were recognised as those of Eternity II or as their mirror image."""
 
     mirrored: bool
-    ranks: dict[int, int]  # `colour_ranks` of its colours
-    sentence: str  # for users: which pieces, in which numbering
+    ranks: dict[int, int]  # what `colour_ranks` returns for these pieces
+    sentence: str  # tells users which pieces these are, and in which numbering
 
 
 @lru_cache(maxsize=16)
 def recognise(puzzle: Puzzle) -> Recognised | None:
-    """Recognise the pieces of Eternity II or their mirror image; None for other pieces."""
+    """Return how the pieces of a puzzle are recognised as those of Eternity II or their mirror image, or None."""
     for mirrored in (False, True) if (puzzle.width, puzzle.height) == (16, 16) else ():
-        pieces = PieceList(PieceList.of(puzzle, mirrored=mirrored).quads)  # only the quads: rules do not count
+        pieces = PieceList(PieceList.of(puzzle, mirrored=mirrored).quads)  # without the puzzle's rules
         ranks = colour_ranks(pieces)
         forms = ranked(pieces, ranks)
         if _digest(sorted(forms)) == _SET:
@@ -64,7 +65,7 @@ def recognise(puzzle: Puzzle) -> Recognised | None:
 
 @lru_cache(maxsize=16)
 def official_clues(puzzle: Puzzle) -> tuple[Clue, ...]:
-    """Return the official clues of Eternity II in a puzzle's numbering, by cell; () for another or mirrored puzzle."""
+    """Return the official clues of a puzzle with the pieces of Eternity II, in its numbering; () for other pieces."""
     known = recognise(puzzle)
     if known is None or known.mirrored:
         return ()
@@ -78,30 +79,30 @@ def official_clues(puzzle: Puzzle) -> tuple[Clue, ...]:
 
 
 def named_clues(puzzle: Puzzle) -> dict[str, tuple[Clue, ...]]:
-    """Return the clues named 'none', 'official' and 'starter'; all are empty unless the puzzle is Eternity II."""
+    """Return the clues called 'none', 'official' and 'starter', by name; all () unless the puzzle is Eternity II."""
     official = official_clues(puzzle)
     return {"none": (), "official": official, "starter": tuple(clue for clue in official if clue.cell == STARTER)}
 
 
 def held_clues(puzzle: Puzzle, board: Board) -> tuple[Clue, ...]:
-    """Return the official clues that a board of Eternity II respects; () for another puzzle."""
+    """Return the official clues that a board respects if its puzzle is Eternity II; () for another puzzle."""
     return tuple(clue for clue in official_clues(puzzle) if board.placements[clue.cell] == clue.oriented)
 
 
 def clues_by_turn(puzzle: Puzzle, board: Board, clues: Sequence[Clue]) -> list[list[int]]:
-    """Return the cells of the clues whose colours lie there after 0, 1, 2 and 3 clockwise turns of a square board."""
+    """Return four lists: the cells of clues that a square board respects after 0, 1, 2, 3 clockwise quarter turns."""
     cells, wanted = [clue.cell for clue in clues], puzzle.turned[[clue.oriented for clue in clues]]
     shown = (rotate_board(board, turns).colours(puzzle)[cells] for turns in range(4))
     return [[cell for cell, same in zip(cells, (quads == wanted).all(axis=1), strict=True) if same] for quads in shown]
 
 
 def name_of_set(puzzle: Puzzle) -> str:
-    """Return 'Eternity II' if a puzzle has its pieces, in any numbering; else the puzzle's own name."""
+    """Return 'Eternity II' for a puzzle with those pieces, in any numbering; else the puzzle's own name."""
     return "Eternity II" if official_clues(puzzle) else puzzle.name
 
 
 def name_of_clues(puzzle: Puzzle) -> str:
-    """Return the name of a puzzle's clues (see `named_clues`) or, if they have none, their number as text."""
+    """Return the name of a puzzle's clues (see `named_clues`) or, if they have no name, their count as text."""
     names = (name for name, clues in named_clues(puzzle).items() if clues == puzzle.clues)
     return next(names, str(len(puzzle.clues)))
 

@@ -1,4 +1,4 @@
-"""Bounded reading of untrusted files, and atomic writing."""
+"""Reading of untrusted files up to a size limit, and atomic writing of files."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from typing import IO, Any
 from lns.instances.errors import InputError
 from lns.instances.text import printable
 
-EXPECTED_FILE = "expected the name of a file"  # the end of messages about a text that names no file
+EXPECTED_FILE = "expected the name of a file"  # end of error messages about a path that names no file
 _COMMENT = re.compile(r"(?<!\S)(?:#|//|(?<![^\r\n])(?:[;%]|c[ \t]))[^\r\n]*", re.ASCII)
-_LATIN_1 = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}  # surrogate for the byte in Python's decoding -> byte
-MAX_BYTES = 4 * 2**20  # fifty times what the largest board takes
+_LATIN_1 = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}  # surrogate for an undecodable byte -> that byte
+MAX_BYTES = 4 * 2**20  # largest size of an input file: fifty times that of the largest board
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
-    """Read a text file with `read_bytes` and `decode`."""
+    """Return the text of a file, read by `read_bytes` and decoded by `decode`."""
     return decode(read_bytes(path), printable(os.fspath(path)))
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Return the content of a regular file of at most 4 MiB. Raises InputError for anything else."""
+    """Return the content of a regular file of at most 4 MiB. Raises InputError for any other file."""
     where = printable(os.fspath(path))
     try:
         with open_to_read(path) as file:
-            data = file.read(MAX_BYTES + 1) or b""  # None from a file of the kernel without data at present
+            data = file.read(MAX_BYTES + 1) or b""  # a kernel file that has no data yet gives None
             size = max(len(data), os.fstat(file.fileno()).st_size)
     except InputError:
         raise
@@ -44,7 +44,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 def open_to_read(path: str | os.PathLike[str]) -> IO[bytes]:
     """Open a regular file of any size for reading.
 
-    The call never waits, neither for the writer of a pipe nor for the data of a file of the kernel (/proc/kmsg).
+    The call never waits: neither for a writer of a pipe, nor for data of a kernel file such as /proc/kmsg.
     Raises InputError for a pipe, a device or a directory, and OSError if the file cannot be opened.
     """
     mode = Path(path).stat().st_mode
@@ -78,7 +78,7 @@ def decode(data: bytes, source: str) -> str:
 
 
 def _reason(error: OSError | ValueError) -> str:
-    """Return the words of a message that say why a file cannot be read."""
+    """Return the part of an error message that says why a file cannot be read."""
     if not isinstance(error, OSError):
         return f"this is no name of a file; {EXPECTED_FILE}"
     return {
@@ -92,21 +92,21 @@ def _reason(error: OSError | ValueError) -> str:
 
 
 def atomic_write(path: str | os.PathLike[str], data: str | bytes) -> None:
-    """Write a file as `atomic_file` does; text is encoded as UTF-8."""
+    """Write ``data`` to a file as `atomic_file` does; text is encoded as UTF-8."""
     with atomic_file(path) as file:
         file.write(data.encode() if isinstance(data, str) else data)
 
 
 @contextmanager
 def atomic_file(path: str | os.PathLike[str], encoding: str | None = None) -> Iterator[IO[Any]]:
-    """Write a file so that a reader sees either its old content or its new content, never a part.
+    """Yield a file to write to; readers of ``path`` see either its old content or its whole new content.
 
     The data goes to a temporary file in the same folder, which then replaces the target; file and folder are synced to
     disk. A symbolic link is replaced, not followed. The file is open for bytes, or for text in an ``encoding``. Raises
-    OSError, which names ``path``, if it cannot be written; then an old file is unchanged, no temporary one left.
+    OSError, which names ``path``, if that cannot be written; an old file is then unchanged, and no temporary file left.
     """
     target = Path(path)
-    # not the target's name with a suffix, as that name may have the full 255 bytes already
+    # this is not the target's name with a suffix, as the target's name may already have the most bytes allowed, 255
     temporary = target.parent / f".lns-{os.getpid()}-{os.urandom(4).hex()}.tmp"
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
@@ -120,12 +120,12 @@ def atomic_file(path: str | os.PathLike[str], encoding: str | None = None) -> It
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from error
     finally:
-        with suppress(OSError):  # the file is gone if it has replaced the target
+        with suppress(OSError):  # the temporary file is gone if it has replaced the target
             temporary.unlink()
 
 
 def write_output(path: str | os.PathLike[str], data: str | bytes) -> None:
-    """Like `atomic_write`, but follows a symbolic link."""
+    """Write ``data`` as `atomic_write` does, but to the file behind ``path`` if that is a symbolic link."""
     atomic_write(behind_links(path), data)
 
 
@@ -135,7 +135,7 @@ def behind_links(path: str | os.PathLike[str]) -> Path:
 
 
 def sync_folder(folder: Path) -> None:
-    """Sync a folder to disk, so that a renaming in it survives a crash; does nothing where folders cannot be synced."""
+    """Sync a folder to disk, so that a renaming in it survives a crash; do nothing where folders cannot be synced."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""Untrusted JSON: one object whose fields are read one by one, each checked for its type and bounds."""
+"""Reading of untrusted JSON: one object, whose fields are read by name and checked for type and bounds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lns.instances.text import quoted
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """Parse a JSON object. Raises InputError for other text, deep nesting, and numbers of thousands of digits."""
+    """Parse a JSON object. Raises InputError for any other text, deep nesting, or numbers of thousands of digits."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
@@ -27,7 +27,7 @@ def json_object(text: str) -> dict[str, Any]:
 
 
 def describe_found(value: object) -> str:
-    """Return 'found VALUE' for a message, with ``value`` as JSON, cut after 40 characters."""
+    """Return 'found VALUE' for an error message, where VALUE is ``value`` as JSON, cut after 40 characters."""
     try:
         return "found " + quoted(json.dumps(value, ensure_ascii=True)[:60])
     except (RecursionError, ValueError):
@@ -37,25 +37,25 @@ def describe_found(value: object) -> str:
 class JsonFields:
     """The fields of one JSON object, as `json_object` returns it, read by name.
 
-    Every method raises InputError if the field has another type or size than expected, or is missing and has no
-    ``default``; the message names the field, what was found and what was expected.
+    Every method raises InputError if the field has another type or size than expected, or is missing and no
+    ``default`` is given; the message names the field, what was found and what was expected.
     """
 
     def __init__(self, values: dict[str, Any]) -> None:
         self.values = values
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return the value of a field without checks."""
+        """Return the field ``name`` without a check of its type or size."""
         if name not in self.values and default is None:
             raise InputError(f"no field '{name}'; expected it in the JSON object")
         return self.values.get(name, default)
 
     def integer(self, name: str, low: int, high: int, default: int | None = None) -> int:
-        """Return a field that is a whole number from ``low`` to ``high``."""
+        """Return the field ``name``, which must be a whole number from ``low`` to ``high``."""
         return bounded_integer(self.get(name, default), low, high, f"'{name}'")
 
     def number(self, name: str, low: float, high: float) -> float:
-        """Return a field that is a finite number from ``low`` to ``high``."""
+        """Return the field ``name``, which must be a finite number from ``low`` to ``high``."""
         value = self.get(name)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not (is_number and low <= value <= high and math.isfinite(value)):
@@ -63,21 +63,21 @@ class JsonFields:
         return float(value)
 
     def text(self, name: str, limit: int, default: str | None = None) -> str:
-        """Return a field that is a text of at most ``limit`` characters."""
+        """Return the field ``name``, which must be a text of at most ``limit`` characters."""
         value = self.get(name, default)
         if not isinstance(value, str) or len(value) > limit:
             raise InputError(f"'{name}': {describe_found(value)}; expected a text of at most {limit} characters")
         return value
 
     def boolean(self, name: str, default: bool | None = None) -> bool:
-        """Return a field that is true or false."""
+        """Return the field ``name``, which must be true or false."""
         value = self.get(name, default)
         if not isinstance(value, bool):
             raise InputError(f"'{name}': {describe_found(value)}; expected true or false")
         return value
 
     def array(self, name: str, length: int | None = None, default: list[Any] | None = None) -> list[Any]:
-        """Return a field that is a list; it has exactly ``length`` entries if that is given."""
+        """Return the field ``name``, which must be a list; of exactly ``length`` entries if that is given."""
         value = self.get(name, default)
         if not isinstance(value, list):
             raise InputError(f"'{name}': {describe_found(value)}; expected a list")
@@ -86,27 +86,30 @@ class JsonFields:
         return value
 
     def integers(self, name: str, low: int, high: int, default: list[Any] | None = None) -> list[int]:
-        """Return a field that is a list of whole numbers from ``low`` to ``high``."""
+        """Return the field ``name``, which must be a list of whole numbers from ``low`` to ``high``."""
         entries = enumerate(self.array(name, default=default))
         return [bounded_integer(entry, low, high, f"entry {at} of '{name}'") for at, entry in entries]
 
     def rows(
         self, name: str, bounds: list[tuple[int, int]], names: str, length: int | None = None, each: str = "entry"
     ) -> list[list[int]]:
-        """Return a list of `bounded_row`, called ``each`` and its index in messages; optional without ``length``."""
+        """Return the field ``name``, a list of lists that `bounded_row` checks; without ``length`` it may be missing.
+
+        A missing field counts as an empty list. Messages call an entry ``each`` and its index.
+        """
         entries = enumerate(self.array(name, length, [] if length is None else None))
         return [bounded_row(entry, bounds, f"{each} {at} of '{name}'", names) for at, entry in entries]
 
 
 def bounded_integer(value: object, low: int, high: int, what: str) -> int:
-    """Return ``value``, a whole number from ``low`` to ``high``; else raise InputError, which calls it ``what``."""
+    """Return ``value`` if it is a whole number from ``low`` to ``high``; else raise InputError about ``what``."""
     if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
         return value
     raise InputError(f"{what}: {describe_found(value)}; expected a whole number from {low} to {high}")
 
 
 def bounded_row(value: object, bounds: list[tuple[int, int]], what: str, names: str) -> list[int]:
-    """Return ``value`` if it is a list of whole numbers, each within its ``bounds``; else raise InputError.
+    """Return ``value`` if it is a list of whole numbers, each within its own ``bounds``; else raise InputError.
 
     The message calls the list ``what`` and its numbers ``names``, such as 'piece, rotation'.
     """

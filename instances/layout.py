@@ -1,4 +1,4 @@
-"""The layout of a board: its cells, and what lies beyond their sides."""
+"""The layout of a board: its cells, holes and frame, and what lies beyond each side of a cell."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-Sides = tuple[bool, ...]  # up, right, down, left
-_HOLE, _OUTSIDE = -1, -2  # in `Layout.beyond`, in place of a cell
+Sides = tuple[bool, ...]  # true or false for each side of a cell: up, right, down, left
+_HOLE, _OUTSIDE = -1, -2  # stand for a hole and for the outside in `Layout.beyond`
 
 
 def cell_label(cell: int, width: int) -> str:
@@ -17,14 +17,14 @@ def cell_label(cell: int, width: int) -> str:
 
 
 class Layout:
-    """A rectangular board with holes; with a frame its outer sides are grey, as the sides towards holes always are."""
+    """A rectangular board that may have holes. Sides towards a hole are grey; with a frame, so is the outer edge."""
 
     def __init__(self, width: int, height: int, holes: tuple[int, ...] = (), *, framed: bool = True) -> None:
         self.width, self.height, self.holes, self.framed = width, height, holes, framed
 
     @property
     def cells(self) -> int:
-        """Number of cells, holes included; also that of pieces and blanks, unless a puzzle has `copies`."""
+        """Number of cells, holes included. A puzzle without `copies` has as many pieces, blanks included."""
         return self.width * self.height
 
     def cell_label(self, cell: int) -> str:
@@ -33,32 +33,32 @@ class Layout:
 
     @cached_property
     def max_score(self) -> int:
-        """Number of inner edges, which is the score of a board without a mismatch."""
+        """Number of inner edges, which is the score of a full board without a mismatch."""
         return sum(len(self.neighbours(cell)) for cell in range(self.cells)) // 2
 
     def rim_sides(self, cell: int) -> Sides:
-        """Return for each side (up, right, down, left) of ``cell`` whether no cell of the board lies beyond it.
+        """Return for each side (up, right, down, left) of ``cell`` whether no cell of the board lies beyond that side.
 
-        Beyond such a side is the outside of the board or a hole. All four sides of a hole count as such.
+        Beyond such a side is a hole or the outside of the board. All four sides of a hole are such sides.
         """
         return tuple(other < 0 for other in self.beyond[cell])
 
     def grey_sides(self, cell: int) -> Sides:
         """Return for each side (up, right, down, left) of ``cell`` whether it must be grey; other sides must not be.
 
-        With a frame these are the `rim_sides`; without, only the sides towards a hole and all sides of a hole.
+        With a frame all `rim_sides` must be grey; without a frame, only sides towards a hole and all sides of a hole.
         """
         return tuple(other == _HOLE or (other == _OUTSIDE and self.framed) for other in self.beyond[cell])
 
     def neighbours(self, cell: int) -> list[tuple[int, int]]:
-        """Return (side, cell beyond it) for each side of ``cell`` that is not one of the `rim_sides`."""
+        """Return (side, cell beyond the side) for each side of ``cell`` beyond which a cell of the board lies."""
         return [(side, other) for side, other in enumerate(self.beyond[cell]) if other >= 0]
 
     @cached_property
     def beyond(self) -> list[list[int]]:
-        """The cell beyond each side (up, right, down, left) of each cell; -1: a hole, -2: the outside.
+        """The cell beyond each side (up, right, down, left) of each cell; -1 stands for a hole, -2 for the outside.
 
-        All sides of a hole have -1.
+        For all sides of a hole the entry is -1.
         """
         board = np.arange(self.cells)
         board[list(self.holes)] = _HOLE

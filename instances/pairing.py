@@ -1,4 +1,4 @@
-"""Counts of the pieces and colours of a puzzle: whether all colours can pair up, and a description as text."""
+"""Counts of a puzzle's pieces and half-edges: a description as text, and whether all half-edges can be matched."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from lns.instances.text import count_of
 
 @dataclass(frozen=True)
 class Pairing:
-    """Limits of every board of a puzzle that follow from the numbers of half-edges of its colours."""
+    """What the number of half-edges of each colour implies for every board of a puzzle."""
 
-    odd_colours: tuple[int, ...]  # colours of which a half-edge is left without a match on every board
-    best_possible: int  # upper bound on the score; other reasons may keep boards below it
-    max_score: int  # number of inner edges
+    odd_colours: tuple[int, ...]  # colours of which at least one half-edge stays unmatched on every board
+    best_possible: int  # upper bound on the score that follows from these counts alone
+    max_score: int  # number of inner edges of the board
     why: str = "an odd number of half-edges"
 
     def __str__(self) -> str:
-        """Return a sentence about the colours that cannot pair up; an empty string if all can."""
+        """Return a sentence about the colours in ``odd_colours``; an empty string if there are none."""
         if not self.odd_colours:
             return ""
         named = ", ".join(map(str, self.odd_colours[:8])) + (", ..." if len(self.odd_colours) > 8 else "")
@@ -30,9 +30,9 @@ class Pairing:
 
 
 def half_edges(puzzle: Puzzle) -> tuple[Counter[int], Counter[int]]:
-    """Count the half-edges of each colour: those along the rim (beside a grey side of their piece), and all others.
+    """Count the half-edges of each colour: those along the rim (next to a grey side of their piece), and all others.
 
-    Returns two counters in order of the colours; grey is left out.
+    Returns two counters, each with its colours in ascending order and without grey.
     """
     quads = puzzle.pieces[: puzzle.piece_count]
     beside_grey = (np.roll(quads, 1, axis=1) == GREY) | (np.roll(quads, -1, axis=1) == GREY)
@@ -41,11 +41,12 @@ def half_edges(puzzle: Puzzle) -> tuple[Counter[int], Counter[int]]:
 
 
 def pairing(puzzle: Puzzle) -> Pairing:
-    """Find the colours that cannot pair up, and the bound on the score that follows.
+    """Find the colours whose half-edges cannot all be matched, and the bound on the score that follows.
 
-    A colour that matches itself leaves one half-edge over if their number is odd; two mates leave over the difference
-    of their numbers. Two of these make a mismatch. Half-edges along the rim are counted apart if they meet no others.
-    Nothing follows without a frame, where sides on the outer edge match nothing, or if pieces may be left over.
+    A colour that matches itself has an unmatched half-edge if the number of its half-edges is odd; of two mates, the
+    more frequent one has unmatched half-edges, as many as their numbers differ by. Two unmatched ones make a mismatch.
+    Half-edges along the rim are counted apart from the others if they can only meet each other. Nothing follows on a
+    board without frame, where sides on the outer edge match nothing, or if pieces may be left over.
     """
     if not puzzle.framed or puzzle.copies:
         return Pairing((), puzzle.max_score, puzzle.max_score)
@@ -64,17 +65,17 @@ def pairing(puzzle: Puzzle) -> Pairing:
 
 
 def piece_kinds(puzzle: Puzzle) -> dict[str, int]:
-    """Return the numbers of corners (two or more grey sides), edges (one) and inner pieces (none), by name."""
+    """Return how many pieces are corners (two or more grey sides), edges (one) and inner pieces (none), by name."""
     grey = (puzzle.pieces[: puzzle.piece_count] == GREY).sum(axis=1)
     return {"corners": int((grey > 1).sum()), "edges": int((grey == 1).sum()), "inner": int((grey == 0).sum())}
 
 
 def describe(puzzle: Puzzle) -> str:
-    """Return a few lines about a puzzle's pieces, colours and clues, each with a newline at its end."""
+    """Return lines of text about the board, pieces, colours and clues of a puzzle, each ending with a newline."""
     quads = puzzle.pieces[: puzzle.piece_count].tolist()
     corners, edges, inner = piece_kinds(puzzle).values()
     different = len({canonical(quad) if puzzle.turns else tuple(quad) for quad in quads})
-    symmetric = sum(quad[:2] == quad[2:] for quad in quads)  # equal after half a turn
+    symmetric = sum(quad[:2] == quad[2:] for quad in quads)  # number of pieces that half a turn leaves unchanged
     along_rim, inside = half_edges(puzzle)
     colours, both = along_rim.keys() | inside.keys(), along_rim.keys() & inside.keys()
     lines = [
@@ -95,7 +96,7 @@ def describe(puzzle: Puzzle) -> str:
 
 
 def _counts(half_edges: dict[int, int]) -> str:
-    """Return '5 colours, 24 half-edges each', or '24 to 26 half-edges each' if the counts differ."""
+    """Return a text: '5 colours, 24 half-edges each', or '5 colours, 24 to 26 half-edges each' if counts differ."""
     if not half_edges:
         return "no colours"
     low, high = min(half_edges.values()), max(half_edges.values())

@@ -1,8 +1,8 @@
-"""The set of pieces of a puzzle, up to the numbers of its pieces and colours and the turns in which they are listed.
+"""Sets of pieces, compared whatever the numbers of their pieces and colours and the rotations in which files list them.
 
-Two files can list one set of pieces in different ways. `set_sha256` is the key that they share, `numbering` says which
-piece of the set each piece of a file is, and `translate` carries boards from one file to the other. Exchanging two
-identical pieces changes no colour, but a clue names one of them by number: see `normalise_clue_pieces`.
+Two files can list one set of pieces in different ways. `set_sha256` is the key that such files share, `numbering` says
+which piece of the set each piece of a file is, and `translate` carries boards from one file to the other. Exchanging
+two identical pieces changes no colour of a board, but a clue names one of them: see `normalise_clue_pieces`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from lns.instances.puzzle import GREY, Clue, IntArray, Puzzle, canonical, digest
 
 Quad = Sequence[int]
 Pair = tuple[int, int]
-MOST_TRIES = 200  # most refinements that `translation` makes before it gives up
-MARK, FILLER, FIRST_NODE = 0, 1, 2  # colours on the pieces that encode a graph
+MOST_TRIES = 200  # most colour refinements that `translation` makes before it gives up
+MARK, FILLER, FIRST_NODE = 0, 1, 2  # colours of the pieces that encode a graph: mark, filler, first node
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class PieceList:
 
     quads: Sequence[Quad]  # colours up, right, down, left of each piece
     copies: Sequence[int] = ()
-    mates: Sequence[Pair] = ()  # a renaming of colours maps mates to mates
-    rim: int = GREY  # a renaming maps it to the rim of the other puzzle
-    turns: bool = True  # whether a turned piece is the same piece
+    mates: Sequence[Pair] = ()  # pairs of colours that match; a renaming must map them to such pairs
+    rim: int = GREY  # colour of the rim; a renaming must map it to that of the other set
+    turns: bool = True  # whether pieces may be turned, so that their rotations are the same piece
 
     @classmethod
     def of(cls, puzzle: Puzzle, *, mirrored: bool = False) -> PieceList:
@@ -43,12 +43,12 @@ class PieceList:
 
 
 def colour_ranks(pieces: PieceList, *, keep_grey: bool = True, apart: Sequence[int] = ()) -> dict[int, int]:
-    """Number the colours by where they lie on the pieces (colour refinement).
+    """Return a number for each colour that follows from where the colour lies on the pieces (colour refinement).
 
-    Colours are told apart by the colours beside them and by their mates, in rounds until nothing changes; colours that
-    are not told apart share a number. The rim and the mates of colours on the pieces have numbers too. With
-    ``keep_grey`` grey is told apart from the start and has number 0. The rim and each of the colours ``apart`` are
-    told apart from the start as well.
+    Colours are told apart by the colours beside them on pieces and by their mates, in rounds until nothing changes;
+    colours that are not told apart share a number. The rim and the mates of colours on the pieces have numbers too.
+    With ``keep_grey``, grey has number 0 and is told apart from the start. The rim and each of the colours ``apart``
+    are also told apart from all others from the start.
     """
     rim = [pieces.rim] * bool(pieces.rim)
     listed = {colour for quad in (*pieces.quads, rim) for colour in quad}
@@ -72,7 +72,7 @@ def colour_ranks(pieces: PieceList, *, keep_grey: bool = True, apart: Sequence[i
 
 
 def ranked(pieces: PieceList, ranks: Mapping[int, int]) -> list[tuple[int, int, int, int]]:
-    """Return the pieces with colours replaced by `colour_ranks`, each in its smallest rotation if it may be turned."""
+    """Return the pieces with colours replaced by ``ranks``, each in its smallest rotation if pieces may be turned."""
     named = ([ranks[colour] for colour in quad] for quad in pieces.quads)
     return [canonical(quad) if pieces.turns else rotate(quad, 0) for quad in named]
 
@@ -110,10 +110,10 @@ def find_renaming(
 
 @lru_cache(maxsize=64)
 def set_sha256(puzzle: Puzzle) -> str:
-    """Return a key of a puzzle's set of pieces and board, as 64 hexadecimal digits.
+    """Return a key of the board and the set of pieces of a puzzle, as 64 hexadecimal digits.
 
-    Neither the order of the pieces, the numbers of the colours, the rotations in which the pieces are listed (where
-    pieces may be turned), nor the clues change it. The mirror image of a set is another set.
+    The key does not depend on the order of the pieces, the numbers of the colours, the rotations in which the pieces
+    are listed (if pieces may be turned), nor the clues. The mirror image of a set is another set.
 
     Different keys prove that two puzzles have different sets. Equal keys prove that they have the same set if
     `colour_ranks` tells all colours apart, as for Eternity II and nearly all puzzles; otherwise they prove only that
@@ -127,11 +127,11 @@ def set_sha256(puzzle: Puzzle) -> str:
 
 @lru_cache(maxsize=64)
 def numbering(puzzle: Puzzle) -> tuple[Pair, ...] | None:
-    """Return the number of each piece in its set, and its rotation relative to the piece of the set.
+    """Return, for each piece of a puzzle, its number in the set of pieces, and its rotation from its `ranked` form.
 
-    Pieces of a set are numbered from 0 in the order of their `ranked` forms; identical pieces in the order of the file.
-    The rotation is a number of clockwise quarter turns. None if `colour_ranks` does not tell all colours apart, as the
-    set then has no order.
+    A set is numbered from 0 in the sort order of the `ranked` forms, identical pieces in the order of the file. The
+    rotation is the number of clockwise quarter turns from the ranked form to the piece. Returns None if `colour_ranks`
+    does not tell all colours apart, since the sort order is then ambiguous.
     """
     pieces = PieceList.of(puzzle)
     ranks = colour_ranks(pieces)
@@ -140,9 +140,10 @@ def numbering(puzzle: Puzzle) -> tuple[Pair, ...] | None:
 
 @lru_cache(maxsize=64)
 def translation(source: Puzzle, target: Puzzle) -> IntArray | None:
-    """Return the oriented piece of ``target`` for each oriented piece of ``source``, int32 (pieces * 4,).
+    """Return, for each oriented piece of ``source``, the equal oriented piece of ``target``: int32 (pieces * 4,).
 
-    None if the puzzles have different sets or boards, or if `MOST_TRIES` refinements do not decide. Clues do not count.
+    Returns None if the sets of pieces or the boards differ, or if `MOST_TRIES` refinements do not decide whether they
+    do. Clues are ignored.
     """
     if set_sha256(source) != set_sha256(target):
         return None
@@ -166,7 +167,7 @@ def translation(source: Puzzle, target: Puzzle) -> IntArray | None:
 
 
 def translate(board: Board, source: Puzzle, target: Puzzle) -> Board:
-    """Return a board of one puzzle, partial or full, as a board of another with the same set of pieces.
+    """Return a board of ``source``, partial or full, as a board of ``target``, which has the same set of pieces.
 
     The new board has the same score and mismatches with the pieces of ``target``. Raises InputError if the
     puzzles have different sets of pieces.
@@ -183,7 +184,7 @@ def translate(board: Board, source: Puzzle, target: Puzzle) -> Board:
 
 
 def translated_clues(source: Puzzle, target: Puzzle, clues: Sequence[Clue]) -> tuple[Clue, ...]:
-    """Return clues of one puzzle as clues of another. Raises InputError as `translate` does."""
+    """Return clues of ``source`` as clues of ``target``. Raises InputError as `translate` does."""
     lying = {clue.cell: (clue.piece, clue.rotation) for clue in clues}
     board = Board.from_pairs(map(lying.get, range(source.cells)), source.width, source.height)
     pairs = enumerate(translate(board, source, target).pairs())
@@ -191,7 +192,7 @@ def translated_clues(source: Puzzle, target: Puzzle, clues: Sequence[Clue]) -> t
 
 
 def _form(pieces: PieceList, ranks: dict[int, int]) -> dict[str, Any]:
-    """Return all that colour refinement tells of a set: its ranks and ranked pieces, with mates, rim and copies."""
+    """Return a set of pieces in terms of its colour ranks: the ranks and ranked pieces, with mates, rim and copies."""
     named = ranked(pieces, ranks)
     form: dict[str, Any] = {"pieces": (sorted(ranks.values()), sorted(named))}
     if mates := sorted(sorted((ranks[one], ranks[other])) for one, other in pieces.mates if one in ranks):
@@ -216,12 +217,12 @@ def _numbering(pieces: PieceList, names: Mapping[int, int]) -> tuple[Pair, ...]:
 
 
 def normalise_clue_pieces(puzzle: Puzzle, board: Board, freed: Iterable[int] = ()) -> Board:
-    """Exchange identical pieces so that the cells of clues hold the pieces that the clues name; all colours stay.
+    """Exchange identical pieces so that the cells of clues hold the pieces that clues name; the colours on cells stay.
 
     A cell that shows the colours of its clue gets the clue's own piece, which is exchanged with the identical piece
     there. If the cell of a clue is empty, or will be emptied by the caller (``freed``), the clue's piece should not lie
     on another cell: it is exchanged with an identical piece that lies nowhere, or on a freed cell, and that no clue
-    names. Without such a piece it stays where it is.
+    names. If there is no such piece, the clue's piece stays where it is.
     """
     placements = board.placements.copy()
     emptied = set(freed)
@@ -258,12 +259,12 @@ def _exchange(puzzle: Puzzle, placements: IntArray, first: int, second: int) -> 
 
 
 def pieces_of_graph(adjacency: Mapping[str, Iterable[str]]) -> list[tuple[int, int, int, int]]:
-    """Encode an undirected graph as pieces (the inverse reduction, figure 7); its nodes are colours from 2, in order.
+    """Encode an undirected graph as pieces (Jolivet 2008, figure 7, inverse); its nodes become colours from 2 on.
 
     A piece is (MARK, node, neighbour, FILLER); a node without neighbours has FILLER in place of a neighbour. The paper
-    has two neighbours on a piece, but then the result depends on their order and on how they are paired. Two graphs
+    has two neighbours on a piece, but then the pieces depend on the order in which neighbours are paired. Two graphs
     are isomorphic if and only if `find_renaming` finds a renaming of their pieces with ``keep_grey``, which keeps MARK.
-    ``adjacency`` has the neighbours of each node.
+    ``adjacency`` maps each node to its neighbours.
     """
     number = {node: index for index, node in enumerate(adjacency, FIRST_NODE)}
     pieces = []
@@ -274,9 +275,10 @@ def pieces_of_graph(adjacency: Mapping[str, Iterable[str]]) -> list[tuple[int, i
 
 
 def graph_of_pieces(pieces: Iterable[Quad]) -> dict[int, list[int]]:
-    """Decode the pieces of `pieces_of_graph`, which may be rotated; return the neighbours of each node, by colour.
+    """Return the graph that pieces of `pieces_of_graph`, in any rotation, encode: from each node to its neighbours.
 
-    Raises InputError if a piece has another form, or if a node has a neighbour that does not name it in turn.
+    The nodes are colours. Raises InputError if a piece has another form, or if a node names a neighbour that does not
+    name this node.
     """
     neighbours: dict[int, list[int]] = {}
     for piece in pieces:

@@ -1,12 +1,12 @@
-"""The puzzle: pieces, board shape, clues. An immutable value, checked once when it is made.
+"""The puzzle (pieces, board shape, clues and rules): an immutable value that is checked once, when it is made.
 
-Representation everywhere in the project: colours are in the order up, right, down, left; a rotation is a number of
-clockwise quarter turns; an oriented piece is ``piece * 4 + rotation``; a cell is ``row * width + column``; all numbers
-count from 0. Colour 0 is grey: the colour of the frame, and of all sides towards a hole.
+In the whole project, the colours of a piece are listed in the order up, right, down, left; a rotation is a number of
+clockwise quarter turns; an oriented piece is ``piece * 4 + rotation``; a cell is ``row * width + column``; pieces, rows
+and columns count from 0. Colour 0 is grey: the colour of the frame, and of all sides towards a hole.
 
 A hole is a cell that is no part of the board. Inside the program it has a *blank* piece, grey on all sides, which never
-moves; blanks are numbered after the other pieces. So every array by cell has ``width * height`` entries, and every
-array by piece too, unless pieces have copies.
+moves; blanks are numbered after the other pieces. So arrays with an entry for each cell have ``width * height``
+entries, and so have arrays with an entry for each piece, unless pieces have copies.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _Scalar = TypeVar("_Scalar", bound=np.generic)
 @checked_class
 @dataclass(frozen=True, order=True)
 class Clue:
-    """A piece that must lie on a given cell.
+    """A piece that must lie on a given cell in a given rotation.
 
     Parameters
     ----------
@@ -65,16 +65,16 @@ class Clue:
 
 
 def rotate(quad: Sequence[int], rotation: int) -> tuple[int, int, int, int]:
-    """Return the colours up, right, down, left of a piece after clockwise quarter turns; negative ones turn it back."""
+    """Return the colours up, right, down, left of a piece after ``rotation`` quarter turns, clockwise if positive."""
     first = -rotation % 4
     up, right, down, left = (*map(int, quad), *map(int, quad))[first : first + 4]
     return up, right, down, left
 
 
 def canonical(quad: Sequence[int]) -> tuple[int, int, int, int]:
-    """Return the smallest of the four rotations of a piece.
+    """Return the smallest of the four tuples of sides that the rotations of a piece give.
 
-    Two pieces, or two patterns of grey sides, have one canonical form if and only if one is a rotation of the other.
+    Two pieces, or two patterns of grey sides, give the same tuple if and only if one is a rotation of the other.
     """
     up, right, down, left = map(int, quad)
     return min((up, right, down, left), (right, down, left, up), (down, left, up, right), (left, up, right, down))
@@ -99,29 +99,30 @@ class Puzzle(Layout, RichDisplay):
     name : str, optional
         What messages and pictures call the puzzle.
     holes : tuple of int, optional
-        Cells that are no part of the board; the sides of their neighbours towards them are grey. Stored in order.
+        Cells that are no part of the board; neighbours' sides towards them are grey. Stored in ascending order.
     framed : bool, optional
         Whether the sides along the outer edge of the board are grey. Without frame they may have any colour but grey.
     turns : bool, optional
         Whether pieces may be turned; False for Tetravex.
     mates : tuple of (int, int), optional
         Pairs of colours that match each other and not themselves, as the halves of a picture do in Scramble Squares.
-        A colour of no pair matches itself. Stored in order, the smaller colour of a pair first.
+        A colour without a mate matches itself. Stored in ascending order, the smaller of two mates first.
     rim : int, optional
-        The colour of all sides along the outer edge of a board without frame; it may lie inside too, as in MacMahon's
-        squares. 0 if those sides may have any colour.
+        The colour of all sides along the outer edge of a board without frame; inner sides may have it too, as in
+        MacMahon's squares. 0 if those sides may have any colour.
     copies : tuple of int, optional
         How often each piece may lie on the board, 0 for any number, as for Wang tiles; () for once each. If pieces may
-        be left over, they must all differ, and the board has no holes. If the numbers add up to the cells, each copy
-        becomes a piece of its own: `pieces` lists all copies, clues name them in turn, and `copies` is ().
+        be left over, they must all differ, and the board has no holes. If the numbers add up to the number of cells,
+        each copy becomes a piece of its own: `pieces` lists all copies, the clues of a piece name its copies in turn,
+        and `copies` is ().
     names : tuple of str, optional
-        The name of each colour, from 0, in the text that the puzzle was read from; () for numbers. Not compared.
+        The names of colours 0, 1, ... in the text that the puzzle was read from; () if that has numbers. Not compared.
 
     Raises
     ------
     InputError
         If the shape is not from 1 to 4096 cells, the number of pieces is not the number of cells, a colour is out of
-        range or has two mates, the grey sides of the pieces do not fit the board, a board with a frame has another rim,
+        range or has two mates, the grey sides of the pieces do not fit the board, a framed board has a rim colour,
         the copies are too few or of identical pieces, or the clues contradict each other or the board.
     """
 
@@ -163,7 +164,7 @@ class Puzzle(Layout, RichDisplay):
         self._check_different()
         self._check_clues()
 
-    # -- shape ---------------------------------------------------------------------------------------------------
+    # -- sizes, rules and colours ---------------------------------------------------------------------------------
 
     @property
     def piece_count(self) -> int:
@@ -172,7 +173,7 @@ class Puzzle(Layout, RichDisplay):
 
     @cached_property
     def limits(self) -> IntArray:
-        """Most times that each piece, blanks included, may lie on a board: read-only int32; `cells` if unlimited."""
+        """How often each piece, blanks included, may lie on a board at most (read-only int32); `cells` if unlimited."""
         most = [min(copies or self.cells, self.cells) for copies in self.copies] or [1] * self.cells
         return read_only(np.array(most, dtype=np.int32))
 
@@ -183,7 +184,7 @@ class Puzzle(Layout, RichDisplay):
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """The rules unlike Eternity II: any of holes, no frame, no turns, mates, rim, copies; mostly there are none."""
+        """Names of the rules that Eternity II does not have: any of holes, no frame, no turns, mates, rim, copies."""
         return tuple({"framed": "no frame", "turns": "no turns"}.get(name, name) for name in self.unusual_fields())
 
     @property
@@ -200,12 +201,12 @@ class Puzzle(Layout, RichDisplay):
 
     @cached_property
     def colours(self) -> int:
-        """Largest colour number in use, on a side, as the mate of such a colour, or as rim; 0 if every side is grey."""
+        """Largest colour in use: on a side, as the mate of such a colour, or as the rim; 0 if every side is grey."""
         return max(int(self.oriented.max()), self.rim)
 
     @cached_property
     def mate(self) -> IntArray:
-        """The colour that each colour matches: read-only int32, by colour, up to the largest side, mate or rim."""
+        """The colour that each colour matches: read-only int32, by colour, up to the largest on a side or in a rule."""
         mate = np.arange(max(int(self.pieces.max()), *(pair[1] for pair in self.mates), self.rim) + 1, dtype=np.int32)
         for one, other in self.mates:
             mate[[one, other]] = other, one
@@ -213,15 +214,15 @@ class Puzzle(Layout, RichDisplay):
 
     @cached_property
     def turned(self) -> IntArray:
-        """Colours of each oriented piece: read-only int32 array (pieces * 4, 4), row ``piece * 4 + rotation``."""
+        """Colours up, right, down, left of each oriented piece: read-only int32 array (pieces * 4, 4)."""
         return read_only(np.stack([np.roll(self.pieces, turns, axis=1) for turns in range(4)], axis=1).reshape(-1, 4))
 
     @cached_property
     def oriented(self) -> IntArray:
-        """Colours that each oriented piece shows, shape as `turned`: facing sides match if they show the same colour.
+        """An array like `turned`, but with colours such that facing sides match if they have the same colour here.
 
-        The right and the lower side show the mates of their colours, the left and the upper side their own. So a
-        search that compares only facing sides need not know of mates.
+        Right and lower sides have the mates of their colours here, left and upper sides their own colours. So a search
+        that compares only facing sides need not know of mates.
         """
         if not self.mates:
             return self.turned
@@ -231,27 +232,27 @@ class Puzzle(Layout, RichDisplay):
 
     @cached_property
     def usable(self) -> BoolArray:
-        """Whether each oriented piece may be placed, bool (pieces * 4,); without `turns` only the unturned ones may."""
+        """Whether each oriented piece may be placed, bool (pieces * 4,); without `turns` only unturned ones may."""
         return read_only(np.tile([True, self.turns, self.turns, self.turns], len(self.pieces)))
 
     @cached_property
     def fixed(self) -> tuple[Clue, ...]:
-        """Every piece that never moves, as a clue: the clues and the blank of each hole, in order of cells."""
+        """All pieces that never move, each as a clue: those of the clues and the blanks of holes, in order of cells."""
         blanks = (Clue(cell, self.piece_count + number, 0) for number, cell in enumerate(self.holes))
         return tuple(sorted((*self.clues, *blanks)))
 
     def required_sides(self, cell: int) -> tuple[int | None, ...]:
-        """Return the colour that each side (up, right, down, left) of ``cell`` must have on the rim or towards a hole.
+        """Return the colour that each side (up, right, down, left) of ``cell`` must have; None if none is prescribed.
 
-        None for a side towards another cell, and for one on the outer edge if the board has no frame and no `rim`.
+        Sides towards a hole must be grey; sides on the outer edge grey with a frame, else of the colour `rim` if not 0.
         """
         sides = zip(self.rim_sides(cell), self.grey_sides(cell), strict=True)
         return tuple(GREY if grey else self.rim or None if outer else None for outer, grey in sides)
 
     def fits(self, cell: int) -> BoolArray:
-        """Return which oriented pieces ``cell`` allows: `required_sides` met, no other side grey, no forbidden turn.
+        """Return whether ``cell`` allows each oriented piece, as a read-only bool array of shape (pieces * 4,).
 
-        A read-only bool array of shape (pieces * 4,).
+        An allowed piece has the `required_sides` of the cell, no other grey side, and no forbidden rotation.
         """
         grey, required = self.grey_sides(cell), self.required_sides(cell)
         if (grey, required) not in self._fits:
@@ -262,13 +263,13 @@ class Puzzle(Layout, RichDisplay):
 
     @cached_property
     def _fits(self) -> dict[tuple[Sides, tuple[int | None, ...]], BoolArray]:
-        return {}  # results of `fits`, shared by all cells with the same sides
+        return {}  # results of `fits`, shared by all cells with the same requirements
 
-    # -- identity ------------------------------------------------------------------------------------------------
+    # -- hash, equality and variants -----------------------------------------------------------------------------
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of shape, pieces in file order, clues in order of cells, and rules, as 64 hexadecimal digits."""
+        """SHA-256 of shape, pieces in file order, clues in order of cells, and rules, as 64 hexadecimal digits."""
         form: dict[str, Any] = {
             "width": self.width,
             "height": self.height,
@@ -279,7 +280,7 @@ class Puzzle(Layout, RichDisplay):
         return digest(form)
 
     def unusual_fields(self) -> dict[str, Any]:
-        """Return those of holes, framed, turns, mates, rim, copies that differ from Eternity II, for hash and files."""
+        """Return those of the fields holes, framed, turns, mates, rim, copies that are unlike Eternity II, by name."""
         fields: dict[str, Any] = {name: getattr(self, name) for name in _RULES}
         fields |= {name: [*fields[name]] for name in ("holes", "copies")} | {"mates": [*map(list, self.mates)]}
         return {name: value for name, value in fields.items() if bool(value) == (name not in ("framed", "turns"))}
@@ -291,13 +292,13 @@ class Puzzle(Layout, RichDisplay):
         return hash(self.sha256)
 
     def with_clues(self, clues: Iterable[Clue]) -> Puzzle:
-        """Return the same puzzle with other clues. Raises InputError if they contradict each other or the board."""
+        """Return the same puzzle with other clues. Raises InputError if these contradict each other or the board."""
         return replace(self, clues=tuple(clues))
 
     def renumbered(self) -> Puzzle:
         """Return the same puzzle with its colours numbered from 1 without gaps, in the same order.
 
-        Solvers use it so that their tables by colour have no empty rows. Both puzzles have the same boards.
+        Solvers use it so that tables with a row for each colour have no empty rows. Both puzzles have the same boards.
         """
         used = np.append(self.pieces, [GREY, self.rim])
         used = np.unique(np.append(used, self.mate[used]))
@@ -316,10 +317,10 @@ class Puzzle(Layout, RichDisplay):
         counts = count_of(self.colours, "colour"), count_of(len(self.clues), "clue")
         return f"Puzzle({', '.join([repr(self.name), f'{self.width}x{self.height}', *counts, *self.rules])})"
 
-    # -- checks --------------------------------------------------------------------------------------------------
+    # -- checks of a new puzzle -----------------------------------------------------------------------------------
 
     def _check_holes(self) -> None:
-        """Raise InputError for a hole off the board or named twice, and if no cell is left."""
+        """Raise InputError if a hole is off the board or named twice, or if every cell is a hole."""
         for before, cell in zip((-1, *self.holes), self.holes, strict=False):
             if not 0 <= cell < self.cells:
                 raise InputError(f"a hole names cell {cell}; expected 0 to {self.cells - 1}")
@@ -329,7 +330,7 @@ class Puzzle(Layout, RichDisplay):
             raise InputError("every cell of the board is a hole; expected 1 cell or more")
 
     def _check_mates(self) -> None:
-        """Raise InputError for mates or a rim out of range, a colour with two mates, and a rim beside a frame."""
+        """Raise InputError if a mate or `rim` is no colour, a colour has two mates, or a frame has a rim colour."""
         for colour, times in Counter(colour for pair in self.mates for colour in pair).items():
             if not 1 <= colour <= MAX_COLOUR:
                 raise InputError(f"mates name colour {colour}; expected 1 to {MAX_COLOUR}")
@@ -341,7 +342,10 @@ class Puzzle(Layout, RichDisplay):
             raise InputError(f"a board with a frame has a rim of colour {self.rim}; expected 0, or no frame")
 
     def _with_copies(self, pieces: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the pieces, each copy as its own piece if no copy is left over. Raises InputError for bad copies."""
+        """Return the pieces and store `copies`; if no copy can be left over, each copy becomes a piece of its own.
+
+        Clues then name these copies, and `copies` is (). Raises InputError for bad `copies`.
+        """
         copies = tuple(int(number) for number in self.copies)
         if len(copies) != len(pieces):
             raise InputError(f"{len(copies)} numbers of copies for {len(pieces)} pieces; expected one for each")
@@ -366,16 +370,16 @@ class Puzzle(Layout, RichDisplay):
         return np.repeat(pieces, copies, axis=0)
 
     def _check_different(self) -> None:
-        """Raise InputError if two pieces that have copies are the same."""
+        """Raise InputError if the puzzle has `copies` and two identical pieces, up to rotation if that is allowed."""
         kind, first = canonical if self.turns else tuple, dict[tuple[int, ...], int]()
         for piece, quad in enumerate(self.pieces.tolist() if self.copies else ()):
             if (before := first.setdefault(kind(quad), piece)) != piece:
                 raise InputError(f"pieces {before + 1} and {piece + 1} are the same; expected one with more copies")
 
     def _check_rim(self) -> None:
-        """Raise InputError unless there are as many pieces of each pattern of grey sides as cells that need one.
+        """Raise InputError unless as many pieces have each pattern of grey sides as there are cells that need it.
 
-        Patterns are counted up to rotation if pieces may be turned. Pieces with copies may outnumber the cells.
+        Patterns are compared up to rotation if pieces may be turned. Pieces with copies may outnumber the cells.
         """
         grey = self.pieces[: self.piece_count] == GREY
         if not self.framed and not self.holes and grey.any():
@@ -395,7 +399,7 @@ class Puzzle(Layout, RichDisplay):
             raise InputError(f"the pieces do not fit a board of {self.width} x {self.height}: {', '.join(parts)}")
 
     def _check_clues(self) -> None:
-        """Raise InputError for a clue out of range, a cell or piece with two clues, or sides that cannot match."""
+        """Raise InputError for an impossible clue, a cell or piece with too many clues, or neighbours that mismatch."""
         laid: dict[int, Clue] = {}
         used: Counter[int] = Counter()
         for clue in self.clues:
@@ -409,7 +413,7 @@ class Puzzle(Layout, RichDisplay):
                 raise InputError(f"two clues place {piece}; expected each piece once")
             laid[clue.cell] = clue
             used[clue.piece] += 1
-        for clue in self.clues:  # two clues side by side must match
+        for clue in self.clues:  # clues on neighbouring cells must match
             for side, other in self.neighbours(clue.cell):
                 at, there = (clue.oriented, side), (laid.get(other, clue).oriented, side ^ 2)
                 if side in (RIGHT, DOWN) and other in laid and self.oriented[at] != self.oriented[there]:
@@ -419,7 +423,7 @@ class Puzzle(Layout, RichDisplay):
                     )
 
     def _check_clue(self, clue: Clue) -> None:
-        """Raise InputError for a clue that is wrong whatever the other clues are."""
+        """Raise InputError if a clue is impossible by itself, whatever the other clues are."""
         if not 0 <= clue.cell < self.cells:
             raise InputError(f"a clue names cell {clue.cell}; expected 0 to {self.cells - 1}")
         if clue.cell in self.holes:
@@ -446,7 +450,7 @@ def check_shape(width: int, height: int, line: int | None = None) -> None:
 
 
 def refuse_copies(puzzle: Puzzle, what: str) -> None:
-    """Raise InputError for a puzzle whose pieces have copies, which ``what`` cannot take."""
+    """Raise InputError if a puzzle's pieces have copies; the message says that ``what`` takes no such puzzle."""
     if puzzle.copies:
         raise InputError(f"{what} takes no puzzle whose pieces have copies; expected `lns exact solve` or `count`")
 
@@ -458,12 +462,12 @@ def read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
 
 
 def digest(form: dict[str, Any]) -> str:
-    """Return the SHA-256 of a JSON object, as 64 hexadecimal digits."""
+    """Return the SHA-256 of a dict, written as JSON, as 64 hexadecimal digits."""
     return hashlib.sha256(json.dumps(form, separators=(",", ":"), sort_keys=True).encode()).hexdigest()
 
 
 def _bad_piece(pieces: npt.NDArray[Any], wrong: npt.NDArray[np.bool_], expected: str) -> InputError:
-    """Return the error about the first piece with a wrong side."""
+    """Return an InputError about the first piece with a side that is ``wrong``; the message ends with ``expected``."""
     bad = int(np.argwhere(wrong)[0][0])
     return InputError(f"piece {bad + 1} has the colours {' '.join(map(str, pieces[bad].tolist()))}; {expected}")
 

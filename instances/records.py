@@ -1,4 +1,4 @@
-"""Values that draw themselves in notebooks, and results that are tables: a dict for each row, or a DataFrame."""
+"""Base classes of values with a picture in notebooks, and of results that are tables: lists of dicts, or DataFrames."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 class RichDisplay:
     """Base class of values that draw themselves in Jupyter and IPython.
 
-    The drawing code, which imports these classes, is imported at the first picture, as a search needs none.
+    The drawing code, which imports this module itself, is imported only when the first picture is drawn.
     """
 
     def _repr_html_(self) -> str:
@@ -17,24 +17,24 @@ class RichDisplay:
 
 
 class Records:
-    """Base class of results that are tables.
+    """Base class of results that can be read as tables.
 
-    The drawing code is imported at the first table in a notebook, since a search needs no tables.
+    The code that makes HTML tables is imported only when a notebook first shows a table.
     """
 
-    columns: ClassVar[str] = ""  # names of the attributes that are the row of a one-row result
+    columns: ClassVar[str] = ""  # for a result of one row: names of the attributes in that row, separated by spaces
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a dict for each row, from column to value; None is an unknown value."""
+        """Return the rows, each as a dict from column name to value; None stands for an unknown value."""
         return [{name: getattr(self, name) for name in self.columns.split()}]
 
     def to_frame(self) -> Any:
-        """Return the records as a pandas DataFrame; this package does not depend on pandas.
+        """Return the rows as a pandas DataFrame, or as a list of dicts if pandas, which is optional, is not installed.
 
         Returns
         -------
         pandas.DataFrame or list of dict
-            The list of `records` if pandas is not installed.
+            The result of `records` if pandas is not installed.
         """
         records = self.records()
         try:

@@ -1,4 +1,4 @@
-"""Rotations and reflections of puzzles and boards. A board keeps its pieces and its score under each of them."""
+"""Rotations and reflections of puzzles and boards. None of them changes the score of a board."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from lns.instances.board import EMPTY, Board
 from lns.instances.errors import InputError
 from lns.instances.puzzle import Clue, IntArray, Puzzle, read_only
 
-_REFLECTED_SIDES = (0, 3, 2, 1)  # a reflection exchanges the right and left colours of a piece
+_REFLECTED_SIDES = (0, 3, 2, 1)  # sides of a piece in their order after a reflection, which exchanges right and left
 
 
 class View(NamedTuple):
     """A symmetry of the board: a rotation, followed by a reflection if ``mirrored``."""
 
-    turns: int = 0  # clockwise quarter turns, applied first
-    mirrored: bool = False  # whether left and right are then exchanged
+    turns: int = 0  # number of clockwise quarter turns, which are applied first
+    mirrored: bool = False  # whether left and right are exchanged after the turns
 
 
 IDENTITY_VIEW = View()
 
 
 def rotate_puzzle(puzzle: Puzzle, turns: int) -> Puzzle:
-    """Return the puzzle after clockwise quarter turns of its board, see `puzzle_in_view`."""
+    """Return the puzzle with its board turned by ``turns`` clockwise quarter turns; see `puzzle_in_view`."""
     return puzzle_in_view(puzzle, View(turns))
 
 
 def rotate_board(board: Board, turns: int) -> Board:
-    """Return the board after clockwise quarter turns, see `board_in_view`; a negative number turns it back."""
+    """Return the board after ``turns`` clockwise quarter turns, which may be negative; see `board_in_view`."""
     return board_in_view(board, View(turns))
 
 
@@ -39,8 +39,8 @@ def rotate_board(board: Board, turns: int) -> Board:
 def puzzle_in_view(puzzle: Puzzle, view: View) -> Puzzle:
     """Return the puzzle as seen from a view: clues and holes move with the board.
 
-    An odd number of turns exchanges width and height. A mirrored piece keeps its number; its rotations count the other
-    way round. Raises InputError for any view but the identity if pieces may not be turned.
+    An odd number of turns exchanges width and height. In a mirrored view pieces keep their numbers, and rotations of
+    clues change their sign (modulo 4). Raises InputError for any view but the identity if pieces may not be turned.
     """
     turns, mirrored = view
     if turns % 4 == 0 and not mirrored:
@@ -64,7 +64,7 @@ def puzzle_in_view(puzzle: Puzzle, view: View) -> Puzzle:
 def board_in_view(board: Board, view: View) -> Board:
     """Transform a board, partial or full, of a puzzle to a board of ``puzzle_in_view(puzzle, view)``.
 
-    The blanks may lie on other holes than those that `Board.with_blanks` gives them.
+    A blank may then lie on another hole than the one on which `Board.with_blanks` puts that blank.
     """
     grid, sense = np.rot90(board.placements.reshape(board.height, board.width), -view.turns), 1
     if view.mirrored:
@@ -75,12 +75,12 @@ def board_in_view(board: Board, view: View) -> Board:
 
 def board_from_view(board: Board, view: View) -> Board:
     """Undo `board_in_view`: transform a board of ``puzzle_in_view(puzzle, view)`` to a board of the puzzle."""
-    return board_in_view(board, view if view.mirrored else View(-view.turns))  # a reflection is its own inverse
+    return board_in_view(board, view if view.mirrored else View(-view.turns))  # a mirrored view undoes itself
 
 
 @lru_cache(maxsize=16)
 def cells_from_view(puzzle: Puzzle, view: View) -> IntArray:
-    """Return the cell of ``puzzle`` behind each cell of ``puzzle_in_view(puzzle, view)``: read-only int32 (cells,)."""
+    """Return, for each cell of ``puzzle_in_view(puzzle, view)``, its cell of ``puzzle``: read-only int32 (cells,)."""
     seen = puzzle_in_view(puzzle, view)
     numbered = Board(4 * np.arange(puzzle.cells, dtype=np.int32), seen.width, seen.height)
     return read_only(np.argsort(board_from_view(numbered, view).placements >> 2).astype(np.int32))

@@ -1,4 +1,4 @@
-"""Untrusted text: escaped for messages, and parsed as bounded integers."""
+"""Functions for texts: escaping of untrusted text, counts and times in words, and parsing of bounded integers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from lns.instances.errors import InputError
 
-_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")  # ASCII digits only, and few enough that int() is fast
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")  # only ASCII digits, and at most 18, so that int() is fast
 
 
 def quoted(text: str, limit: int = 40) -> str:
@@ -23,7 +23,7 @@ def printable(text: str, limit: int = 300, keep: str = "") -> str:
 
 
 def escape_controls(text: str) -> str:
-    """Return ``text`` of any length for a terminal, a page or a log; newlines and tabs stay.
+    """Return ``text`` with all unprintable characters but newlines and tabs escaped, for a terminal, a page or a log.
 
     Other control characters, escape sequences, bidirectional marks and lone surrogates (from a file name that is not
     UTF-8) are written as in Python strings.
@@ -40,7 +40,7 @@ def cut_middle(text: str, width: int) -> str:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """Return the message about an unknown name, with the nearest of the ``known`` names or, without one, with all."""
+    """Return the message that a name is unknown, with the most similar of the ``known`` names or, without one, all."""
     names = [*known]
     near = get_close_matches(name, names, n=1)
     hint = f"did you mean '{near[0]}'?" if near else f"expected one of {', '.join(names)}"
@@ -48,12 +48,12 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
 
 
 def count_of(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun, such as "1 board" or "2,000 boards"; ``plural`` if it is not the noun plus "s"."""
+    """Return a number with its noun, such as "1 board" or "2,000 boards"; ``plural`` defaults to the noun with "s"."""
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def format_seconds(seconds: float) -> str:
-    """Return seconds to three digits, from 100 on whole, such as "0.0123 s" or "1,234 s"; "under 1 ms" below 0.0005."""
+    """Return seconds as text, to three digits or to whole seconds: "0.0123 s", "1,234 s"; "under 1 ms" below 0.0005."""
     if seconds < 0.0005:
         return "under 1 ms"
     return f"{seconds:,.0f} s" if seconds >= 99.95 else f"{seconds:#.3g} s"

@@ -1,6 +1,6 @@
-"""The verifier: the score of a board and the rules that it breaks.
+"""The verifier, which counts the score of a board and finds the rules that the board breaks.
 
-It is plain Python and shares no code with any search, on purpose, so that an error in a search cannot hide here.
+The verifier is plain Python and on purpose shares no code with any search, so that it cannot repeat a search's errors.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Verification:
     max_score : int
         Number of inner edges of the board.
     placed, cells : int
-        Number of cells with a piece, and of all cells. Holes are no cells of the board.
+        Number of cells with a piece, and number of all cells; neither counts holes.
     mismatches : tuple of (int, int)
         Pairs of neighbouring cells that both hold a piece and whose facing colours do not match.
     problems : tuple of str
@@ -37,8 +37,8 @@ class Verification:
     violations : tuple of str
         One sentence for each rule that the placed pieces break.
     rim_faults : int
-        Number of sides on the rim or towards a hole that do not have the colour required there. These sides are no
-        inner edges, so the score does not count them.
+        Number of sides on the rim or towards a hole that do not have the colour required there. Such sides
+        belong to no inner edge, so the score does not count them.
     faulty : tuple of int
         The cells that the violations name, in ascending order.
     """
@@ -56,17 +56,17 @@ class Verification:
 
     @property
     def seams(self) -> int:
-        """Number of matched inner edges, the same as ``score``; some programs count ``conflicts`` instead."""
+        """Number of matched inner edges, the same as ``score``; some other programs count ``conflicts`` instead."""
         return self.score
 
     @property
     def conflicts(self) -> int:
-        """Mismatches and rim faults together, as some programs count them."""
+        """Number of mismatches and rim faults together, as some other programs count it."""
         return len(self.mismatches) + self.rim_faults
 
     @property
     def full(self) -> bool:
-        """True if no cell is empty."""
+        """True if every cell of the board, holes aside, has a piece."""
         return self.placed == self.cells
 
     @property
@@ -82,7 +82,7 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
     The rules are: each piece at most once, or as often as it has copies, grey sides exactly where the puzzle has them
     (on the rim and towards holes; without frame only towards holes), the colour of the rim along the outer edge if it
     has one, no piece turned if the puzzle forbids it, nothing on a hole but its blank, every clue respected. A mismatch
-    of two inner sides breaks no rule; it costs one point. Two sides match if their colours are mates, or if they are
+    on an inner edge breaks no rule, but costs one point. Two sides match if their colours are mates, or if they are
     equal and have no mates.
 
     Parameters
@@ -102,7 +102,7 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
         If the board has another shape than the puzzle.
     """
     board.check_shape(puzzle)
-    violations: dict[str, list[int]] = {}  # sentence -> the cells that it names
+    violations: dict[str, list[int]] = {}  # sentence about a broken rule -> cells that the sentence names
     turned, required, joints = _tables(puzzle)
     quads: list[_Quad | None] = []
     cells_of: dict[int, list[int]] = {}
@@ -143,7 +143,7 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
         there = quads[clue.cell]
         if there is None:
             missing.append(f"the clue on {label(clue.cell)} is missing: piece {clue.piece + 1}")
-        elif there != turned[clue.piece * 4 + clue.rotation]:  # an identical piece or an equal rotation respects it too
+        elif there != turned[clue.piece * 4 + clue.rotation]:  # only the colours are compared
             said = f"the clue on {label(clue.cell)} is not respected: piece {clue.piece + 1} belongs there"
             violations[said] = [clue.cell]
 
@@ -174,7 +174,10 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
 
 @lru_cache(maxsize=8)
 def _tables(puzzle: Puzzle) -> tuple[list[_Quad], list[tuple[int | None, ...]], list[tuple[int, int, int]]]:
-    """Return the colours of each oriented piece, required sides of each cell, and inner edges (cell, side, cell)."""
+    """Return the colours of each oriented piece, the colours that each cell requires, and all inner edges.
+
+    An inner edge is (cell, side, neighbour), from the left or upper cell.
+    """
     turned = [rotate(quad, rotation) for quad in puzzle.pieces.tolist() for rotation in range(4)]
     cells = range(puzzle.cells)
     joints = [(c, side, other) for c in cells for side, other in puzzle.neighbours(c) if side in (RIGHT, DOWN)]

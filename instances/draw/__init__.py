@@ -1,10 +1,10 @@
-"""Pictures of puzzles and boards: the content of a picture, the same for every output format, as a `Scene`.
+"""Pictures of puzzles and boards. A `Scene` is the content of a picture, the same for every output format.
 
 Boards
     `svg` and `terminal`: each has a function ``render(puzzle, board)`` that returns the picture as text; `svg` also
     makes LaTeX documents and the pictures of notebooks. `palette` holds the colours.
 Reports
-    `page`: the frame, tables and charts of an HTML report, and maps of values over the positions of windows.
+    `page`: the skeleton, tables and charts of an HTML report, and maps of values over the positions of windows.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from lns.instances.draw.palette import NO_FRAME, Rgb, inked, rgb
 from lns.instances.puzzle import DOWN, GREY, RIGHT, Puzzle
 from lns.instances.verify import verify
 
-Quad = list[int]  # colours up, right, down, left
-Side = tuple[int, int]  # a cell, and one of its sides
+Quad = list[int]  # colours up, right, down, left of a piece
+Side = tuple[int, int]  # a cell, and the index of one of its sides
 
 
 class Scene:
-    """The content of a picture of a board or, for None, of all pieces of a puzzle in file order; cells row by row.
+    """The content of a picture of a board or, for None, of all pieces of a puzzle in file order, row by row.
 
     Raises BoardError if the board has another shape than the puzzle.
 
@@ -34,7 +34,7 @@ class Scene:
     width, height : int
         Number of columns and rows.
     pieces : list of int or None
-        The piece on each cell, from 0; None for an empty cell.
+        The index of the piece on each cell; None for an empty cell.
     quads : list of tuple or None
         Colours up, right, down, left of each cell; None for an empty cell.
     wrong : set of (int, int)
@@ -43,7 +43,7 @@ class Scene:
     clues, holes : set of int
         Cells with a clue, and cells that are not drawn. The quads of holes are None.
     first_mate : dict of int to int
-        The second colour of each pair of mates -> the first.
+        A dict from the second of two mates to the first.
     caption : str
         One line that describes the picture, safe to print.
     """
@@ -53,7 +53,7 @@ class Scene:
         self.height = puzzle.height if board is not None else -(-len(puzzle.pieces) // puzzle.width)
         cells = self.width * self.height
         placements = range(0, 4 * cells, 4) if board is None else board.placements.tolist()
-        # a board from elsewhere may name pieces that do not exist
+        # cells with pieces that the puzzle does not have, on a board from elsewhere, are shown empty
         shown = [oriented if 0 <= oriented < 4 * puzzle.piece_count else None for oriented in placements]
         turned = puzzle.turned.tolist()
         self.pieces = [None if oriented is None else oriented // 4 for oriented in shown]
@@ -80,7 +80,7 @@ class Scene:
 
     @property
     def rim(self) -> int:
-        """The colour that the outer edge of a board must have; GREY with a frame, or if any colour is allowed."""
+        """The colour of a board's outer edge if that is prescribed and not grey; else GREY."""
         return GREY if self.sheet else self.puzzle.rim
 
     @property
@@ -93,12 +93,12 @@ class Scene:
         return rgb(self.first_mate.get(colour, colour))
 
     def flat(self, colour: int) -> Rgb:
-        """Return the `hue`, changed for the second mate of a pair: for pictures without motifs."""
+        """Return the `hue`, made darker or lighter for the second mate of a pair, for pictures without motifs."""
         return inked(self.hue(colour)) if colour in self.first_mate else self.hue(colour)
 
     @cached_property
     def empty(self) -> list[int]:
-        """The cells without a piece that are no holes."""
+        """The cells, holes aside, that have no piece."""
         return [cell for cell, quad in enumerate(self.quads) if quad is None and cell not in self.holes]
 
     @cached_property
@@ -108,7 +108,7 @@ class Scene:
 
     @cached_property
     def by_colour(self) -> dict[int, list[Side]]:
-        """The sides of each colour, in order of the colours."""
+        """The sides (cell, side) that have each colour, in ascending order of the colours."""
         found = defaultdict[int, list[Side]](list)
         for cell, quad in enumerate(self.quads):
             for side, colour in enumerate(quad or ()):

@@ -1,6 +1,6 @@
-"""The frame, tables and charts of reports, which are HTML files without scripts or external resources, and maps.
+"""The skeleton, tables and charts of reports (HTML files without scripts or external resources), and maps.
 
-A map shows values over a grid of positions, as text or SVG: for example which windows are proven optimal.
+A map, as text or SVG, shows a value for each position of a grid: for example which windows are proven optimal.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from html import escape
 
 from lns.instances.draw.palette import BACKGROUND, EMPTY, Rgb, hex_code
 
-# value -> (letter in the text, colour in the SVG, meaning)
+# value in a grid -> (letter on a map as text, colour on a map as SVG, meaning in words)
 Legend = dict[str, tuple[str, Rgb, str]]
 
 _CELL = 24
@@ -66,13 +66,14 @@ def page(
         f"{refresh}<title>{escape(title)}</title>\n<style>{_STYLE}{CHART_STYLE}</style>\n</head>\n<body>\n{head}\n{body}\n"
         f'<p class="soft">{escape(footer)}</p>\n</body>\n</html>\n'
     )
-    return document.encode("utf-8", "backslashreplace").decode()  # lone surrogates from damaged files cannot be encoded
+    return document.encode("utf-8", "backslashreplace").decode()  # escapes lone surrogates, from damaged files
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, words: bool = False) -> str:
-    """Return an HTML table of plain texts, "" without rows; without a title row if all heads are empty.
+    """Return an HTML table of plain texts, without a row of heads if all heads are empty; "" if there are no rows.
 
-    The first column is aligned to the left, the others, which hold numbers, to the right; with ``words`` all are left.
+    The first column is aligned to the left, and the other columns, which hold numbers, to the right; with ``words`` all
+    columns are aligned to the left.
     """
     if not rows:
         return ""
@@ -85,7 +86,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, words: bool = 
 def chart(title: str, wide: int, high: int, parts: Iterable[str]) -> str:
     """Return the ``<svg>`` element of a chart on a `page`; the title is plain text, the parts are SVG elements.
 
-    ``wide`` and ``high`` are its size in units of the drawing. The page scales and styles it (see CHART_STYLE).
+    ``wide`` and ``high`` are the size of the chart in its own units. The page scales and styles it (see CHART_STYLE).
     """
     return (
         f'<svg class="chart" viewBox="0 0 {wide} {high}" role="img" xmlns="http://www.w3.org/2000/svg">'
@@ -94,13 +95,13 @@ def chart(title: str, wide: int, high: int, parts: Iterable[str]) -> str:
 
 
 def standalone(drawn: str) -> str:
-    """Return a chart for a notebook, styled as on a `page`."""
+    """Return the HTML of a chart for a notebook, in the style of a `page`; ``drawn`` is the `chart`."""
     colours = "--soft: #5d6b7a; --rule: #d9e0e7; --mark: #1769aa"
     return f'<div style="{colours}"><style>{CHART_STYLE}</style>{drawn}</div>'
 
 
 def terminal_map(grid: Sequence[Sequence[str]], legend: Legend) -> str:
-    """Return a map as text: a letter for each position, rows and columns numbered from 0, then the legend with counts.
+    """Return a map as text: a letter for each position, rows and columns numbered from 0, then the legend.
 
     ``grid`` has a value for each position, by row and column; "" for a position without a value.
     """
@@ -141,6 +142,6 @@ def svg_map(grid: Sequence[Sequence[str]], legend: Legend, title: str) -> str:
 
 
 def _counts(grid: Sequence[Sequence[str]], legend: Legend) -> list[str]:
-    """Return a line for each value of the legend: letter, meaning, number of positions."""
+    """Return a line for each value of the legend: letter, meaning, and number of positions with that value."""
     values = [value for row in grid for value in row]
     return [f"  {letter}  {text}: {values.count(value)}" for value, (letter, _, text) in legend.items()]

@@ -1,8 +1,8 @@
 """The 40 colours in which a puzzle's colours are drawn, chosen for colour-blind readers too.
 
-Forty hues cannot all be told apart without red or green, so the palette has groups of eight. Inside a group every two
-colours stay well apart under simulated protanopia and deuteranopia. Pictures that can draw shapes also give each
-colour a motif, half of which lies on either side of a joint; text pictures use letters.
+People who do not see red or green cannot tell forty hues apart, so the palette has groups of eight. Inside a group
+every two colours stay well apart under simulated protanopia and deuteranopia. Pictures that can draw shapes also give
+each colour a motif, half of which lies on either side of a joint; text pictures use letters.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from itertools import product
 
 Rgb = tuple[int, int, int]
 
-GREY: Rgb = (140, 140, 140)  # grey sides
+GREY: Rgb = (140, 140, 140)  # colour of grey sides
 BACKGROUND: Rgb = (28, 28, 28)
 EMPTY: Rgb = (58, 58, 58)
 MISMATCH: Rgb = (255, 0, 0)
 CLUE: Rgb = (255, 255, 255)
-NO_FRAME: Rgb = (255, 255, 255)  # around a board without frame
+NO_FRAME: Rgb = (255, 255, 255)  # colour of the area around a board without frame
 
-# Each line is a group of eight, chosen by a search that maximised the smallest CIEDE2000 distance inside each
-# group over normal, protanope and deuteranope vision (tests/instances/test_draw.py has distances in OKLab). All lie on
-# the 6x6x6 cube of 256-colour terminals, which therefore show exactly these colours.
+# Each line is a group of eight colours, chosen by a search that maximised the smallest CIEDE2000 distance inside each
+# group over normal, protanope and deuteranope vision (tests/instances/test_draw.py has distances in OKLab). All
+# colours lie on the 6x6x6 cube of 256-colour terminals, which therefore show exactly these colours.
 _HEX = """
 ffff00 5f00af 005f00 af87ff d7875f ffd7ff 008787 d7ffd7
 00d7af 87005f af0000 5faf00 afff87 875faf 87afd7 af5f5f
@@ -51,7 +51,7 @@ MOTIFS = (
     "m-6.6 0a2.6 2.6 0 0 0 5.2 0zm8 0a2.6 2.6 0 0 0 5.2 0z",  # two discs side by side
     "m-2 0l-4 4l2 2l4 -4l4 4l2 -2l-4 -4z",  # saltire
     "m-7 0q7 9 14 0z",  # eye
-    "m-5.2 0l0 5.2l10.4 0l0 -5.2l-2.6 0l0 2.6l-5.2 0l0 -2.6z",  # frame
+    "m-5.2 0l0 5.2l10.4 0l0 -5.2l-2.6 0l0 2.6l-5.2 0l0 -2.6z",  # hollow square
     "m-1.6 0l0 3.4l-3.4 0l5 3.8l5 -3.8l-3.4 0l0 -3.4z",  # upright double arrow
     "m-6.6 0a2 2 0 0 0 4 0zm9.2 0a2 2 0 0 0 4 0zm-4.6 4.6a2 2 0 1 0 4 0a2 2 0 1 0 -4 0z",  # four discs
     "m-2.4 0a2.4 2.4 0 0 0 4.8 0zm.2 5.4a2.2 2.2 0 1 0 4.4 0a2.2 2.2 0 1 0 -4.4 0z",  # three discs in a column
@@ -59,13 +59,13 @@ MOTIFS = (
     "m-5.6 0l0 5.6l3 0l0 -5.6zm8.2 0l0 5.6l3 0l0 -5.6z",  # two upright bars
     "m-5.6 3.6a2 2 0 1 0 4 0a2 2 0 1 0 -4 0zm7.2 0a2 2 0 1 0 4 0a2 2 0 1 0 -4 0z",  # four discs in a square
     "m-2.6 0q0 3.2 -3 6q2.8 -2.6 5.6 -2.6q2.8 0 5.6 2.6q-3 -2.8 -3 -6z",  # slanted star of four rays
-    "m-5.4 0l0 1.3l10.8 0l0 -1.3zm0 3.2l0 2.2l10.8 0l0 -2.2z",  # three level bars
+    "m-5.4 0l0 1.3l10.8 0l0 -1.3zm0 3.2l0 2.2l10.8 0l0 -2.2z",  # three horizontal bars
     "m-6.2 0a3 3 0 0 0 4.4 2.4a2.5 2.5 0 1 0 3.6 0a3 3 0 0 0 4.4 -2.4z",  # flower
     "m-1.7 0a1.7 1.7 0 0 0 3.4 0zm-4.1 0a5.8 5.8 0 0 0 11.6 0l-1.8 0a4 4 0 0 1 -8 0z",  # target
 )
-"""The colour motifs, half of each on one piece, as SVG path data from the middle of the upper side of a 24-wide cell.
+"""Half of each colour motif, as SVG path data from the middle of the upper side of a cell that is 24 units wide.
 
-Each half is its own mirror image, so the half on the other piece of a joint, turned by half a turn, completes it.
+Each half is its own mirror image, so after half a turn it is the other half, on the other piece of a joint.
 """
 
 
@@ -76,17 +76,17 @@ def motif(colour: int) -> tuple[str, bool]:
 
 
 SOCKET = "m-9.5 0l0 1.5l6 6.5l7 0l6 -6.5l0 -1.5z"
-"""The plate on sides of a second mate, in the form of `MOTIFS`; the pair's motif is drawn on it like a hole."""
+"""A plate for sides with the second of two mates, as path data like `MOTIFS`; the motif is drawn on it like a hole."""
 
 
 def ink(ground: Rgb) -> str:
-    """Return black or white, whichever stands out more on a ground."""
+    """Return black or white, whichever stands out more on the background colour ``ground``."""
     red, green, blue = ground
     return "#000" if 0.299 * red + 0.587 * green + 0.114 * blue > 120 else "#fff"
 
 
 def inked(ground: Rgb) -> Rgb:
-    """Mix a ground with its `ink` in equal parts, for the second mate of a pair where no motifs are drawn."""
+    """Return the mean of a colour and its `ink`, to draw the second of two mates where no motifs are drawn."""
     cover = 0 if ink(ground) == "#000" else 255
     red, green, blue = ((part + cover) // 2 for part in ground)
     return red, green, blue

@@ -1,6 +1,6 @@
 """Boards as SVG and TikZ: four triangles for each cell, red bars on mismatches, outlines around clues.
 
-Jupyter and IPython show puzzles and boards as SVG.
+Jupyter and IPython show puzzles and boards as these SVG pictures.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
 
 _CELL = 24  # side of a cell in units of the drawing
 _RIM = 8
-_GAP = 4  # between pieces when all pieces are drawn
-_LONGEST_SIDE = 560.0  # of a picture in a notebook, in pixels
-_IN_NOTEBOOK = 36.0, 6.0  # largest and smallest side of a cell in pixels
-# the two ends of each side of a cell, clockwise; y grows downwards
+_GAP = 4  # gap between the pieces when all pieces of a puzzle are drawn, in the same units
+_LONGEST_SIDE = 560.0  # longest side of a picture in a notebook, in pixels
+_IN_NOTEBOOK = 36.0, 6.0  # largest and smallest side of a cell in a notebook, in pixels
+# (x, y) of the two ends of each side of a cell, clockwise; a cell is one unit wide, and y grows downwards
 _ENDS = {UP: ((0, 0), (1, 0)), RIGHT: ((1, 0), (1, 1)), DOWN: ((1, 1), (0, 1)), LEFT: ((0, 1), (0, 0))}
 
-Shape = tuple[int, int, str]  # x and y of a shape's start in its cell, and path data from there
+Shape = tuple[int, int, str]  # x and y in a cell where a shape starts, and SVG path data from that point on
 _SQUARE: Shape = (0, 0, "h24v24h-24z")
 _INNER_SQUARE: Shape = (2, 2, "h20v20h-20z")
 _CROSS: Shape = (9, 12, "h6m-3-3v6")
@@ -34,15 +34,15 @@ _TRIANGLES: dict[int, Shape] = {
     LEFT: (0, 0, "v24l12-12z"),
 }
 _BARS: dict[int, Shape] = {UP: (2, 0, "h20"), RIGHT: (24, 2, "v20"), DOWN: (2, 24, "h20"), LEFT: (0, 2, "v20")}
-_MIDDLES = {UP: (12, 0), RIGHT: (24, 12), DOWN: (12, 24), LEFT: (0, 12)}  # x and y of the middle of each side
+_MIDDLES = {UP: (12, 0), RIGHT: (24, 12), DOWN: (12, 24), LEFT: (0, 12)}  # x and y of the middle of each side of a cell
 
 
 def render(
     puzzle: Puzzle, board: Board | None, *, piece_numbers: bool = False, motifs: bool = True, scale: float = 36.0
 ) -> str:
-    """Return a board, or for None all pieces in file order with gaps between them, as a whole SVG document.
+    """Return an SVG document of a board or, for None, of all pieces of the puzzle in file order with gaps between them.
 
-    ``piece_numbers`` writes on each piece its number in the file, from 1; ``scale`` is the side of a cell in pixels.
+    With ``piece_numbers`` each piece shows its number, from 1 in file order; ``scale`` is the side of a cell in pixels.
     Each colour has its motif (`lns.instances.draw.palette`), unless ``motifs`` is False; rows and columns are numbered
     from 0. Raises BoardError if the board has another shape than the puzzle.
     """
@@ -54,7 +54,7 @@ def render(
     wide, high = (at + _CELL + _RIM for at in corners[-1])
 
     def path(look: str, marks: Iterable[tuple[int, Shape]]) -> str:
-        """Return one path of all shapes on their cells; "" without any."""
+        """Return one SVG path with all shapes of ``marks``, each on its cell; "" if there are none."""
         places = ((*corners[cell], *shape) for cell, shape in marks)
         data = "".join(f"M{x + across} {y + along}{shape}" for x, y, across, along, shape in places)
         return f'<path {look} d="{data}"/>' if data else ""
@@ -66,13 +66,13 @@ def render(
         f'<rect width="{wide}" height="{high}" fill="#{hex_code(picture.ground)}"/>',
         path(f'fill="#{hex_code(EMPTY)}" stroke="#000" stroke-width=".5"', _each(picture.empty, _SQUARE)),
         path(f'fill="none" stroke="#{hex_code(GREY)}"', _each(picture.empty, _CROSS)),
-        # holes stay grey where the ground has the colour of the rim
+        # draw holes grey where the area around the board has another colour, that of the rim
         path(f'fill="#{hex_code(GREY)}"', _each(picture.holes if picture.rim else (), _SQUARE)),
         *_sides(picture, motifs, path),
         path('fill="none" stroke="#000"', _each(picture.filled, _SQUARE)),
     ]
     clues, wrong = _each(picture.clues, _INNER_SQUARE), [(cell, _BARS[side]) for cell, side in sorted(picture.wrong)]
-    for group, marks, edge, colour, widths in (  # lines, each drawn over a wider one of another colour
+    for group, marks, edge, colour, widths in (  # lines, each drawn over a wider, paler or darker line
         ('fill="none" stroke-linejoin="round"', clues, "000", CLUE, (3.4, 1.8)),
         ('stroke-linecap="round"', wrong, "fff", MISMATCH, (5.2, 3.4)),
     ):
@@ -94,7 +94,7 @@ def render(
 
 
 def _each(cells: Iterable[int], shape: Shape) -> list[tuple[int, Shape]]:
-    """Pair each of some cells, in order, with the same shape."""
+    """Return (cell, shape) for each of the cells, in ascending order."""
     return [(cell, shape) for cell in sorted(cells)]
 
 
@@ -119,13 +119,13 @@ def _sides(picture: Scene, motifs: bool, path: Callable[[str, Iterable[tuple[int
 
 
 def _motifs(sides: Iterable[Side], shape: str) -> Iterator[tuple[int, Shape]]:
-    """Place a motif at the middle of each side."""
+    """Return the cell of each side with a motif that is turned and moved to the middle of that side."""
     return ((cell, (*_MIDDLES[side], _turned(shape, side))) for cell, side in sides)
 
 
 @cache
 def _turned(shape: str, turns: int) -> str:
-    """Turn path data of relative commands by clockwise quarter turns."""
+    """Return SVG path data of relative commands after ``turns`` clockwise quarter turns."""
     parts = []
     for command, numbers in re.findall(r"([a-z])([^a-z]*)", shape):
         values = [float(number) for number in re.findall(r"-?[\d.]+", numbers)]
@@ -137,7 +137,7 @@ def _turned(shape: str, turns: int) -> str:
 
 
 def _texts(size: int, style: str, texts: Iterable[tuple[int, int, int]]) -> list[str]:
-    """Return the SVG elements of numbers centred at x, from (x, y, number)."""
+    """Return SVG text elements for triples (x, y, number): the number on the base line y, centred at x."""
     head = f'<g font-family="sans-serif" font-size="{size}" text-anchor="middle" {style}>'
     return [head, *(f'<text x="{x}" y="{y}">{number}</text>' for x, y, number in texts), "</g>"]
 
@@ -146,7 +146,7 @@ def _texts(size: int, style: str, texts: Iterable[tuple[int, int, int]]) -> list
 
 
 def tikz(puzzle: Puzzle, board: Board | None) -> str:
-    """Return a board, or for None all pieces in file order with gaps between them, as a whole LaTeX document.
+    """Return a LaTeX document of a board or, for None, of all pieces in file order with gaps between them.
 
     The picture is like the figures of Jolivet 2008 (appendix A, *render*). The document class is standalone. A cell is
     one unit wide: change ``x`` and ``y`` of the picture to scale it. Colours after the 40th repeat the first ones.
@@ -187,7 +187,7 @@ def tikz(puzzle: Puzzle, board: Board | None) -> str:
     colours |= {"clue": CLUE, "mismatch": MISMATCH}
     lines = [
         r"\documentclass[tikz,border=2pt]{standalone}",
-        "% " + "".join(c if c.isascii() and c.isprintable() else "?" for c in picture.caption),  # for every TeX engine
+        "% " + "".join(c if c.isascii() and c.isprintable() else "?" for c in picture.caption),  # only ASCII, for TeX
         *(rf"\definecolor{{{name}}}{{HTML}}{{{hex_code(colour)}}}" for name, colour in colours.items()),
         r"\begin{document}",
         r"\begin{tikzpicture}[x=6mm, y=-6mm, line join=round]",
@@ -199,9 +199,9 @@ def tikz(puzzle: Puzzle, board: Board | None) -> str:
 
 
 def html_of(shown: Puzzle | Board) -> str:
-    """Return a picture with its caption, at most `_LONGEST_SIDE` pixels long unless its cells get too small.
+    """Return a picture with its caption as HTML, at most `_LONGEST_SIDE` pixels wide and high unless it has many cells.
 
-    For a board without an attached puzzle, return its repr instead.
+    Cells get no smaller than `_IN_NOTEBOOK` allows. For a board without an attached puzzle, return its repr.
     """
     puzzle, board = (shown, None) if isinstance(shown, Puzzle) else (shown.puzzle, shown)
     if puzzle is None:

@@ -1,4 +1,4 @@
-"""Boards as text: coloured half blocks for terminals that show colours, letters for all others."""
+"""Boards as text: coloured half-block characters on terminals that show colours, letters on all other terminals."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from lns.instances.draw.palette import BACKGROUND, CLUE, EMPTY, MISMATCH, Rgb, r
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
 Colour = Literal["truecolor", "256", "none"]
-_LARGEST, _SMALLEST = 8, 2  # side of a cell in pixels; 1 where only mismatches can be shown
-_DOT: Rgb = (110, 110, 110)  # for a piece where there is no room for its colours
+_LARGEST, _SMALLEST = 8, 2  # largest and smallest side of a cell that shows its colours, in pixels
+_DOT: Rgb = (110, 110, 110)  # colour of a piece that is drawn as a single pixel
 _ALPHABET = string.ascii_lowercase + string.ascii_uppercase
 
 
 def capability(stream: IO[str], environ: Mapping[str, str] | None = None) -> Colour:
     """Return which colours a stream can show: 'truecolor', '256' or 'none'.
 
-    'none' if the stream is no terminal, if its encoding has no half blocks, if the environment has a NO_COLOR that is
-    not empty, or if TERM is 'dumb' or not set.
+    'none' if the stream is no terminal, if its encoding lacks the half-block characters, if the environment variable
+    NO_COLOR is not empty, or if TERM is 'dumb' or not set.
     """
     environ = os.environ if environ is None else environ
     if environ.get("NO_COLOR") or environ.get("TERM", "dumb") == "dumb" or not stream.isatty() or not encodes(stream):
@@ -35,13 +35,13 @@ def capability(stream: IO[str], environ: Mapping[str, str] | None = None) -> Col
 
 
 def richest(environ: Mapping[str, str] | None = None) -> Colour:
-    """Return 'truecolor' if COLORTERM says that the terminal shows it, else '256'."""
+    """Return 'truecolor' if the environment variable COLORTERM says that the terminal can show it, else '256'."""
     environ = os.environ if environ is None else environ
     return "truecolor" if environ.get("COLORTERM", "").lower() in ("truecolor", "24bit") else "256"
 
 
 def encodes(stream: IO[str]) -> bool:
-    """Return whether the encoding of a stream has half blocks."""
+    """Return whether the encoding of a stream has the half-block characters."""
     try:
         "▀".encode(getattr(stream, "encoding", None) or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -50,35 +50,35 @@ def encodes(stream: IO[str]) -> bool:
 
 
 class _Form(NamedTuple):
-    """A picture as lines of text, and where the rows and columns of cells lie in it."""
+    """A picture as lines of text, and where the rows and columns of cells lie in the text."""
 
     lines: list[str]
-    wide: int  # width in columns of text
-    across: tuple[int, int]  # text column of the first column of cells, and distance to the next
-    down: tuple[int, int]  # the same for rows of cells, in half lines
+    wide: int  # length of the longest line, without escape sequences
+    across: tuple[int, int]  # text column of the first column of cells, and text columns from there to the next
+    down: tuple[int, int]  # half line of the first row of cells, and half lines from there to the next
 
 
 def render(
     puzzle: Puzzle, board: Board | None, *, colour: Colour = "none", width: int | None = None, height: int | None = None
 ) -> str:
-    """Return a board, or for None all pieces in file order with gaps between them, as lines of text.
+    """Return a board as lines of text or, for None, all pieces of the puzzle in file order with gaps between them.
 
     In colour, each cell shows its four colours as triangles; red bars are mismatches, white outlines are clues, dark
     cells are empty. If that does not fit, each cell is a dot, and mismatches lie between the dots. Without colour,
     each joint is a letter, as in viewer URLs (0 = a, 1 = b, ...): ``b`` where both sides agree, ``b!c`` where they do
-    not match, ``b-c`` where mates do; ``+`` is a piece, ``#`` a clue, ``.`` an empty cell. If neither fits, each cell
-    is one character: its number of mismatches, or ``+``, ``#`` or ``.``. Rows and columns of a board are numbered from
-    0 where that fits, narrow columns by the last digit.
+    not match, ``b-c`` where mates do; ``+`` is a piece, ``#`` a clue, ``.`` an empty cell. If such a picture does
+    not fit, each cell is one character: its number of mismatches, or ``+``, ``#`` or ``.``. Rows and columns of a board
+    are numbered from 0 where the numbers fit, narrow columns by the last digit only.
 
-    ``colour`` says which escape sequences to use, see `capability`; ``width`` how many columns the lines must fit, 80
-    by default; ``height`` how many lines a board should fit, unlimited by default and for the pieces of a
-    puzzle. Raises BoardError if the board has another shape than the puzzle.
+    ``colour`` says which escape sequences to use, see `capability`; ``width`` is the most columns of a line, 80 by
+    default; ``height`` is the most lines that a board should have, unlimited by default; it does not limit the pieces
+    of a puzzle. Raises BoardError if the board has another shape than the puzzle.
     """
     return "".join(f"{line}\n" for line in _drawn(Scene(puzzle, board), colour, width, height)[0])
 
 
 def legend(puzzle: Puzzle, board: Board | None, **shape: Any) -> str:
-    """Return a line that explains the signs of `render`, whose arguments it takes."""
+    """Return a line that explains the signs in what `render` returns for the same arguments."""
     shape = {"colour": "none", "width": None, "height": None} | shape
     return _drawn(Scene(puzzle, board), **shape)[1]
 
@@ -110,7 +110,7 @@ def _drawn(picture: Scene, colour: Colour, width: int | None, height: int | None
 
 
 def _ruled(picture: Scene, form: _Form, gutter: int, columns: int, rows: int) -> list[str]:
-    """Return the lines with row numbers on the left and column numbers above, or without if these do not fit."""
+    """Return a form's lines, with row numbers on the left and column numbers above if these numbers fit."""
     (left, pitch), (top, down) = form.across, form.down
     above = ""
     for column in range(picture.width):
@@ -123,13 +123,13 @@ def _ruled(picture: Scene, form: _Form, gutter: int, columns: int, rows: int) ->
     return [above, *lines]
 
 
-# -- colour ------------------------------------------------------------------------------------------------------
+# -- pictures in colour ------------------------------------------------------------------------------------------------
 
 
 def _pixels(picture: Scene, side: int, colour: Colour) -> _Form:
-    """Draw cells of ``side`` x ``side`` pixels, one pixel apart. A character shows two pixels, one above the other."""
+    """Draw cells of ``side`` x ``side`` pixels, one pixel apart; a character shows two pixels, one above the other."""
     step, edge = side + 1, int(bool(picture.rim))
-    canvas = np.full((picture.height * step + 1, picture.width * step + 1, 3), BACKGROUND)  # a margin of 1 pixel
+    canvas = np.full((picture.height * step + 1, picture.width * step + 1, 3), BACKGROUND)  # has a margin of 1 pixel
     if edge:
         canvas[[0, -1]] = canvas[:, [0, -1]] = picture.ground
     corners = [(row * step + 1, column * step + 1) for row in range(picture.height) for column in range(picture.width)]
@@ -159,11 +159,11 @@ def _pixels(picture: Scene, side: int, colour: Colour) -> _Form:
 
 
 def _triangles(side: int) -> IntArray:
-    """Return, for each pixel of a cell, the side whose triangle it lies in; 4 for the centre.
+    """Return, for each pixel of a cell, the side in whose triangle the pixel lies; 4 for a pixel in the centre.
 
-    Each half of a diagonal belongs to one triangle.
+    The four half diagonals belong to different triangles.
     """
-    along, across = 2 * np.indices((side, side)) + 1 - side  # from the centre, in half pixels
+    along, across = 2 * np.indices((side, side)) + 1 - side  # down and to the right from the centre, in half pixels
     inside = [
         (across == 0) & (along == 0),
         (-along >= abs(across)) & (across != -along),
@@ -174,7 +174,7 @@ def _triangles(side: int) -> IntArray:
 
 
 def _half_blocks(upper: list[Rgb], lower: list[Rgb] | None, colour: Colour) -> str:
-    """Return a line of text for two rows of pixels; ``lower`` is None below the last row."""
+    """Return a line of text that shows two rows of pixels; ``lower`` is None if ``upper`` is the last row."""
     parts = []
     for (above, below), blocks in groupby(zip_longest(upper, lower or ())):
         ground = "49" if below is None else escape_code(48, below, colour)
@@ -183,18 +183,18 @@ def _half_blocks(upper: list[Rgb], lower: list[Rgb] | None, colour: Colour) -> s
 
 
 def escape_code(ground: int, value: Rgb, colour: Colour) -> str:
-    """Return the parameters of the escape sequence for a foreground (38) or background (48) colour."""
+    """Return the parameters of an escape sequence for the foreground (``ground`` 38) or background (48) colour."""
     red, green, blue = value
     return f"{ground};5;{xterm((red, green, blue))}" if colour == "256" else f"{ground};2;{red};{green};{blue}"
 
 
-# -- letters -----------------------------------------------------------------------------------------------------
+# -- pictures in letters -----------------------------------------------------------------------------------------------
 
 
 def letter(colour: int, names: Sequence[str] = ()) -> str:
-    """Return the letters of a colour: a = 0 (grey), b = 1, ... as in viewer URLs; after z come A to Z, then aa, ab, ...
+    """Return the letters for a colour: a = 0 (grey), b = 1, ... as in viewer URLs; after z come A to Z, aa, ab, ...
 
-    ``names`` are names of the first colours, from the text of a puzzle; they are used instead of letters.
+    ``names`` are the names of colours 0, 1, ... in the text of a puzzle; they are used instead of letters.
     """
     if colour < len(names) and names[colour]:
         return names[colour]
@@ -211,7 +211,7 @@ def _letters(picture: Scene) -> _Form:
     width, height = picture.width, picture.height
     wide = max((len(letter(colour, picture.puzzle.names)) for colour in picture.by_colour), default=1)
     lines = []
-    above: list[int | None] = [None] * width  # None for a hole, and for every cell beyond the rim
+    above: list[int | None] = [None] * width  # cells of the row above; None for a hole or no cell
     for row in range(height + 1):
         here = [cell if cell not in picture.holes else None for cell in range(row * width, (row + 1) * width)]
         here = here if row < height else [None] * width
@@ -230,7 +230,7 @@ def _letters(picture: Scene) -> _Form:
 
 
 def _blocks(picture: Scene) -> _Form:
-    """Draw the pieces of a puzzle, three lines each, with gaps between them."""
+    """Draw the pieces of a puzzle, each as three lines of letters, with gaps between them."""
     quads = [[letter(colour, picture.puzzle.names) for colour in quad] for quad in picture.quads if quad is not None]
     wide = max(len(name) for quad in quads for name in quad)
     lines: list[str] = []
@@ -243,13 +243,13 @@ def _blocks(picture: Scene) -> _Form:
 
 
 def _joint(picture: Scene, cell: int | None, beyond: int | None, side: int, wide: int) -> str:
-    """Return the text between two neighbours, ``2 * wide + 1`` columns; None stands for a hole or the outside."""
+    """Return the text for the joint of two neighbours, ``2 * wide + 1`` columns; None is a hole or the outside."""
     quads = [None if at is None else picture.quads[at] for at in (cell, beyond)]
     first, second = (None if quad is None else quad[at] for quad, at in zip(quads, (side, side ^ 2), strict=True))
     here, there = ("" if colour is None else letter(colour, picture.puzzle.names) for colour in (first, second))
     if ((beyond, side ^ 2) if cell is None else (cell, side)) in picture.wrong:
         return f"{here:>{wide}}!{there:<{wide}}"
-    if (cell is None or beyond is None) and (first or second or GREY) == GREY:  # grey on the rim is left blank
+    if (cell is None or beyond is None) and (first or second or GREY) == GREY:  # grey on the rim becomes spaces
         return " " * (2 * wide + 1)
     if first is None or second is None:
         return f"{here + there:^{2 * wide + 1}}" if side == DOWN else f"{here:<{wide}} {there:>{wide}}"
@@ -257,7 +257,7 @@ def _joint(picture: Scene, cell: int | None, beyond: int | None, side: int, wide
 
 
 def _sign(picture: Scene, cell: int | None) -> str:
-    """Return ``.`` for an empty cell, a blank for a hole, ``#`` for a clue, ``+`` for another piece."""
+    """Return ``.`` for an empty cell, a space for a hole or no cell, ``#`` for a clue, ``+`` for any other piece."""
     if cell is None or cell in picture.holes:
         return " "
     if picture.quads[cell] is None:
@@ -269,9 +269,9 @@ def _sign(picture: Scene, cell: int | None) -> str:
 
 
 def _signs(picture: Scene, colour: Colour) -> _Form:
-    """Draw each piece as its number of wrong sides; without any as ``+``, a clue as ``#``; an empty cell as ``.``.
+    """Draw each cell as one character: the number of its wrong sides or, if it has none, the result of `_sign`.
 
-    In colour, digits have a red ground, and empty cells are dim.
+    In colour, digits have a red background, and the dots of empty cells are dim.
     """
     wrong = Counter(at for cell, side in picture.wrong for at in (cell, picture.puzzle.beyond[cell][side]))
     shown = range(len(picture.quads))

@@ -2,10 +2,10 @@
 
 Kinds of puzzles
     `like_e2` (the rules of Eternity II), `uniform` (every edge coloured independently), `balanced_torus` (near-equal
-    colour counts on a torus), `unique` (a single solution by construction), `three_partition` (an encoded 3-partition
-    problem; `triples_of` decodes its solutions). `other_rules`: no frame, no turns, a rim of one colour,
-    boards with holes. `wang`: tiles of which any number may be used. `Planted.with_mates` gives mates to
-    some colours of a puzzle.
+    colour counts on a torus), `unique` (candidates for a single solution), `three_partition` (an encoded 3-partition
+    problem; `triples_of` decodes its solutions), `other_rules` (no frame, no turns, a rim of one colour, or
+    holes), and `wang` (tiles of which any number may be used). `Planted.with_mates` gives mates to some colours of a
+    puzzle.
 Families
     `of_kind` makes a puzzle of any of the `KINDS`; `family` reads a text such as 'like-e2:12x20:5+17' as a function
     from seeds to puzzles.
@@ -14,8 +14,8 @@ Results and defaults
     and `default_like_e2` choose numbers of colours.
 
 The puzzles of Jolivet 2008 are those with a single solution (5.2), and 3-partition problems encoded as puzzles (section
-3, after Demaine). There each number ``a`` becomes a bar of ``a`` pieces in a row, joined by a colour of its own. A
-frame one piece thick leaves room for m rows of length S. A row of the solution holds three bars, a triple of sum S.
+3, after Demaine). In the latter, each number ``a`` becomes a bar: ``a`` pieces in a row, joined by a colour of its own.
+A border one piece thick leaves room for m rows of S pieces; in a solution each row holds three bars, a triple of sum S.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ _OTHER_RULES: dict[str, dict[str, Any]] = {
     "triangle": {},
     "diamond": {},
 }
-_MACMAHON = "12232213113232322323133233332221322323"  # a solution of the 24 squares: right and lower joint of each cell
+_MACMAHON = "12232213113232322323133233332221322323"  # MacMahon's squares solved: colours right of and below each cell
 KINDS = ("uniform", "balanced-torus", "like-e2", *_OTHER_RULES, "wang")
 """The names of the kinds of puzzles that `of_kind` makes."""
 CONSTRUCTIONS = ("m+n-2", "max")
 ENDS, FLANKS, NORTH, EAST, SOUTH, WEST = 1, 2, 3, 4, 5, 6
 FIRST_BAR = 7
-_EXCHANGES = 50_000  # most exchanges in a colouring, before `like_e2` draws a new one
+_EXCHANGES = 50_000  # most exchanges of colours in a colouring, before `like_e2` draws a new colouring
 _COLOURINGS = 4
 Triple = tuple[int, int, int]
 _BY_SIDE = ("balanced-torus", "triangle", "diamond")
@@ -60,7 +60,7 @@ _SPEC = re.compile(r"([a-z0-9-]+):(\d{1,6})(?:x(\d{1,6}))?(?::(\d{1,6})(?:\+(\d{
 
 
 def _begun(width: int, height: int, colours: int | None, seed: int, **rules: Any) -> tuple[int, core.PortableRandom]:
-    """Return the number of colours (default: `default_colours`) and the random generator. Raises InputError."""
+    """Check shape, colours and seed; return the number of colours (or the default) and a random generator."""
     check_shape(width, height)
     colours = default_colours(width, height, **rules) if colours is None else colours
     if not 1 <= colours <= MAX_COLOUR:
@@ -75,8 +75,8 @@ def uniform(
 
     This is Benoist & Bourreau 2008, section 6. ``colours`` is the number of colours to draw from, `default_colours` by
     default; colours that were not drawn are left out, unless ``all_colours`` gives every colour a random inner edge
-    before the others are drawn. Raises InputError if the shape, number of colours or seed is out of range, or if there
-    are too few inner edges for ``all_colours``.
+    before the other edges get theirs. Raises InputError if the shape, number of colours or seed is out of range, or if
+    there are too few inner edges for ``all_colours``.
     """
     colours, random = _begun(width, height, colours, seed)
     right, down = ([1 + random.below(colours) for _ in range(width * height)] for _ in range(2))
@@ -94,9 +94,9 @@ def uniform(
 def balanced_torus(n: int, colours: int | None = None, seed: int = 0) -> Planted:
     """Generate a puzzle from a torus of ``n`` rows and columns with balanced colours (Bailleux 2025, results).
 
-    Each of the m colours gets floor(2n²/m) of the 2n² joints of an n x n torus, or one more. Then the joints across the
-    rim become grey. They were counted too, so the counts inside are only nearly equal. Parameters and errors
-    are as for `uniform`.
+    Each of m = ``colours`` colours gets floor(2n²/m) of the 2n² joints of an n x n torus, or one more. Then the joints
+    that wrap around become grey; as they were counted too, the counts inside are only nearly equal. Parameters and
+    errors are as for `uniform`.
     """
     colours, random = _begun(n, n, colours, seed)
     joints = core.even_colours(1, colours, 2 * n * n, random)
@@ -104,15 +104,15 @@ def balanced_torus(n: int, colours: int | None = None, seed: int = 0) -> Planted
 
 
 def other_rules(kind: str, width: int, height: int, colours: int | None = None, seed: int = 0) -> Planted:
-    """Generate a puzzle by other rules, whose edges have independent, uniformly random colours.
+    """Generate a puzzle of other rules than Eternity II, whose edges have independent, uniformly random colours.
 
-    In the kind 'unframed' the sides along the edge of the board have colours too; in 'tetravex' also, and pieces may
-    not be turned. In 'macmahon' the sides along the edge have colour 1, which lies inside too; 6 x 4 with 3 colours,
-    the default, are MacMahon's 24 squares. 'triangle' and 'diamond' are framed boards with holes (Cuvillier &
-    Szymkowiak 2010, section 3.2), whose side is given as width and height. Their rows have 1, 3, 5, ... cells,
-    ``side**2`` in all, or 1, 3, ..., 2 * side - 1, ..., 3, 1 cells, ``side**2 + (side - 1)**2`` in all.
+    In the kinds 'unframed' and 'tetravex' the sides along the outer edge have random colours too; the pieces of
+    'tetravex' may not be turned. In 'macmahon' the sides along the outer edge have colour 1, which occurs inside too;
+    MacMahon's 24 squares are 6 x 4 with 3 colours, the default. 'triangle' and 'diamond' are framed boards with holes
+    (Cuvillier & Szymkowiak 2010, section 3.2), whose side is ``width``. The rows of a triangle have 1, 3, 5, ... cells,
+    ``side**2`` in all; those of a diamond 1, 3, ..., 2 * side - 1, ..., 3, 1 cells, ``side**2 + (side - 1)**2`` in all.
 
-    ``colours`` is the number of colours to draw from; by default the one for which the expected number of solutions is
+    ``colours`` is the number of colours to draw from, by default that for which the expected number of solutions is
     nearest to 1. Raises InputError if the shape, number of colours or seed is out of range.
     """
     rules, size = _OTHER_RULES[kind], f"{width}x{height}"
@@ -136,7 +136,7 @@ def other_rules(kind: str, width: int, height: int, colours: int | None = None, 
 
 
 def _holes_of(kind: str, width: int, height: int) -> tuple[int, ...]:
-    """Return the holes of the rectangle around a triangle with its tip above, or of the square around a diamond."""
+    """Return the holes of the rectangle around a triangle with its tip above, or around a diamond; else ()."""
     side = (width + 1) // 2
     return tuple(
         cell
@@ -147,11 +147,11 @@ def _holes_of(kind: str, width: int, height: int) -> tuple[int, ...]:
 
 
 def wang(width: int, height: int, colours: int | None = None, seed: int = 0) -> Planted:
-    """Generate a set of Wang tiles, of which any number may be used, on a board without frame, none of them turned.
+    """Generate a puzzle of Wang tiles, which may be used any number of times and not be turned; it has no frame.
 
     The cells of the planted solution are filled in random order, each with a random tile of those that fit. If none
-    fits, a new tile is made, whose sides towards empty cells have random colours, of three by default. So the set stays
-    small. Raises InputError if the shape, number of colours or seed is out of range.
+    fits, a new tile is made; its sides that need not match a neighbour get random colours, by default out of three. So
+    there are few different tiles. Raises InputError if the shape, number of colours or seed is out of range.
     """
     colours, random = _begun(width, height, 3 if colours is None else colours, seed)
     order, tiles = list(range(width * height)), list[list[int]]()
@@ -163,7 +163,7 @@ def wang(width: int, height: int, colours: int | None = None, seed: int = 0) -> 
         fitting = [at for at, tile in enumerate(tiles) if all(tile[side] == shown[side] for side in shown)]
         if not fitting:
             fitting, tile = [len(tiles)], [0] * 4
-            # avoid a tile with equal opposite sides, as copies of it could fill the board alone
+            # avoid a tile whose opposite sides are equal, as copies of this tile alone could fill the board
             while not any(tile) or (colours > 1 and len(shown) < 4 and tile[:2] == tile[2:]):
                 tile = [shown[side] if side in shown else 1 + random.below(colours) for side in range(4)]
             tiles.append(tile)
@@ -187,13 +187,13 @@ def like_e2(
 ) -> Planted:
     """Generate a puzzle that follows the rules of Eternity II.
 
-    Joints along the rim have the colours 1 to R, all others R+1 to R+I; the numbers R and I are those of
-    `default_like_e2` by default, which is 5 and 17 on 16x16. In each of the two classes the counts of the colours
-    differ by at most one joint. All pieces differ up to rotation, and none is rotationally symmetric. A random
-    colouring violates the last rule in a few places; these are repaired by exchanging the colours of two joints of a
-    class, which preserves the other rules.
+    Joints along the rim have the colours 1 to R, all other joints R+1 to R+I; by default R and I are those of
+    `default_like_e2`, which are 5 and 17 on 16x16. In each of these two classes of joints, the counts of the colours
+    differ by at most one. All pieces differ up to rotation, and none is rotationally symmetric. A random colouring
+    breaks these last two rules in a few places, which are repaired by exchanging the colours of two joints of a class;
+    such an exchange preserves the other rules.
 
-    ``clues`` pieces of the solution become clues, on the cells of `clue_cells`; the pieces stay the same. Raises
+    ``clues`` is the number of clues, on the cells of `clue_cells`; it does not change the pieces. Raises
     InputError if the shape, colours, clues or seed are out of range, or no such puzzle is found.
     """
     check_shape(width, height)
@@ -225,10 +225,10 @@ def like_e2(
 
 
 class _Grid:
-    """A colouring of the joints, and the number of its pieces that break the rules.
+    """A colouring of the joints of a board, and the number of pieces that break the rules of `like_e2`.
 
-    Joints are numbered as by `joints_by_class`; those across the rim are grey. ``clashes`` counts the pieces that equal
-    an earlier piece up to rotation, plus the rotationally symmetric pieces, which half a turn leaves unchanged.
+    Joints are numbered as by `joints_by_class`; joints on the outer edge are grey. ``clashes`` counts the pieces that
+    equal an earlier piece up to rotation, plus the rotationally symmetric pieces, which half a turn leaves unchanged.
     """
 
     def __init__(self, width: int, height: int, colours: tuple[int, int], random: core.PortableRandom) -> None:
@@ -244,16 +244,16 @@ class _Grid:
         self._count(self.cells, 1)
 
     def piece(self, cell: int) -> tuple[int, int, int, int]:
-        """Return the piece on ``cell`` in canonical rotation."""
+        """Return the colours of the piece on ``cell``, in its canonical rotation."""
         up = self.colour[2 * (cell - self.width) + 1] if cell >= self.width else GREY
-        left = self.colour[2 * (cell - 1)] if cell > 0 else GREY  # the first cell of a row has grey here
+        left = self.colour[2 * (cell - 1)] if cell > 0 else GREY  # grey for the first cell of a row
         return canonical((up, self.colour[2 * cell], self.colour[2 * cell + 1], left))
 
     def repair(self, random: core.PortableRandom) -> bool:
-        """Exchange colours until no piece clashes. Returns whether that succeeded within the limit.
+        """Exchange colours of joints until no piece clashes; return whether about `_EXCHANGES` exchanges sufficed.
 
         Each step exchanges the colours of a joint of a clashing piece and of a random joint of the same class, and
-        keeps the exchange if there are no more clashes than before. Accepting equal numbers avoids dead ends.
+        keeps the exchange unless it makes more clashes. Exchanges that make equally many are kept to avoid dead ends.
         """
         tried = 0
         while self.clashes and tried < _EXCHANGES:
@@ -271,14 +271,14 @@ class _Grid:
         return self.clashes == 0
 
     def _exchange(self, joint: int, other: int) -> None:
-        """Exchange the colours of two joints and update the counts."""
+        """Exchange the colours of two joints, and update ``copies`` and ``clashes``."""
         touched = {cell for at in (joint, other) for cell in (at // 2, at // 2 + (self.width if at % 2 else 1))}
         self._count(touched, -1)
         self.colour[joint], self.colour[other] = self.colour[other], self.colour[joint]
         self._count(touched, 1)
 
     def _count(self, cells: Iterable[int], step: int) -> None:
-        """Count the pieces on some cells, or take them out of the counts for a ``step`` of -1."""
+        """Add the pieces on some cells to ``copies`` and ``clashes`` or, for a ``step`` of -1, take them out."""
         for piece in map(self.piece, cells):
             self.copies[piece] += step
             self.clashes += step * ((piece[:2] == piece[2:]) + (self.copies[piece] > max(step, 0)))
@@ -298,9 +298,9 @@ def of_kind(
 ) -> Planted:
     """Generate a puzzle of one of the `KINDS`.
 
-    Width and height of a triangle or diamond are both its side. A like-e2 puzzle takes ``rim_colours`` and
-    ``inner_colours``, every other kind ``colours``; the numbers default to those of the generator. Raises InputError if
-    the kind is unknown, an option does not belong to it, or the generator refuses one.
+    For a triangle or diamond, width and height are both its side. A like-e2 puzzle takes ``rim_colours`` and
+    ``inner_colours``, every other kind ``colours``; each defaults to what the generator of the kind chooses. Raises
+    InputError if the kind is unknown, or if an option does not belong to the kind or is refused by its generator.
     """
     if kind not in KINDS:
         raise InputError(f"unknown kind of puzzle '{kind}'; expected {', '.join(KINDS)}")
@@ -323,9 +323,9 @@ def of_kind(
 def family(spec: str) -> Callable[[int], Planted]:
     """Return the function from seeds to puzzles that a text KIND:SIZE[:COLOURS] describes.
 
-    SIZE is N or WxH; COLOURS is a number, or RIM+INNER for like-e2. Examples: ``like-e2:12x12``,
+    SIZE is N or WxH; COLOURS is a number of colours, or RIM+INNER for like-e2. Examples: ``like-e2:12x12``,
     ``like-e2:12x20:5+17``, ``uniform:8x8:7``, ``balanced-torus:8:9``, ``tetravex:5x5``, ``diamond:4``. Raises
-    InputError for other text; the function raises it if size or colours do not fit the kind.
+    InputError for other text; the returned function raises InputError if size or colours do not fit the kind.
     """
     match = _SPEC.fullmatch(spec.strip())
     if match is None:
@@ -345,16 +345,16 @@ def family(spec: str) -> Callable[[int], Planted]:
 def unique(width: int, height: int, construction: str, seed: int = 0, attempt: int = 0) -> Planted:
     """Generate a candidate for a puzzle whose planted solution is the only one up to rotation (Jolivet 2008, 5.2).
 
-    A tree search must check the candidate. The construction ``m+n-2``, named like ``max`` by its number of colours for
-    a board of m x n, gives every line between two columns and every line between two rows a colour of its own. The
-    paper proves the solution unique; that holds unless both sides are even, because then the middle line is its own
-    mirror image and there are two solutions. Attempts from 1 on change the colour of one joint of the middle line.
+    A tree search must check the candidate. Both constructions are named by their number of colours on a board of m x n.
+    ``m+n-2`` gives every line between two columns and every line between two rows a colour of its own. The paper proves
+    that the solution is then unique; but if both sides are even, the middle line is its own mirror image and there are
+    two solutions. An ``attempt`` from 1 on recolours one joint of the middle line at random.
 
-    The construction ``max`` gives the lines between columns the colours 1 to m-1, the lines between rows the same
-    colours, and the joints at the cells of a diagonal the last colour. The paper does not say which diagonal: attempts
-    0 and 1 take one each, later attempts recolour further joints.
+    ``max`` gives the lines between columns the colours 1 to m-1, the lines between rows the same colours, and the
+    joints at the cells of a diagonal the last colour. The paper does not say which diagonal: an even ``attempt``
+    takes the main diagonal, an odd one the antidiagonal. An ``attempt`` from 2 on also recolours joints at random.
 
-    The seed draws the order and the rotations of the pieces. Raises InputError if the construction is unknown or the
+    ``seed`` draws the order and the rotations of the pieces. Raises InputError if the construction is unknown or the
     board has a single row or column.
     """
     check_shape(width, height)
@@ -389,12 +389,12 @@ def unique(width: int, height: int, construction: str, seed: int = 0, attempt: i
 def three_partition(numbers: Sequence[int], seed: int = 0) -> Puzzle:
     """Encode a 3-partition problem as a puzzle that has a perfect board if and only if the problem has a solution.
 
-    The ends of the bars and the left and right sides of the frame have the colour ENDS; the flanks of the bars and the
-    top and bottom of the frame have the colour FLANKS. The frame's pieces are joined by the colours NORTH, EAST, SOUTH
-    and WEST along its four sides, so that the frame has one position up to rotation.
+    The ends of the bars, and the border on the left and on the right, have the colour ENDS; the flanks of the bars, and
+    the border above and below, have the colour FLANKS. The pieces of the border are joined to each other by the colours
+    NORTH, EAST, SOUTH and WEST along its four sides, so that the border can be built in one way up to rotation.
 
-    The numbers are 3m of sum m * S, each strictly between S/4 and S/2. The board is (S + 2) x (m + 2) with 3m + 6
-    colours. Raises InputError if the numbers are not of that form, or the board would have too many cells.
+    ``numbers`` are 3m numbers of sum m * S, each strictly between S/4 and S/2. The board is (S + 2) x (m + 2) with
+    3m + 6 colours. Raises InputError if the numbers are not of that form, or the board would have too many cells.
     """
     count, total = len(numbers), sum(numbers)
     if count == 0 or count % 3 or total % (count // 3):
@@ -430,13 +430,13 @@ def numbers_of(puzzle: Puzzle) -> list[int]:
 
 
 def triples_of(puzzle: Puzzle, board: Board, numbers: Sequence[int]) -> list[Triple]:
-    """Return the triples on a perfect board, in any rotation, of a puzzle that encodes ``numbers``.
+    """Return the triples of numbers, one for each row of bars, on a perfect board of a puzzle that encodes ``numbers``.
 
-    Raises InputError if the board shows no triples of these numbers.
+    The board may be rotated. Raises InputError if it shows no triples of these numbers.
     """
     inner = board.colours(puzzle).reshape(puzzle.height, puzzle.width, 4)[1:-1, 1:-1]
     towards = RIGHT
-    if not (inner[:, 0, [1, 3]] == ENDS).any():  # the rows of bars run downwards
+    if not (inner[:, 0, [1, 3]] == ENDS).any():  # the bars lie in columns
         inner, towards = inner.transpose(1, 0, 2), DOWN
     triples = []
     for row in inner[:, :, towards].tolist():

@@ -1,4 +1,4 @@
-"""Shared parts of the generators: random numbers, boards cut into pieces, clues from the solution, defaults.
+"""Shared parts of the generators: random numbers, cutting of boards into pieces, clues, default numbers of colours.
 
 With the default numbers of colours a random puzzle has about one solution. Few colours leave many solutions,
 many colours leave forced moves. The hardest puzzles lie between, where the expected number of solutions of a random
@@ -35,10 +35,10 @@ class PortableRandom:
     def __init__(self, seed: int) -> None:
         if seed < 0:
             raise InputError(f"seed {seed}; expected 0 or more")
-        self._random = random.Random(seed)  # an int: the seeding by strings and bytes has changed between versions
+        self._random = random.Random(seed)  # an int, as versions of Python differ in seeding by text
 
     def below(self, bound: int) -> int:
-        """Return a uniform whole number from 0 to ``bound - 1``."""
+        """Return a uniformly random whole number from 0 to ``bound - 1``."""
         return int(self._random.random() * bound)
 
     def shuffle(self, items: MutableSequence[Any]) -> None:
@@ -63,9 +63,10 @@ class Planted(NamedTuple):
     solution: Board
 
     def with_mates(self, pairs: int, seed: int = 0) -> Planted:
-        """Return the puzzle with mates for ``pairs`` of its colours, drawn by ``seed``; a rim colour gets none.
+        """Return puzzle and solution with mates for ``pairs`` of the colours, drawn by ``seed``; a rim colour has none.
 
-        A joint of such a colour then shows it and its mate. Raises InputError for fewer colours or pieces with copies.
+        A joint of such a colour then has this colour on one side and its mate on the other. Raises InputError if there
+        are fewer colours or if pieces have copies.
         """
         puzzle, placements = self.puzzle, self.solution.placements.tolist()
         colours = [colour for colour in range(1, puzzle.colours + 1) if colour != puzzle.rim]
@@ -90,18 +91,18 @@ class Planted(NamedTuple):
         return self._replace(puzzle=mated)
 
     def with_clues(self, cells: Sequence[int]) -> Planted:
-        """Return the puzzle with the pieces of the solution on ``cells`` as clues, besides the present clues."""
+        """Return the puzzle, with the solution's pieces on ``cells`` as further clues, and the solution."""
         clue_cells = {clue.cell for clue in self.puzzle.clues} | set(cells)
         clues = (Clue(cell, *divmod(int(self.solution.placements[cell]), 4)) for cell in clue_cells)
         return self._replace(puzzle=self.puzzle.with_clues(clues))
 
 
 def clue_cells(width: int, height: int, count: int, seed: int = 0, *, holes: Sequence[int] = ()) -> list[int]:
-    """Choose ``count`` distinct cells for clues, outside the ``holes``, as Eternity II has them.
+    """Choose ``count`` distinct cells for clues, outside the ``holes``, the first of them like those of Eternity II.
 
-    The first lies in the middle, the next four two cells inwards from the corners (less on small boards), and all
-    further ones at random, drawn by ``seed``. On 16x16 the first five are those of Eternity II: 135, 34, 45, 210 and
-    221. Raises InputError if the shape is out of range or the board has fewer cells.
+    The first cell lies in the middle, the next four lie two cells inwards from the corners (less on small boards), and
+    all further cells are drawn by ``seed``. On 16x16 the first five are those of Eternity II: 135, 34, 45, 210 and 221.
+    Raises InputError if the shape is out of range or the board has fewer than ``count`` cells.
     """
     check_shape(width, height)
     room = width * height - len(holes)
@@ -116,14 +117,17 @@ def clue_cells(width: int, height: int, count: int, seed: int = 0, *, holes: Seq
 
 
 def corner_cells(width: int, height: int) -> list[int]:
-    """Return the cells in the corners of a board in order: four, fewer on a board that is one cell wide or high."""
+    """Return the corner cells of a board in ascending order: four, or fewer if the board is one cell wide or high."""
     return sorted({0, width - 1, width * (height - 1), width * height - 1})
 
 
 def even_colours(first: int, colours: int, count: int, random: PortableRandom) -> list[int]:
-    """Return ``count`` of ``colours`` colours from ``first`` on, in random order; counts differ by at most one."""
+    """Return a shuffled list of ``count`` colours, in which ``colours`` colours from ``first`` on are equally frequent.
+
+    If ``count`` is no multiple of ``colours``, some random colours occur once more than the others.
+    """
     order = list(range(first, first + colours))
-    random.shuffle(order)  # the first colours of this order occur once more
+    random.shuffle(order)  # the first colours in this order may occur once more than the others
     drawn = [order[i % len(order)] for i in range(count)]
     random.shuffle(drawn)
     return drawn
@@ -132,7 +136,7 @@ def even_colours(first: int, colours: int, count: int, random: PortableRandom) -
 def plant(
     right: Sequence[int], down: Sequence[int], width: int, height: int, random: PortableRandom, name: str
 ) -> Planted:
-    """Plant a framed board; ``right`` and ``down`` are the colours of the joints right of and below each cell."""
+    """Cut a framed board into pieces; ``right`` and ``down`` are the colours of joints right of and below each cell."""
     return plant_board(Layout(width, height), lambda cell, at: (right if at == RIGHT else down)[cell], random, name)
 
 
@@ -145,12 +149,12 @@ def plant_board(
     turns: bool = True,
     rim: int = GREY,
 ) -> Planted:
-    """Colour the edges of a board, cut it into pieces, and shuffle and rotate these.
+    """Colour the edges of a board, cut it into pieces, and shuffle and rotate the pieces.
 
-    ``colour`` gives the colour of the edge on a side of a cell; it is called once for each edge that is not grey, cell
-    by cell, in the order up, left, right, down. On a board without frame the outer edge has the colour ``rim`` if that
-    is not grey. Colours are then renumbered from 1 without gaps. ``random`` draws the order of the pieces and, if they
-    may be turned (``turns``), their rotations.
+    ``colour(cell, side)`` gives the colour of an edge; it is called once for each edge that is neither grey nor
+    ``rim``, cell by cell, and for the sides of a cell in the order up, left, right, down. On a board without frame the
+    outer edge has the colour ``rim`` if that is not grey. Colours are then renumbered from 1 without gaps. ``random``
+    draws the order of the pieces and, if pieces may be turned (``turns``), their rotations.
     """
     quads = np.zeros((board.cells, 4), dtype=np.int32)
     for cell in range(board.cells):
@@ -162,7 +166,7 @@ def plant_board(
                 quads[cell, side] = (beyond[side] < 0 and rim) or colour(cell, side)
     cell_of = [cell for cell in range(board.cells) if cell not in board.holes]
     random.shuffle(cell_of)
-    rotations = [random.below(4) if turns else 0 for _ in cell_of]  # of each piece in the solution
+    rotations = [random.below(4) if turns else 0 for _ in cell_of]  # rotation of each piece in the solution
     pieces = [np.roll(quads[cell], -rotation) for cell, rotation in zip(cell_of, rotations, strict=True)]
     placements = np.full(board.cells, EMPTY)
     placements[cell_of] = 4 * np.arange(len(cell_of)) + rotations
@@ -175,9 +179,9 @@ def plant_board(
 
 
 def joints_by_class(width: int, height: int) -> tuple[list[int], list[int]]:
-    """Return the joints along the rim, each between two cells on one side of the board, and all other joints.
+    """Return the joints along the rim, between two cells that touch the same side of the board, and all other joints.
 
-    Joint ``2 * cell`` lies to the right of a cell, ``2 * cell + 1`` below it.
+    Joint ``2 * cell`` lies to the right of a cell, ``2 * cell + 1`` below that cell.
     """
     joints = np.arange(2 * width * height).reshape(height, width, 2)
     across, down = joints[:, :-1, 0], joints[:-1, :, 1]
@@ -188,10 +192,10 @@ def joints_by_class(width: int, height: int) -> tuple[list[int], list[int]]:
 def default_colours(
     width: int, height: int, *, holes: tuple[int, ...] = (), framed: bool = True, turns: bool = True, rim: int = GREY
 ) -> int:
-    """Return the default number of colours of a puzzle with one class of joints; the rules are those of `Puzzle`.
+    """Return the default number of colours of a puzzle that has the same colours along the rim as inside.
 
-    With it the expected number of solutions of a random puzzle is nearest to 1. On a framed board it is 4 for
-    6x6, 8 for 10x10, 15 for 16x16.
+    With this number, the expected number of solutions of a random puzzle is nearest to 1. On a framed board the number
+    is 4 for 6x6, 8 for 10x10, 15 for 16x16. The other arguments are rules as in `Puzzle`.
     """
     board = Layout(width, height, holes, framed=framed)
     joints = board.max_score + (2 * (width + height) if rim else 0)
@@ -202,12 +206,12 @@ def default_colours(
 def default_like_e2(
     width: int, height: int, rim_colours: int | None = None, inner_colours: int | None = None
 ) -> tuple[int, int]:
-    """Return the numbers of colours along the rim and inside of a puzzle like Eternity II; a given number is kept.
+    """Return two numbers of colours, along the rim and inside, for a puzzle like Eternity II; a given number is kept.
 
     The number along the rim is 2 + (mean side) / 5, rounded, which fits Eternity II (16x16: 5) and the META 2010
     puzzles (10x10: 4, 12x12: 4, 14x14: 5). The number inside is the one for which the expected number of solutions is
     nearest to 1: 17 for 16x16, as in Eternity II, and 10, 13, 15 where META 2010 has 10, 12, 15. On small boards both
-    are large enough that all pieces can differ.
+    numbers are large enough that all pieces can differ.
     """
     rim_joints, inner_joints = map(len, joints_by_class(width, height))
     if rim_colours is None:
@@ -218,7 +222,7 @@ def default_like_e2(
         rim = rim_colours
         enough = [i for i in range(1, inner_joints + 1) if not missing_kinds(width, height, rim, i)]
         candidates = enough or range(1, inner_joints + 1)
-        # logarithm of the arrangements times the probability that a random pairing joins only equal colours
+        # log of the number of arrangements times the probability that random joints along the rim match
         log_boards = _log_arrangements(Layout(width, height)) + _log_pairing_probability(rim_joints, rim)
         expected = {inner: log_boards + _log_pairing_probability(inner_joints, inner) for inner in candidates}
         inner_colours = min(expected, key=lambda inner: abs(expected[inner]), default=0)
@@ -226,7 +230,7 @@ def default_like_e2(
 
 
 def missing_kinds(width: int, height: int, rim: int, inner: int) -> list[tuple[str, int, int]]:
-    """Return (name, pieces needed, pieces that exist) of each class of pieces of which too few exist.
+    """Return (name, number needed, number that exist) for each kind of piece, such as corner, of which too few exist.
 
     Only pieces that differ up to rotation and are not rotationally symmetric are counted.
     """
@@ -236,7 +240,7 @@ def missing_kinds(width: int, height: int, rim: int, inner: int) -> list[tuple[s
         ("inner", (width - 2) * (height - 2), (inner**4 - inner**2) // 4),
     ]
     if min(width, height) == 1:
-        # the middle pieces are a walk between colours that uses no pair of colours twice and is not closed
+        # most edges of an open trail in the complete graph of the colours: the middle pieces are the edges of a trail
         walk = rim * (rim - 1) // 2 - (1 if rim % 2 else (rim - 2) // 2)
         length = max(width, height)
         classes = [("end", 2, rim), ("middle", length - 2, walk)] if length > 1 else [("grey", 1, 0)]
@@ -244,7 +248,7 @@ def missing_kinds(width: int, height: int, rim: int, inner: int) -> list[tuple[s
 
 
 def _log_arrangements(board: Layout, *, turns: bool = True) -> float:
-    """Return the logarithm of the number of boards with grey only where it must be; the turns of a board count too."""
+    """Return the natural log of the number of full boards with grey only where it must be, rotated boards included."""
     grey = [board.grey_sides(cell) for cell in range(board.cells) if cell not in board.holes]
     kinds = Counter(canonical(sides) if turns else sides for sides in grey)
     log_boards = sum(lgamma(count + 1) for count in kinds.values())
@@ -254,9 +258,9 @@ def _log_arrangements(board: Layout, *, turns: bool = True) -> float:
 
 
 def _log_pairing_probability(joints: int, colours: int) -> float:
-    """Return the logarithm of the probability that pairing 2 * joints half-edges at random joins only equal colours.
+    """Return the log of the probability that a random pairing of 2 * joints half-edges joins only equal colours.
 
-    Each colour has as many joints as any other, or one more or less.
+    The numbers of half-edges of two colours differ by 0 or 2.
     """
     if joints == 0:
         return 0.0

@@ -1,7 +1,7 @@
-"""Neighbourhoods: which cells the operators of the loop free."""
+"""The neighbourhoods of a board, and the operators that change a board: they free some of its cells and refill them."""
 
 OPERATORS = (
     "block", "block-32", "block-48", "band", "damage", "cluster", "comb", "path", "donors",
     "suffix", "assign", "exchange", "perturb",
 )  # fmt: skip
-"""The operators that change a board, in the order of `lns.neighbourhoods.operators.TABLE`."""
+"""The names of the operators that change a board, in the order of `lns.neighbourhoods.operators.TABLE`."""

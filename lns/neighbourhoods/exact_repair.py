@@ -1,7 +1,7 @@
-"""The exact repair: frees regions of the boards in the pool and re-solves them, in fixed orders or by ColorPairs.
+"""The exact repair: it frees regions of boards in the pool and re-solves them, in fixed cell orders or by ColorPairs.
 
-Both searches are exact; which one is cheaper depends on size and shape. Each operator uses the search that has cost
-less per decided region, and for every eighth region the other one.
+Both searches are exact; which one is cheaper depends on the size and shape of a region. Each operator uses the search
+that has cost less per decided region so far, and for every eighth region the other search.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from lns.params import NeighbourhoodsParams
 
 ORDERS = ("static", "dynamic")
 """Cell orders of `lns.exact.region.options.RegionOptions`: fixed orders, and the dynamic order of ColorPairs."""
-TRY_OTHER = 8  # every eighth region is searched in the order that has cost more
-SIDEWAYS = 0.5  # share of the regions without a gain that are searched again for an equally good refill
-PRIOR_DECIDED = 0.5  # added to the number of decided regions, so that the cost per region is finite
-ALL_DONE = 2**31  # in place of the number of regions done, when all are done
+TRY_OTHER = 8  # one region in this many is searched in the cell order that has cost more
+SIDEWAYS = 0.5  # share of the regions without a better refill that are searched again for an equally good one
+PRIOR_DECIDED = 0.5  # added to the number of decided regions, so that the cost per decided region is finite
+ALL_DONE = 2**31  # in `Member.done`, in place of a number of regions: all regions are done
 
-CERTIFIED = 8  # most boards that are certified, one per family
-GROWTH, MAX_TRIES = 4, 6  # factor of the nodes for each repeated search of a window, and most searches
-PROVEN = -1  # in place of the number of searches
+CERTIFIED = 8  # most boards that `Certificate` searches, one per family
+GROWTH, MAX_TRIES = 4, 6  # factor by which the nodes grow with each search of a window, and most searches of a window
+PROVEN = -1  # in place of a window's number of searches, once it is proven that the window has no better refill
 
 
 class RegionOperator(Operator):
-    """An operator that frees the regions of one neighbourhood in turn and re-solves them exactly for one more edge.
+    """An operator that frees the regions of one neighbourhood in turn and searches them exactly for better refills.
 
     ``nodes``: most placements in fixed orders for one region, fewer early in a run; ColorPairs gets as many placements
-    as cost the same. ``moves``: an equally good refill may replace the board, so that later regions have a new board.
+    as cost the same. ``moves``: whether an equally good refill may replace the board, to have new regions to search.
     """
 
     proves = True
@@ -46,8 +46,9 @@ class RegionOperator(Operator):
 
     def __init__(self, name: str, puzzle: Puzzle, neighbourhood: Neighbourhood, nodes: int, *, moves: bool) -> None:
         self.name, self.puzzle, self.neighbourhood, self.nodes, self.moves = name, puzzle, neighbourhood, nodes, moves
-        self.cost, self.tries, self.decided = np.zeros((3, len(ORDERS)))  # sums over regions, by order
-        self._regions: tuple[Board | None, Iterator[Cells]] = None, iter(())  # not searched yet, of the last board
+        # sums by cell order: node equivalents, regions searched, and regions decided (no better refill exists)
+        self.cost, self.tries, self.decided = np.zeros((3, len(ORDERS)))
+        self._regions: tuple[Board | None, Iterator[Cells]] = None, iter(())  # last board, its regions not searched yet
 
     def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
         for member in pool.ranked() if wanted <= self.puzzle.max_score else ():
@@ -59,7 +60,7 @@ class RegionOperator(Operator):
         return None
 
     def _regions_of(self, member: Member) -> Iterator[Cells]:
-        """Return the regions of a member that are not done."""
+        """Return the regions of a member of the pool that this operator has neither searched nor passed over."""
         done = member.done.get(self.name, 0)
         if done == ALL_DONE:
             return iter(())
@@ -84,7 +85,7 @@ class RegionOperator(Operator):
             return Repaired([Found(board, origin, member.order)], cost)
         if not self.moves or rng.random() >= SIDEWAYS:
             return Repaired([], cost)
-        placed = member.board.placements.copy()  # emptied, to find any refill of the same score
+        placed = member.board.placements.copy()  # freed cells are emptied, so that any refill of equal score is found
         placed[list(freed.cells)] = EMPTY
         result = self._resolve(Board(placed, self.puzzle.width, self.puzzle.height), freed, member.score, "static")
         more = node_equivalents.region(result.nodes)
@@ -97,7 +98,7 @@ class RegionOperator(Operator):
         return resolve(self.puzzle, board, freed.cells, target=target, nodes=nodes, options=RegionOptions(order=order))
 
     def _next_order(self) -> str:
-        """Return the order in which the next region is searched."""
+        """Return the order of the cells, one of `ORDERS`, in which the next region is searched."""
         if not self.tries.all():
             return ORDERS[int(np.argmin(self.tries))]
         cheaper = int(np.argmin(self.cost / (self.decided + PRIOR_DECIDED)))
@@ -113,8 +114,9 @@ class RegionOperator(Operator):
 class Certificate(Operator):
     """An operator that frees windows with mismatches of the best boards, to prove that no window has a better refill.
 
-    It costs at most a share of the search since the best score was reached, so a best board that lasts is certified. A
-    window that is left open is searched again with more nodes when all others are done, `MAX_TRIES` times in all.
+    The operator may spend a share of all work since the best score was reached, so only boards that stay the best are
+    certified. A window that a search leaves undecided is searched again with more nodes once all other windows have
+    been searched as often, at most `MAX_TRIES` times in all.
     """
 
     name, proves = "certificate", True
@@ -129,8 +131,8 @@ class Certificate(Operator):
 
     def _begin(self) -> None:
         self._members: list[Member] = []
-        self._windows: list[tuple[Member, str, Cells]] = []  # board, name of the shape, cells
-        self._tries: list[int] = []  # how often each window was searched, or PROVEN
+        self._windows: list[tuple[Member, str, Cells]] = []  # (board, name of the shape, cells) of each window
+        self._tries: list[int] = []  # number of searches of each window, or PROVEN
 
     @property
     def statistics(self) -> Statistics:
@@ -149,7 +151,7 @@ class Certificate(Operator):
             self.score, self.spent_before, self.cost = best, pool.spent, 0.0
             self._begin()
         if self.score < wanted - 1:
-            return None  # a better board was found elsewhere
+            return None  # a board better than all of this pool is known
         for member in pool.members:
             is_new = all(of.family != member.family for of in self._members)
             if member.score == self.score and is_new and len(self._members) < CERTIFIED:

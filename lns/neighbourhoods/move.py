@@ -1,7 +1,7 @@
-"""Operators that are functions from a board to a move: those of users, and built-in ones.
+"""Operators that are functions from a board to a move, built-in or of users, and the operator `Regrow`.
 
-The small ones are an assignment, exchanges that keep the score, and a short tabu walk. They lead from one board to
-equally good boards, which have new regions for the re-solves. `Suffix` and `Regrow`, a class, search half of a board.
+The small built-in ones are an assignment, exchanges that keep the score, and a short tabu walk. They lead from a board
+to equally good boards, which have new regions to re-solve. `Suffix` and `Regrow` fill half of a board anew.
 """
 
 from __future__ import annotations
@@ -34,45 +34,46 @@ from lns.params import BeamParams, ConstructParams, Params
 from lns.rng import random_state
 from lns.tabu.search import MAX_CELLS, TabuSearch
 
-OVERRUN = 100  # a user's operator may take at most this many times its nodes
-CALL_SECONDS = 60.0  # a call of a user's operator is ended after this time
-TICKS = 10  # the limit of a call is split into waits, as a stop of the process costs at most one wait
-ASSIGNED = 128  # most cells of one assignment
+OVERRUN = 100  # a call of a user's operator may report at most this many times the nodes allowed
+CALL_SECONDS = 60.0  # seconds after which a call of a user's operator is ended
+TICKS = 10  # number of waits into which the time limit of a call is split: a suspended process loses one wait at most
+ASSIGNED = 128  # most cells that one assignment frees
 EXCHANGES = 8
-KICKED = 4  # most random exchanges before a walk
-WALK = 2  # tabu moves between two looks at the board
-LOOKS = 400  # most looks of a walk
-# Work that takes as long as one placement of a re-solve (`process_time`, 16x16):
-MOVES_OF_A_NODE = round(node_equivalents.REGION_NODE / node_equivalents.TABU_MOVE)  # evaluated tabu moves
-SQUARES_OF_A_NODE = 1.15  # table entries (cells x cells) set up for a walk
+KICKED = 4  # most random exchanges of pieces before a tabu walk
+WALK = 2  # moves of a tabu walk between two checks of its board
+LOOKS = 400  # most checks of the board in one tabu walk
+# Numbers of tabu moves evaluated, and of table entries (cells x cells) set up for a tabu walk, that take as long as one
+# placement of a region re-solve (by `process_time`, 16x16).
+MOVES_OF_A_NODE = round(node_equivalents.REGION_NODE / node_equivalents.TABU_MOVE)
+SQUARES_OF_A_NODE = 1.15
 NODES_OF_AN_EXCHANGE = 14_000
 KEPT = (0.4, 0.6)  # least and largest share of the board that `Suffix` keeps
-NARROWEST, WIDEST = 16, 16_384  # least and largest beam of `Suffix`, in prefixes
+NARROWEST, WIDEST = 16, 16_384  # least and largest width of the beam of `Suffix`, in prefixes
 CHILD_NODES = node_equivalents.BEAM_CHILD / node_equivalents.REGION_NODE
-LEAST_CELLS = 9  # smaller boards are left to the other operators
-POPULATION = 200  # size of a population of `Regrow`: small, as its search trees are small and many
-TREE_COST = 4_000_000.0  # approximate node equivalents of setting up one such tree
+LEAST_CELLS = 9  # cells of the smallest board that `Suffix` searches
+POPULATION = 200  # prefixes in a population of `Regrow`: few, as it searches many small trees
+TREE_COST = 4_000_000.0  # approximate node equivalents of setting up one tree of `Regrow`
 
 
 class Move(NamedTuple):
-    """Result of an operator."""
+    """The result of one call of an operator function."""
 
     board: Board  # full and legal; the given board if nothing was found
     score: int  # matched inner edges of ``board``
-    nodes: int  # cost in placements of a region re-solve in fixed orders
+    nodes: int  # cost, in placements of region re-solves in fixed orders
 
 
 OperatorFunction = Callable[[Puzzle, Board, np.random.Generator, int], Move]
-"""``operator(puzzle, board, rng, nodes)``: changes a board and returns the changed one.
+"""A function ``operator(puzzle, board, rng, nodes)`` that returns a changed copy of a board as a `Move`.
 
-``board`` is full and legal; ``nodes`` is a budget in placements of a region re-solve, kept approximately. Clues, border
-and the set of pieces are kept. The score does not fall, unless the operator's docstring says so. ``rng`` is the only
-state: the same arguments give the same move.
+``board`` is full and legal, and so is the copy. ``nodes`` is a budget in placements of region re-solves, to be kept
+approximately. The score does not fall, unless the operator's docstring says so. ``rng`` is the only state: equal
+arguments, with ``rng`` in an equal state, give the same move.
 """
 
 
 class MoveOperator(Operator):
-    """An operator made of a function that changes a board within ``nodes`` placements of a region re-solve."""
+    """An operator that calls a function; ``nodes`` is the most work of a call, in placements of region re-solves."""
 
     SAVED = ("nodes_spent",)
 
@@ -103,8 +104,8 @@ class MoveOperator(Operator):
 def guarded(function: OperatorFunction, nodes: int) -> OperatorFunction:
     """Wrap a user's function: raise InputError if a call returns no move, reports too many nodes, or does not end.
 
-    The function may have an attribute ``call_seconds``, after which a call is ended, in place of `CALL_SECONDS`. The
-    loop verifies the boards of all operators.
+    The function may have an attribute ``call_seconds``, a time limit of a call in place of `CALL_SECONDS`. The returned
+    board is not checked here, as the loop verifies the boards of all operators.
     """
     seconds = float(getattr(function, "call_seconds", CALL_SECONDS))
 
@@ -125,14 +126,14 @@ def guarded(function: OperatorFunction, nodes: int) -> OperatorFunction:
 
 
 class _CallOver(BaseException):
-    """Raised in a call that does not end; an ``except Exception`` in the operator does not catch it."""
+    """Raised in a call of an operator that takes too long; ``except Exception`` in the operator does not catch this."""
 
 
 @contextmanager
 def _ended_after(seconds: float) -> Iterator[None]:
-    """Raise `_CallOver` in the body of this context after ``seconds``, in any thread.
+    """Raise `_CallOver` in the body of this context if the body takes over ``seconds``, in whichever thread it runs.
 
-    The error is raised only when compiled code or a waiting call has returned to Python.
+    Compiled code and calls that wait are not interrupted: the error is raised once they have returned to Python.
     """
     thread, lock, over = threading.get_ident(), threading.Lock(), threading.Event()
 
@@ -148,17 +149,17 @@ def _ended_after(seconds: float) -> Iterator[None]:
     finally:
         with lock:
             over.set()
-        _raise_in(thread, None)  # take back an error that would be raised too late
+        _raise_in(thread, None)  # take back an error that is still to be raised
 
 
 def _raise_in(thread: int, error: type[BaseException] | None) -> None:
-    """Raise an error in a thread at its next bytecode; None takes back an error that was not raised yet."""
+    """Raise ``error`` in a thread at its next bytecode; None takes back an error that was not raised yet."""
     raised = ctypes.py_object() if error is None else ctypes.py_object(error)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
 
 
 def mismatched_pairs(puzzle: Puzzle, board: Board) -> IntArray:
-    """Return pairs of cells of a full board with a mismatch between them, int32 (mismatches, 2), horizontal first."""
+    """Return the two cells of each mismatch of a full board, int32 (mismatches, 2), horizontal neighbours first."""
     colours = puzzle.oriented[board.placements].reshape(puzzle.height, puzzle.width, 4)
     cells = np.arange(puzzle.cells).reshape(puzzle.height, puzzle.width)
     across = colours[:, :-1, 1] != colours[:, 1:, 3]
@@ -169,9 +170,9 @@ def mismatched_pairs(puzzle: Puzzle, board: Board) -> IntArray:
 
 
 def assign(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
-    """Free many cells of which no two touch, first cells with a mismatch, and put the pieces back as well as possible.
+    """Free many cells of which no two touch, preferably with mismatches, and put their pieces back in the best way.
 
-    The permutation is optimal (Schaus & Deville 2008, section 4); ties are broken at random.
+    The permutation of the pieces is optimal (Schaus & Deville 2008, section 4); ties are broken at random.
     """
     most = int(min(ASSIGNED, nodes**0.5))
     damaged = rng.permutation(np.unique(mismatched_pairs(puzzle, board))).tolist()
@@ -187,7 +188,7 @@ def assign(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -
 
 
 def exchange(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
-    """Make some exchanges of two pieces without a loss of matches; the first exchange is at a mismatch."""
+    """Make up to `EXCHANGES` exchanges of two pieces without a loss of matches; the first is at a mismatch."""
     placed, pinned, made = board.placements.copy(), np.zeros(puzzle.cells, dtype=bool), 0
     pinned[[clue.cell for clue in puzzle.fixed]] = True
     for turn in range(max(1, min(EXCHANGES, nodes // NODES_OF_AN_EXCHANGE))):
@@ -204,10 +205,11 @@ def _move_to(puzzle: Puzzle, placed: IntArray, nodes: int) -> Move:
 
 
 def _exchange(puzzle: Puzzle, placed: IntArray, cell: int, pinned: BoolArray, rng: np.random.Generator) -> None:
-    """Exchange the piece on ``cell`` with a piece elsewhere such that no match is lost, if there is such a piece."""
+    """Exchange the piece on ``cell`` with one elsewhere so that the score does not fall, if there is such a piece."""
     cells, pieces = np.arange(puzzle.cells, dtype=np.int32), placed >> 2
-    here, rotation_here = placement_matches(puzzle, placed, cells[cell : cell + 1], pieces)  # every piece on this cell
-    there, rotation_there = placement_matches(puzzle, placed, cells, pieces[cell : cell + 1])  # this piece elsewhere
+    # most matches, with the rotation that gives them: of each piece on ``cell``, and of this cell's piece on each cell
+    here, rotation_here = placement_matches(puzzle, placed, cells[cell : cell + 1], pieces)
+    there, rotation_there = placement_matches(puzzle, placed, cells, pieces[cell : cell + 1])
     across, down = (np.pad(matching, 1).astype(np.int32) for matching in matching_edges(puzzle, placed))
     now = (across[1:-1, :-1] + across[1:-1, 1:] + down[:-1, 1:-1] + down[1:, 1:-1]).ravel()
     keeps = (here[0] + there[:, 0] >= now[cell] + now) & ~pinned
@@ -219,7 +221,10 @@ def _exchange(puzzle: Puzzle, placed: IntArray, cell: int, pinned: BoolArray, rn
 
 
 def perturb(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
-    """Exchange random pairs, then walk by tabu to the same score; return the best other board, maybe a worse one."""
+    """Exchange random pieces, then walk by tabu search until the old score is reached; return the best new board.
+
+    If the walk does not reach the old score in time, that board is worse than the given one.
+    """
     score = matched_edges(puzzle, board.placements)
     if puzzle.cells > MAX_CELLS or len(puzzle.fixed) == puzzle.cells:
         return Move(board, score, 0)
@@ -242,23 +247,23 @@ def perturb(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) 
 
 @lru_cache(maxsize=4)
 def _tabu_search(puzzle: Puzzle) -> TabuSearch:
-    """Return the tables of all walks on a puzzle; each walk first clears what an earlier one has left."""
+    """Return the tabu search of all walks on a puzzle, which is set up once, and cleared when a walk starts."""
     return TabuSearch(puzzle, np.zeros(4, dtype=np.uint64))
 
 
 @dataclass(frozen=True)
 class Suffix:
-    """The very large neighbourhood: about the first half of the construction order stays, a beam searches the rest.
+    """The very large neighbourhood: about half of the cells, the first in fill order, stay; a beam refills the others.
 
-    The board is turned first so that as much of its damage as possible lies in the half that is searched again. Half of
-    the time it is mirrored too: then the last rows, below the same upper rows, are filled from right to left.
+    The board is turned first so that as many mismatches as possible lie in the half that is filled again. Half of the
+    time the board is mirrored too, so that below the same upper rows the last rows are filled from right to left.
     """
 
     construct: ConstructParams
     beam: BeamParams
 
     def __call__(self, puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
-        """Grow a beam from a prefix of the board, as wide as ``nodes`` allow; search its tails for a board no worse."""
+        """Search for a new board that is no worse, by a beam from a prefix of the board, as wide as ``nodes`` allow."""
         score = matched_edges(puzzle, board.placements)
         if puzzle.cells < LEAST_CELLS:
             return Move(board, score, 0)
@@ -273,18 +278,18 @@ class Suffix:
         return Move(after, matched_edges(puzzle, after.placements), made + spent)
 
     def _grow(self, tails: Tails, kept: IntArray, nodes: int, rng: np.random.Generator) -> tuple[Paths, int]:
-        """Return prefixes up to the cut that begin with ``kept``, (n, cells), and the nodes that they cost."""
+        """Return prefixes up to the cut that begin with ``kept``, and their cost in placements of a region re-solve."""
         layer = CHILD_NODES * self.beam.fan_out * max(1, tails.cut - len(kept))
         params = replace(self.beam, width=min(max(int(nodes / layer), NARROWEST), WIDEST))
         random = rng.integers(2**64, size=4, dtype=np.uint64)
         tables = _tables(tails.puzzle, self.construct, tails.cut)
         beam = BeamSearch(tails.puzzle, tails.order, tails.cut, tables, params, random)
-        beam.resume(kept.astype(np.int16)[None, :], np.zeros(1, dtype=np.int64))  # its value has no effect
-        children = beam.run(nodes)  # in children: it only ends beams of the least width
+        beam.resume(kept.astype(np.int16)[None, :], np.zeros(1, dtype=np.int64))  # any value would do for the prefix
+        children = beam.run(nodes)  # a limit in children, which ends only beams of the least width
         return beam.paths(beam.prefix_count if beam.depth == tails.cut else 0), int(CHILD_NODES * children)
 
     def _finish(self, tails: Tails, paths: Paths, score: int, nodes: int) -> tuple[Board | None, int]:
-        """Return the best full board of at least ``score`` that completes a path, or None, and the nodes spent."""
+        """Return the best full board of at least ``score`` that completes one of ``paths``, or None; and the cost."""
         found, spent, mismatches = None, 0.0, tails.puzzle.max_score - score
         while len(paths) and spent < nodes and mismatches >= 0:
             node_limit = int((nodes - spent) * node_equivalents.REGION_NODE / node_equivalents.TAIL_NODE) + 1
@@ -296,7 +301,7 @@ class Suffix:
         return found, int(spent)
 
     def _view(self, puzzle: Puzzle, board: Board, share: float, *, mirrored: bool) -> View:
-        """Return the view in which a prefix of this share of the board has the fewest mismatches."""
+        """Return the view in which the prefix that is ``share`` of the board has the fewest mismatches."""
 
         def mismatches(view: View) -> int:
             seen_puzzle, seen_board = puzzle_in_view(puzzle, view), board_in_view(board, view)
@@ -314,7 +319,7 @@ def _tables(puzzle: Puzzle, construct: ConstructParams, cut: int) -> CandidateTa
 
 
 class Regrow(Operator):
-    """An operator that frees half of the start board or of the pool's best, and constructs it anew for an edge more."""
+    """An operator that frees half of the start board, or of the pool's best board, and constructs the half anew."""
 
     name = "regrow"
     SAVED = ("cost",)
@@ -325,7 +330,7 @@ class Regrow(Operator):
         self._keep(np.zeros(0, dtype=np.int32))
 
     def _keep(self, kept: IntArray) -> None:
-        """Begin a construction with these placements, int32 (cells,), -1 for a free cell, as clues; none if empty."""
+        """Begin a construction with the placements ``kept`` as clues: int32 (cells,), -1 if free; or an empty array."""
         clues = {Clue(cell, *divmod(oriented, 4)) for cell, oriented in enumerate(kept.tolist()) if oriented >= 0}
         orientation = Orientation.of_island(self.puzzle.with_clues(clues | set(self.puzzle.clues)))
         self.kept, self.construction = kept, Construction(orientation, self.params, seed=0, island=0)
@@ -344,7 +349,10 @@ class Regrow(Operator):
         return None if kept is None else WHOLE_BOARD
 
     def _clean_half(self, board: Board) -> IntArray | None:
-        """Return the placements on the clues and on a half without mismatches among them, or None if none exists."""
+        """Return the placements with -1 on a half of the board that touches all mismatches, but not on clues.
+
+        Return None if no half does so.
+        """
         pairs, clued = mismatched_pairs(self.puzzle, board), [clue.cell for clue in self.puzzle.clues]
         cells = np.arange(self.puzzle.cells).reshape(self.puzzle.height, self.puzzle.width)
         for turns in range(4):

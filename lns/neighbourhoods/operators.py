@@ -1,8 +1,8 @@
-"""The table of built-in operators, and the operators of users: registered in this process, or from installed packages.
+"""The table of built-in operators, and operators of users: registered in this process, or of installed packages.
 
 An operator of a user is a function ``(puzzle, board, rng, nodes) -> Move`` (see `lns.neighbourhoods.move`). It is
-registered in this process with `register_operator`. Worker processes do not know what is registered here; they find the
-operators of installed packages, which are entry points::
+registered in this process with `register_operator`. Worker processes do not know such operators; they find those of
+installed packages, which are entry points::
 
     [project.entry-points."lns.operators"]
     my-operator = "my_package.module:function"
@@ -38,18 +38,18 @@ from lns.tabu.search import MAX_CELLS, Tabu
 ENTRY_POINTS = "lns.operators"
 MAX_OPERATOR_NAME = 40
 RESERVED = ("start", "elsewhere", "others", GREEDY)
-"""Origins of boards that no operator made. An operator of a user can take neither these names nor `_VARIANTS`."""
+"""Origins of boards that no operator made. Operators of users cannot have these names, nor any of `_VARIANTS`."""
 _VARIANTS = re.compile(r"last-.*|.*-colorpairs")
 _NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_.-]{{0,{MAX_OPERATOR_NAME - 1}}}")
 REGISTERED: dict[str, OperatorFunction] = {}
-"""The operators that only this process knows, by name."""
+"""The functions of the operators that are registered in this process, by name."""
 
 
 class Island(NamedTuple):
-    """The data from which the operators of an island are made."""
+    """The data from which the operators of one island are made."""
 
     puzzle: Puzzle  # puzzle of the boards in the pool
-    orientation: Orientation | None  # how the construction sees the puzzle; None: it cannot fill this puzzle
+    orientation: Orientation | None  # how the construction sees the puzzle; None if it cannot fill it
     params: Params
     seed: int
     number: int
@@ -57,11 +57,11 @@ class Island(NamedTuple):
 
     @property
     def constructs(self) -> bool:
-        """True if the construction is among the operators, beside operators that change boards."""
+        """True if the construction is one of the island's operators, besides those that change boards."""
         return self.engine in ("auto", "gpu") and self.orientation is not None
 
     def stream(self, number: int) -> int:
-        """Return the number of a random stream that no other operator of the island has."""
+        """Return the index of the random stream of operator ``number``, which no other operator of the island uses."""
         return self.number + number * STREAM * self.constructs
 
     @property
@@ -74,7 +74,7 @@ Make = Callable[[Island], Operator]
 
 
 def _region(name: str, method: str, **sizes: int) -> Make:
-    """Return a function that makes the operator that re-solves the regions of one method of `Regions`."""
+    """Return a function that makes the operator ``name``, which re-solves the regions of a method of `Regions`."""
 
     def make(island: Island) -> Operator:
         params = island.params.neighbourhoods
@@ -98,7 +98,7 @@ MAKERS: dict[str, Make] = {
     "certificate": lambda i: Certificate(i.puzzle, i.params.neighbourhoods),
     "regrow": lambda i: moves.Regrow(i.puzzle, i.params),
 }
-"""The makers of the operators that make whole boards or proofs, by name."""
+"""Functions that make the operators for whole boards and for proofs, by name of the operator."""
 TABLE: dict[str, tuple[Make, str]] = {
     "block": (_region("block", "blocks", least=1, most=20), "blocks"),
     "block-32": (_region("block-32", "blocks", least=21, most=32), "blocks"),
@@ -114,16 +114,17 @@ TABLE: dict[str, tuple[Make, str]] = {
     "exchange": (_function("exchange", moves.exchange), ""),
     "perturb": (_function("perturb", moves.perturb), ""),
 }
-"""The makers of the operators that change a board, by name, and the `NeighbourhoodsParams` that switch them on."""
+"""For each operator that changes a board: a function that makes it, and the `NeighbourhoodsParams` that enable it."""
 
 
 def operators_of(engine: str, puzzle: Puzzle, params: Params, names: Sequence[str] | None = None) -> tuple[str, ...]:
     """Return the names of the operators of an engine, in the order of the loop.
 
-    "auto", "gpu": all but regrow; "lns": a beam, the certificate, and operators that change a board; "polish": a fill,
-    the certificate, regrow, and these; else the operator of this name after one that makes a first board. By rules that
-    the construction cannot take (`lns.construct.REFUSED`), a greedy fill and tabu search replace construction and
-    beams. ``names``: the operators of "lns" that change a board; by default all known in this process.
+    Engines "auto" and "gpu" have all built-in operators but regrow; "lns" has a beam, the certificate, and operators
+    that change a board; "polish" has a fill, the certificate, regrow, and the built-in operators that change a board.
+    Another engine is an operator's name: it has that operator, after one that makes a first board. For puzzles of rules
+    that the construction cannot take (`lns.construct.REFUSED`), a greedy fill and tabu search replace construction and
+    beams. ``names``: the operators of "lns" that change a board, by default all known in this process.
     """
     sizes = params.neighbourhoods
     refused = refused_rules(puzzle)
@@ -167,7 +168,7 @@ def register_operator(name: str, function: OperatorFunction) -> None:
     Parameters
     ----------
     name : str
-        Letters, digits, ``_``, ``.`` and ``-``, beginning with a letter. Statistics and boards carry it.
+        Letters, digits, ``_``, ``.`` and ``-``, beginning with a letter. Statistics and boards show this name.
     function : callable
         ``(puzzle, board, rng, nodes) -> Move``. ``board`` is a full legal board of ``puzzle``, which is the
         user's puzzle with its colours renumbered; ``rng`` is a `numpy.random.Generator`, the only source
@@ -189,7 +190,7 @@ def register_operator(name: str, function: OperatorFunction) -> None:
 
 
 def operator_names() -> tuple[str, ...]:
-    """Return the names of all operators known in this process: the built-in ones in their order, then others by name.
+    """Return the names of all operators in this process that change a board: built-in ones, then sorted those of users.
 
     Raises InputError if an entry point has a malformed or taken name.
     """
@@ -197,7 +198,7 @@ def operator_names() -> tuple[str, ...]:
 
 
 def _function_of(name: str) -> OperatorFunction:
-    """Return the function of an operator that is registered or belongs to an installed package."""
+    """Return the function of a user's operator, which is registered or belongs to an installed package."""
     if name in REGISTERED:
         return REGISTERED[name]
     point = _plugins().get(name)

@@ -1,7 +1,7 @@
 """Regions of a board that are worth freeing, listed by kind, the most promising first.
 
 Good boards have their mismatches in a few rows. A region rarely has a perfect refill, but sometimes a refill with one
-mismatch less, and more often if it holds many of the mismatches; so such regions come first.
+mismatch less. Regions that hold many mismatches have such a refill more often, so they come first.
 """
 
 from __future__ import annotations
@@ -22,27 +22,30 @@ from lns.params import NeighbourhoodsParams
 Cells = tuple[int, ...]
 Counts = npt.NDArray[np.int64]
 
-COMB = (5, 9)  # rows x columns: short neighbouring columns, like those that the comb order fills one by one
-DONATED_TO = ((3, 3), (3, 4), (4, 3), (4, 4))  # shapes of the blocks that get donors
-DONORS = (4, 8, 12)  # numbers of cells elsewhere that are freed with a block
+COMB = (5, 9)  # rows and columns of a window of short columns, like those that the comb order fills one by one
+DONATED_TO = ((3, 3), (3, 4), (4, 3), (4, 4))  # (rows, columns) of the blocks that get donors
+DONORS = (4, 8, 12)  # numbers of donors, cells elsewhere, that are freed with a block
 NEAREST = range(2, 7)  # numbers of mismatches in a cluster
-SHORTEST_SIDE, LONGEST_SIDE = 3, 12  # of a block, in cells
-HALO = 1  # cells added on each side of a box around two mismatches
+SHORTEST_SIDE, LONGEST_SIDE = 3, 12  # shortest and longest side of a block, in cells
+HALO = 1  # width, in cells, of the margin of a box around two mismatches
 
 
 class Regions:
-    """The neighbourhoods of a run, within the sizes of its parameters; each method lists regions of one kind."""
+    """The neighbourhoods of a run: each method lists regions of one kind, of sizes that the parameters allow."""
 
     def __init__(self, params: NeighbourhoodsParams) -> None:
         self.least, self.most, self.lines = params.least_cells, params.most_cells, params.band_lines
 
     def last(self, puzzle: Puzzle, member: Member, size: int) -> Iterator[Cells]:
-        """Yield the last ``size`` cells of the construction, where the break schedule allowed breaks."""
+        """Yield one region: the last ``size`` cells of the construction, where its break schedule allowed breaks."""
         if member.order is not None:
             yield tuple(member.order[-size:].tolist())
 
     def blocks(self, puzzle: Puzzle, member: Member, least: int, most: int) -> Iterator[Cells]:
-        """Return rectangles of ``least`` to ``most`` cells, with sides of 3 to 12 cells (shorter on small boards)."""
+        """Return rectangles of ``least`` to ``most`` cells that touch a mismatch.
+
+        Their sides have 3 to 12 cells; on boards with a shorter side, fewer.
+        """
         shapes = [
             (height, width)
             for height, width in product(range(1, LONGEST_SIDE + 1), repeat=2)
@@ -52,18 +55,18 @@ class Regions:
         return windows(puzzle, member.board, shapes)
 
     def combs(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
-        """Return windows of short columns, or rows, like the columns that the comb order fills one by one."""
+        """Return windows of the shape `COMB`, upright or turned, with short columns like those of the comb order."""
         return windows(puzzle, member.board, [shape for shape in (COMB, COMB[::-1]) if COMB[0] * COMB[1] <= self.most])
 
     def bands(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
-        """Yield bands of whole rows or columns, thin bands first."""
+        """Yield bands of neighbouring whole rows or columns with a mismatch, the thinnest bands first."""
         for lines in range(1, self.lines + 1):
             shapes = [(lines, puzzle.width), (puzzle.height, lines)]
             fitting = [(height, width) for height, width in shapes if height * width <= self.most]
             yield from windows(puzzle, member.board, fitting)
 
     def damage(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
-        """Yield the fewest whole rows that hold all mismatches, and the fewest whole columns."""
+        """Yield two regions: the fewest whole rows, and the fewest whole columns, that hold all mismatches."""
         pairs = mismatched_pairs(puzzle, member.board)
         if not len(pairs):
             return
@@ -74,7 +77,7 @@ class Regions:
         yield from (tuple(cells) for cells in both if len(cells) <= self.most)
 
     def clusters(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
-        """Yield near mismatches with the cells around them, and boxes around any two mismatches, the smallest first."""
+        """Yield, by size, groups of close mismatches with the cells around them, and boxes around two mismatches."""
         pairs = mismatched_pairs(puzzle, member.board)
         found = [*self._nearest(puzzle, pairs), *self._boxes(puzzle, pairs)]
         yield from sorted(dict.fromkeys(cells for cells in found if self.least <= len(cells) <= self.most), key=len)
@@ -97,7 +100,7 @@ class Regions:
                 yield tuple(window(puzzle, bottom - top + 1, right - left + 1, top, left))
 
     def paths(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
-        """Yield paths with one corner between two mismatches, with the cells next to the path if they fit."""
+        """Yield paths with one corner between two mismatches, widened by all neighbouring cells if the size allows."""
         starts = mismatched_pairs(puzzle, member.board)[:, 0]
         row, column = np.divmod(starts, puzzle.width)
         away = np.abs(row[:, None] - row) + np.abs(column[:, None] - column)
@@ -110,7 +113,7 @@ class Regions:
                     yield cells
 
     def donors(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
-        """Yield small blocks with a mismatch, and cells elsewhere whose pieces show most of the colours they miss."""
+        """Yield small blocks with a mismatch, each with donors: cells elsewhere whose pieces have colours it lacks."""
         shown, pairs = member.board.colours(puzzle), mismatched_pairs(puzzle, member.board)
         side = np.where((pairs[:, 1] == pairs[:, 0] + 1) & (pairs[:, 1] % puzzle.width > 0), RIGHT, DOWN)
         missed = puzzle.mate[np.stack([shown[pairs[:, 0], side], shown[pairs[:, 1], (side + 2) % 4]], axis=1)]
@@ -129,9 +132,9 @@ class Regions:
 
 
 def windows(puzzle: Puzzle, board: Board, shapes: Iterable[tuple[int, int]]) -> Iterator[Cells]:
-    """Yield all windows of some (rows, columns) with a mismatch, the most mismatches first, then the smallest."""
-    across = np.zeros((puzzle.height, puzzle.width + 1), dtype=np.int64)  # mismatches on the left of each cell
-    down = np.zeros((puzzle.height + 1, puzzle.width), dtype=np.int64)  # mismatches above each cell
+    """Yield all windows of ``shapes`` (rows, columns) that touch a mismatch: most mismatches first, then smallest."""
+    across = np.zeros((puzzle.height, puzzle.width + 1), dtype=np.int64)  # 1 for a mismatch on the left of a cell
+    down = np.zeros((puzzle.height + 1, puzzle.width), dtype=np.int64)  # 1 for a mismatch above a cell
     for first, second in mismatched_pairs(puzzle, board).tolist():
         row, column = divmod(second, puzzle.width)
         (across if second == first + 1 else down)[row, column] += 1
@@ -155,7 +158,7 @@ def _sums(counts: Counts, height: int, width: int) -> Counts:
 
 
 def _paths(width: int, start: int, end: int) -> list[list[int]]:
-    """Return both paths with one corner: along the column first, and along the row first."""
+    """Return both paths of cells with one corner from ``start`` to ``end``: down or up first, and sideways first."""
     (row, column), (to_row, to_column) = divmod(start, width), divmod(end, width)
     rows = [*range(row, to_row, 1 if to_row >= row else -1), to_row]
     columns = [*range(column, to_column, 1 if to_column >= column else -1), to_column]

@@ -1,4 +1,4 @@
-"""Functions by which commands read puzzles and boards, and check the file for a board in advance."""
+"""Functions by which commands read puzzles and boards, and check in advance that a board can be written to a file."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from lns.terminal.output import print_error
 
 
 def read_puzzle(args: argparse.Namespace, source: str) -> tuple[Puzzle, tuple[str, ...]]:
-    """Read the puzzle of INSTANCE for a search, as the options say; return the puzzle and notes.
+    """Read the puzzle of INSTANCE for a search, as the options say; return the puzzle, and notes on how it was read.
 
-    A board gives its pieces and official clues. Raises InputError as `lns.instances.formats.read_puzzle` does.
+    If INSTANCE is a board, the puzzle has its pieces and the official clues that it holds. Raises InputError as
+    `lns.instances.formats.read_puzzle` does.
     """
     document = formats.read_puzzle(source, args.puzzle_format, args.clues or formats.HELD)
     assert document.puzzle is not None
@@ -28,7 +29,7 @@ def read_puzzle(args: argparse.Namespace, source: str) -> tuple[Puzzle, tuple[st
 
 
 def read_puzzles(args: argparse.Namespace, sources: Sequence[str], *, quiet: bool = False) -> list[Puzzle]:
-    """Read the puzzles of several INSTANCEs as the options say; print notes to stderr unless ``quiet``."""
+    """Read the puzzles of several INSTANCEs as the options say; print the notes on them to stderr unless ``quiet``."""
     puzzles = []
     for source in sources:
         puzzle, notes = read_puzzle(args, source)
@@ -39,7 +40,7 @@ def read_puzzles(args: argparse.Namespace, sources: Sequence[str], *, quiet: boo
 
 
 def check_start_options(args: argparse.Namespace) -> None:
-    """Raise InputError for options of the start board without --start."""
+    """Raise InputError if options about the start board are given without --start."""
     for option in ("start_format", "start_number"):
         if args.start is None and getattr(args, option) is not None:
             raise InputError(
@@ -48,7 +49,10 @@ def check_start_options(args: argparse.Namespace) -> None:
 
 
 def puzzle_of_board(args: argparse.Namespace) -> tuple[Puzzle | None, tuple[str, ...]]:
-    """Return the puzzle of --puzzle, if given, and notes. Raises InputError for --puzzle-format or --clues alone."""
+    """Return the puzzle that --puzzle names, or None without it, and notes on how it was read.
+
+    Raises InputError for --puzzle-format or --clues without --puzzle.
+    """
     if args.puzzle is not None:
         document = formats.read_puzzle(args.puzzle, args.puzzle_format, args.clues)
         return document.puzzle, tuple(f"puzzle: {note}" for note in document.notes)
@@ -61,7 +65,7 @@ def puzzle_of_board(args: argparse.Namespace) -> tuple[Puzzle | None, tuple[str,
 def read_board(args: argparse.Namespace, *, searched: bool = False) -> tuple[Puzzle, Board, Document, list[str]]:
     """Read BOARD as the options say; return its puzzle, the board, the document that was read, and all notes.
 
-    If a search follows (``searched``), the board's own puzzle gets the clues of --clues, by default those it holds.
+    For a search (``searched``), a board's own puzzle gets the clues of --clues, or the official clues that it holds.
     """
     if searched and args.puzzle is None and args.puzzle_format is None:
         document = formats.read_board(board_source(args.board), None, args.format, args.number)

@@ -25,7 +25,7 @@ _DURATION = re.compile("".join(f"(?:({_NUMBER}){unit})?" for unit in _UNITS))
 
 
 def duration(text: str) -> float:
-    """Option type: seconds from '90', '1.5', '10m', '5m30s', '2h', '7d' or '1w'."""
+    """Parse the value of an option as seconds: '90', '1.5', '10m', '5m30s', '2h', '7d' or '1w'."""
     seconds = math.nan
     if re.fullmatch(_NUMBER, text):
         seconds = float(text)
@@ -39,7 +39,7 @@ def duration(text: str) -> float:
 
 
 def whole_number(text: str) -> int:
-    """Option type: an integer from 0 with at most 18 digits; 2e8 or 1.5e9 are accepted too."""
+    """Parse the value of an option as an integer from 0 with at most 18 digits; 2e8 or 1.5e9 are accepted too."""
     if re.fullmatch(r"[0-9]{1,18}((\.[0-9]{1,18})?e[0-9]{1,2})?", text):
         number = Decimal(text)
         if number == int(number) < 10**18:
@@ -50,7 +50,7 @@ def whole_number(text: str) -> int:
 
 
 def positive_number(text: str) -> int:
-    """Option type: an integer from 1."""
+    """Parse the value of an option as an integer from 1 with at most 18 digits."""
     number = whole_number(text)
     if number < 1:
         raise argparse.ArgumentTypeError("0 is too few; expected 1 or more")
@@ -58,12 +58,12 @@ def positive_number(text: str) -> int:
 
 
 def megabytes(text: str) -> int:
-    """Option type: a memory limit in megabytes, returned in bytes, at most what a signed 64-bit number holds."""
+    """Parse the value of an option as megabytes of memory; return bytes, at most what a signed 64-bit number holds."""
     return min(positive_number(text) * 10**6, 9 * 10**18)
 
 
 def size(text: str) -> tuple[int, int]:
-    """Option type: two numbers like 16x10."""
+    """Parse the value of an option as two whole numbers, such as 16x10."""
     match = re.fullmatch(r"([0-9]{1,4})[xX×]([0-9]{1,4})", text)
     if not match:
         raise argparse.ArgumentTypeError(f"'{text}' is no size; expected two numbers, like 16x10")
@@ -71,7 +71,7 @@ def size(text: str) -> tuple[int, int]:
 
 
 def span(text: str) -> tuple[int, int]:
-    """Option type: first and last number of a range such as 3-5, 3:6 (6 is left out), 3, or for rows r3-5."""
+    """Parse the value of an option as a range: 3-5, 3:6 (without 6), 3 or, for rows, r3-5; return first and last."""
     match = re.fullmatch(r"r?([0-9]{1,5})(?:([:-])([0-9]{1,5}))?", text)
     if not match:
         raise argparse.ArgumentTypeError(f"'{text}' is no range; expected one like 3-5, both included, or one number")
@@ -79,7 +79,7 @@ def span(text: str) -> tuple[int, int]:
 
 
 def nonempty_path(text: str) -> Path:
-    """Option type: a path; an empty path, which would be the current directory, is refused."""
+    """Parse the value of an option as a path; refuse an empty one, which would be the current directory."""
     if not text:
         raise argparse.ArgumentTypeError("the name is empty")
     return Path(text)
@@ -88,7 +88,7 @@ def nonempty_path(text: str) -> Path:
 def check_files(force: bool, *paths: str | os.PathLike[str] | None) -> None:
     """Raise InputError if an output file exists (unless ``force``), cannot be written, or is named twice.
 
-    Commands call this before they begin to work. A path may be None.
+    Commands call this before they begin to work. Paths that are None are skipped.
     """
     given = [path for path in paths if path is not None]
     for number, path in enumerate(given):
@@ -111,27 +111,27 @@ def check_folder(path: str | os.PathLike[str] | None) -> None:
     if not folder.is_dir():
         raise InputError("there is no such directory", folder)
     try:
-        TemporaryFile(dir=folder).close()  # permissions do not tell: root has all of them, even in /proc
+        TemporaryFile(dir=folder).close()  # a test, as permissions do not tell: root has all of them, even in /proc
     except OSError as error:
         raise InputError(f"no file can be made in this directory: {error.strerror}", folder) from None
 
 
 @dataclass(frozen=True)
 class Option:
-    """One option or argument of a command."""
+    """One option or positional argument of a command."""
 
-    names: tuple[str, ...]  # such as ("-o", "--output"), or the one name of an argument
-    settings: dict[str, Any]  # further arguments of `argparse.ArgumentParser.add_argument`
-    group: str = ""  # title under which the help shows it; "" for the common list
-    rare: bool = False  # whether only ``--help-all`` shows it
+    names: tuple[str, ...]  # names such as ("-o", "--output"), or the one name of a positional argument
+    settings: dict[str, Any]  # keyword arguments for `argparse.ArgumentParser.add_argument`
+    group: str = ""  # title under which the help shows the option; "" for the common list of options
+    rare: bool = False  # whether only ``--help-all`` shows the option
 
     def but(self, help: str | None = None, **settings: Any) -> Option:
-        """Return a copy of the option with another help or other settings."""
+        """Return a copy of the option with another help text or other settings."""
         return replace(self, settings=self.settings | settings | ({} if help is None else {"help": help}))
 
 
 def value(names: str, metavar: str, type: Callable[[str], Any] | None, help: str, **more: Any) -> Option:
-    """Make an option with a value, or an argument if the name has no dash; ``type`` None keeps the text."""
+    """Make an option with a value, or a positional argument if the name has no dash; ``type`` None keeps the text."""
     return Option(tuple(names.split()), {"metavar": metavar, "type": type, "help": help, **more})
 
 
@@ -141,17 +141,17 @@ def choice(names: str, choices: Sequence[str], help: str, **more: Any) -> Option
 
 
 def flag(names: str, help: str) -> Option:
-    """Make an option without a value."""
+    """Make an option without a value, which is False unless it is given."""
     return Option(tuple(names.split()), {"action": "store_true", "help": help})
 
 
 def grouped(title: str, *options: Option) -> tuple[Option, ...]:
-    """Return copies of the options that the help shows under a title."""
+    """Return copies of ``options``, which the help then shows under ``title``."""
     return tuple(replace(each, group=title) for each in options)
 
 
 def rare(*options: Option) -> tuple[Option, ...]:
-    """Return copies of the options that only ``--help-all`` shows."""
+    """Return copies of ``options``, which only ``--help-all`` then shows."""
     return tuple(replace(each, rare=True) for each in options)
 
 
@@ -159,12 +159,12 @@ def rare(*options: Option) -> tuple[Option, ...]:
 class Command:
     """A command: its function, its options and its help."""
 
-    function: Callable[[argparse.Namespace], int]  # runs it, with the parsed arguments; returns the exit status
-    options: Sequence[Option]  # in the order of the help
-    epilog: str  # what the help says below the options
+    function: Callable[[argparse.Namespace], int]  # runs the command on the parsed arguments; returns the exit status
+    options: Sequence[Option]  # in the order in which the help lists them
+    epilog: str  # text of the help below the options
 
     def add_arguments(self, parser: argparse.ArgumentParser, *, shows_all: bool = True) -> None:
-        """Add options and epilog to a parser; its help has the rare options only if ``shows_all``."""
+        """Add the options and the epilog to a parser, whose help shows rare options only if ``shows_all``."""
         if any(each.rare for each in self.options):
             parser.add_argument("--help-all", action="help", help="show also the options that are seldom needed")
         groups: dict[str, Any] = {"": parser}
@@ -186,12 +186,12 @@ class Command:
 
 
 def command(*options: Option, epilog: str = "") -> Callable[[Callable[[argparse.Namespace], int]], Command]:
-    """Return a decorator that makes a `Command` of a function."""
+    """Return a decorator that turns a function into a `Command` with these options."""
     return lambda function: Command(function, options, epilog)
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Wraps the paragraphs of a description to the terminal; indented lines and headings stay as they are."""
+    """A help formatter that wraps paragraphs to the width of the terminal, but not indented lines and headings."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         lines: list[str] = []
@@ -226,7 +226,7 @@ PUZZLE_OPTIONS = (
 
 
 def board_options(board: str = "BOARD", prefix: str = "") -> tuple[Option, ...]:
-    """Return the options of a board: its format, and its number if a source holds several boards."""
+    """Return the options about a board: its format, and which board it is if a source holds several."""
     return (
         value(f"--{prefix}format", "F", None, f"format of {board}, such as url:jef or cells:base0,ccw (default: "
               "recognised by its content)"),

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from lns.instances.board import Board
     from lns.instances.puzzle import Puzzle
 
-DONE, ANSWER_IS_NO, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130  # for other signals 128 + their number
-FAULT = 70  # an error that is a fault of the program (EX_SOFTWARE in sysexits.h)
-OUTPUT_CLOSED = 141  # 128 + SIGPIPE: stdout was closed before the whole answer was written
+DONE, ANSWER_IS_NO, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130  # exit statuses; 130 for Ctrl-C, 128 + n for another signal n
+FAULT = 70  # exit status of an error in the program itself (EX_SOFTWARE in sysexits.h)
+OUTPUT_CLOSED = 141  # exit status 128 + SIGPIPE if stdout was closed before the whole answer was written
 NO_URL = "- (a viewer URL has no letter for some of the colours)"
 
 
@@ -37,7 +37,7 @@ def print_wrapped(text: str, *, indent: int = 0) -> None:
 
 
 def terminal_width() -> int | None:
-    """Return the columns of the terminal, for `table_width`; None if stdout is no terminal."""
+    """Return the width of the terminal in columns; None if stdout is no terminal."""
     return _columns() if sys.stdout.isatty() else None
 
 
@@ -56,7 +56,7 @@ def wrapped(text: str, stream: TextIO, *, indent: int = 0) -> str:
 
 
 def command_name() -> str:
-    """Return how to call this program in a shell: "lns", or as it was started if a shell does not find "lns"."""
+    """Return how to call this program in a shell: "lns" or, if a shell does not find "lns", as it was started."""
     started = Path(sys.argv[0])
     as_module = started.parts[-2:] == ("lns", "__main__.py")
     if shutil.which("lns") or not (as_module or started.name == "lns"):
@@ -73,7 +73,7 @@ def print_error(line: str) -> None:
 
 
 def print_failures(errors: Iterable[Exception]) -> int:
-    """Print each error on stderr; return the exit status, `DONE` without errors, else `BAD_INPUT`."""
+    """Print each error on stderr; return the exit status: `DONE` if there are no errors, else `BAD_INPUT`."""
     status = DONE
     for error in errors:
         print_error(f"lns: {printable(str(error), 2000)}")
@@ -82,14 +82,14 @@ def print_failures(errors: Iterable[Exception]) -> int:
 
 
 def picked(thing: object, *names: str) -> dict[str, Any]:
-    """Return the named attributes of an object as a dict; a text may name several, separated by spaces."""
+    """Return attributes of an object as a dict, by name; each argument may hold several names, separated by spaces."""
     return {name: getattr(thing, name) for name in " ".join(names).split()}
 
 
 def print_answer(args: Namespace, facts: dict[str, Any], lines: Iterable[object]) -> None:
-    """Print the answer of a command: its ``facts`` as JSON with ``--json``, else its lines.
+    """Print the answer of a command: its ``facts`` as JSON with ``--json``, else its ``lines``.
 
-    ``lines`` may be a generator if they take work to make; with ``--json`` it is not started.
+    If lines take work to make, ``lines`` may be a generator, which is not started with ``--json``.
     """
     if args.json:
         print_json(facts)
@@ -99,7 +99,7 @@ def print_answer(args: Namespace, facts: dict[str, Any], lines: Iterable[object]
 
 
 def board_lines(puzzle: Puzzle, board: Board) -> list[str]:
-    """Return lines with the viewer URL of a board, or its placements if it has too many colours for a URL."""
+    """Return lines with the viewer URL of a board, or with its placements if there are too many colours for a URL."""
     from lns.instances.formats import url_if_any
 
     if url := url_if_any(puzzle, board):
@@ -108,7 +108,7 @@ def board_lines(puzzle: Puzzle, board: Board) -> list[str]:
 
 
 def status_of(status: SolveStatus) -> int:
-    """Return the exit status of an exact search."""
+    """Return the exit status of a command whose exact search ended with ``status``."""
     from lns.exact.outcome import SolveStatus
 
     return {SolveStatus.INTERRUPTED: INTERRUPTED, SolveStatus.INFEASIBLE: ANSWER_IS_NO}.get(status, DONE)
@@ -121,5 +121,5 @@ def print_json(value: dict[str, Any]) -> None:
 
 
 def discard(stream: TextIO) -> None:
-    """Send further output of ``stream`` to the null device; else Python fails to flush it at exit, with status 120."""
+    """Send further output of ``stream`` to the null device; else Python would fail to flush it at exit (status 120)."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -23,10 +23,10 @@ class LiveLine:
     """One line of progress on stderr: redrawn in place on a terminal, else logged at growing intervals.
 
     Until the first call of `show`, and after each call of `begin`, the line names the current activity, its duration
-    and the number of kernels compiled in that time. A terminal that was closed is no error: the work goes on.
+    and the number of numba kernels compiled in that time. A terminal that was closed is no error: the work goes on.
 
     ``seconds``: time limit of the command; ``kernels``: about how many kernels a first run compiles, 0 if unknown;
-    ``in_notebook``: whether to show the bar of a notebook.
+    ``in_notebook``: whether to show the progress bar of notebooks.
     """
 
     def __init__(self, seconds: float | None, *, quiet: bool, kernels: int = 0, in_notebook: bool = False) -> None:
@@ -35,7 +35,7 @@ class LiveLine:
         self._ended = threading.Event()
         self._closing = contextlib.ExitStack()
         self._bar: Any = None
-        self._next = 15.0  # elapsed seconds at which the next line may be logged
+        self._next = 15.0  # elapsed seconds from which on `show` may log its next line
         self.begin("starting")
 
     def __enter__(self) -> LiveLine:
@@ -61,20 +61,20 @@ class LiveLine:
         self._closing.close()
 
     def begin(self, activity: str) -> None:
-        """Show ``activity`` and how long it takes, until the next call of this method or of `show`."""
+        """Show ``activity`` and the time since this call, until the next call of this method or of `show`."""
         with self._lock:
             self._activity: str | None = activity
             self._began, self._next_wait = time.monotonic(), WAIT_S
 
     def _tell_waiting(self) -> None:
-        """Show the current activity and the kernels compiled since it began; runs in a thread of its own."""
+        """Show, from a thread of its own, the current activity and how many kernels were compiled since it began."""
         if self._ended.wait(1.0):
             return
         from lns.exact.kernels.cache import saved_kernels
 
         before, began = saved_kernels(), self._began
         while not self._ended.wait(1.0):
-            if began != self._began:  # another activity has begun
+            if began != self._began:  # another activity has begun: count anew
                 before, began = saved_kernels(), self._began
             compiled = saved_kernels() - before if self._activity is not None else 0
             with self._lock:
@@ -92,7 +92,7 @@ class LiveLine:
                     log.info("%s", line)
 
     def show(self, line: str, elapsed: float, *, now: bool = False) -> None:
-        """Show ``line`` with the time left; without a terminal log it if the interval is over or ``now`` is set.
+        """Show ``line`` and the time left; without a terminal, log both, but seldom unless ``now`` is set.
 
         ``elapsed``: seconds since the command began.
         """
@@ -108,14 +108,14 @@ class LiveLine:
                 log.info("%8.1f s  %s", elapsed, line)
 
     def _draw(self, line: str) -> None:
-        """Redraw the bar. Callers hold this object's lock, as tqdm leaves its own locked once the terminal is gone."""
+        """Redraw the bar. Callers hold this object's lock, as that of tqdm stays locked once the terminal is gone."""
         with contextlib.suppress(OSError):
             self._bar.set_description_str(line, refresh=False)
             self._bar.refresh(nolock=True)
 
 
 class _ScreenLog(logging.StreamHandler[Any]):
-    """Handler that writes the log to stderr and ignores a closed terminal."""
+    """A logging handler that writes to stderr and ignores a closed terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
         return wrapped(super().format(record), sys.stderr)
@@ -126,7 +126,7 @@ class _ScreenLog(logging.StreamHandler[Any]):
 
 
 def screen_log(*, quiet: bool) -> contextlib.AbstractContextManager[None]:
-    """Return a context that sends the log of `lns` to stderr, only warnings if ``quiet``."""
+    """Return a context in which the log of `lns` goes to stderr; if ``quiet``, only its warnings."""
     handler = _ScreenLog(sys.stderr)
     handler.setLevel(logging.WARNING if quiet else logging.INFO)
     handler.setFormatter(SafeFormatter("%(message)s"))
@@ -135,6 +135,6 @@ def screen_log(*, quiet: bool) -> contextlib.AbstractContextManager[None]:
 
 @contextlib.contextmanager
 def live_line(seconds: float | None, *, quiet: bool) -> Iterator[LiveLine]:
-    """Yield a `LiveLine`, with the log on stderr, for commands that keep no run directory."""
+    """Yield a `LiveLine` while the log goes to stderr, for commands that keep no run directory."""
     with screen_log(quiet=quiet), LiveLine(seconds, quiet=quiet) as line:
         yield line

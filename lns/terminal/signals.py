@@ -16,7 +16,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextlib.contextmanager
 def signal_handler(handler: Callable[[int, object], None]) -> Iterator[list[int]]:
-    """Install ``handler`` for SIGINT, SIGTERM and SIGHUP; restore the previous handlers on exit.
+    """Install ``handler`` for SIGINT, SIGTERM and SIGHUP; restore the previous handlers when the context ends.
 
     Yields the list of signal numbers received so far. A signal that the parent process ignores (as nohup does with
     SIGHUP) stays ignored. Python drops an exception that ``handler`` raises inside a callback from C, for example while
@@ -49,10 +49,10 @@ def signal_handler(handler: Callable[[int, object], None]) -> Iterator[list[int]
 
 
 def exit_on_signal(number: int, frame: object) -> None:
-    """Handler that ends the program with status 128 + ``number``, for the time before there is a result to save."""
+    """End the program with status 128 + ``number``: a handler for the time before there is a result to save."""
     raise SystemExit(128 + number)
 
 
 def interrupt_on_signal(number: int, frame: object) -> None:
-    """Handler that treats SIGTERM and SIGHUP as Ctrl-C, for searches that report their state on it."""
+    """Raise KeyboardInterrupt, as Ctrl-C does: a handler for searches that end with a report of their state."""
     raise KeyboardInterrupt
