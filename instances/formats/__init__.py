@@ -299,7 +299,7 @@ def with_clues(document: Document, source: str) -> Document:
 
 
 def _with_clues_of(puzzle: Puzzle, board: Board | None, source: str) -> tuple[Puzzle, list[str]]:
-    """Return the puzzle with the pieces placed in ``source``, a file or URL, as its clues instead; and notes."""
+    """Return the puzzle with the pieces placed in ``source``, a file or URL, in place of its clues; and notes."""
     bare, format = puzzle.with_clues([]), None
     if not is_url(source):
         text = base.text_of(base.file_of(source), source)

@@ -338,7 +338,7 @@ def _clue_rows(text: str, puzzle: Puzzle) -> tuple[Sequence[Row], _Notes]:
 
 
 def _without_repeats(table: Sequence[Row]) -> tuple[Sequence[Row], _Notes]:
-    """Return each row once, and a note, if all rows are repeated equally often; return ``table`` if most are not.
+    """Return each row once, and a note, if all are repeated equally often; ``table`` if most are not repeated.
 
     Raises NearError if most rows, but not all, are repeated equally often.
     """

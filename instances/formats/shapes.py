@@ -118,7 +118,7 @@ class Row(NamedTuple):
         return bool(self.tokens) and len(self.numbers) == len(self.tokens)
 
 
-@lru_cache(maxsize=2)  # cached, as several readers try the same text
+@lru_cache(maxsize=2)  # since several readers try the same text
 def rows_of(text: str) -> tuple[Row, ...]:
     """Return a `Row` for each line that is not blank. Raises InputError for a number with a sign or too many lines."""
     rows, signed = [], 0
@@ -196,7 +196,7 @@ def left_out(lines: Iterable[tuple[int, str]]) -> tuple[str, ...]:
 class Listed:
     """Pieces as a text states them, in a list or on a board, before their convention is known."""
 
-    quads: list[list[int]]  # the four columns of each piece; pieces in order of their ids, or else lines
+    quads: list[list[int]]  # the four sides of each piece as listed; pieces in order of their ids, or else lines
     where: Sequence[int] = ()  # the line number of each piece; empty for JSON
     notes: tuple[str, ...] = ()  # sentences on what was recognised and what is left out
     width: int = 0  # number of pieces in a row of the board, 0 if unknown

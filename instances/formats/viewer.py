@@ -272,7 +272,7 @@ def _colours(letters: Letters, index: PieceIndex, notes: list[str]) -> list[Quad
 
 
 def _boards(letters: Letters, index: PieceIndex, numbers: Sequence[int | None]) -> list[list[Quad | None]]:
-    """Return the colours of the cells by each map that `match_letters` finds, but only once for each board."""
+    """Return the colours of the cells by each map that `match_letters` finds; maps that give one board count once."""
     boards: dict[Board, list[Quad | None]] = {}
     for colour_of in match_letters(letters.quads, index, numbers):
         quads = _translated(letters.quads, [colour_of.get(letter, GREY) for letter in range(26)])

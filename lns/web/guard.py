@@ -88,7 +88,7 @@ class Access:
     """The secret that opens all pages; the printed address has it, and then a cookie. Changes need the token, too."""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     """The secret that each page holds and sends with every change; pages of other sites do not know it."""
-    _wrong: list[tuple[float, str]] = field(default_factory=list)  # time and sender's address of each recent wrong password
+    _wrong: list[tuple[float, str]] = field(default_factory=list)  # time and sender's address of each wrong password
 
     @property
     def cookie(self) -> str:
