@@ -1,22 +1,24 @@
 """Read and write the file formats of edge-matching puzzles.
 
 Reading
-    `load_puzzle` and `load_board` return puzzles and boards; `read_puzzle`, `read_board` and `read` return a `Document`
-    with notes too; `parse` reads a text. The format is detected from the content unless it is named.
+    `load_puzzle` and `load_board` return a puzzle or a board; `read_puzzle`, `read_board` and `read` return a
+    `Document`, which also has notes on what was detected. `parse` reads a text instead of a file. The format is
+    detected from the content unless the caller names it.
 Writing
-    `write` to a file, `render` to text, `viewer_url` and `url_if_any` for the URL of an online viewer, `best_json` for
-    the result file of the optimizer, `atomic_write` for any other text.
+    `write` makes a file, `render` returns its text, `viewer_url` and `url_if_any` return the URL of an online viewer,
+    `best_json` returns the content of the optimizer's result file, and `atomic_write` writes any other text to a file.
 Sources
     `shipped_instances` lists the instances of the package, `is_url` tells a URL from the name of a file, and
     `source_name` returns the name of a source for messages.
 
-`FORMATS` has every format by name. These carry a puzzle: ``benoist`` (text of Benoist), ``quads`` (header and quads),
-``e2pieces`` (bare quads; ``e2pieces:ORDER`` names the order of the sides), ``csv16``, ``json``, ``pieces``, ``meta``
-and ``tetravex``. These carry a board: ``url`` (``url:MOTIFS_ORDER`` names the order of the letters), ``solution``,
-``best``, ``cells``, ``clues``, ``meta-board``, ``tetravex-board`` and ``picture``.
+`FORMATS` has every format by name. These carry a puzzle: ``benoist`` (size, colours, hints and pieces), ``quads`` (size
+and four colours for each piece), ``e2pieces`` (the four colours only; ``e2pieces:ORDER`` names the order of the sides),
+``csv16``, ``json``, ``pieces``, ``meta`` and ``tetravex``. These carry a board: ``url`` (``url:MOTIFS_ORDER`` names the
+order of the letters), ``solution``, ``best``, ``cells``, ``clues``, ``meta-board``, ``tetravex-board`` and ``picture``.
 
 ``pieces``, ``cells`` and ``clues`` read any dialect, that is, the layouts and conventions of other programs, which they
-infer by evidence. A text without a named format is read in the strict format that it looks like, else as a dialect.
+infer from the text. The strict formats have one fixed definition each. A text whose format is not named is read in the
+strict format that it looks like; if that fails, it is read as a dialect.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ __all__ = ["CLUE_WORDS", "FORMATS", "HELD", "Document", "atomic_write", "best_js
 __all__ += ["load_puzzle", "parse", "read", "read_board", "read_puzzle", "render", "shipped_instances", "source_name"]
 __all__ += ["url_if_any", "viewer_url", "with_clues", "write"]
 
-FORMATS: dict[str, Format] = {  # in the order in which a text is compared with them
+FORMATS: dict[str, Format] = {  # in the order in which `looks_like` is tried on a text
     form.name: form
     for form in (
         *(own_json.BEST, own_json.JSON, viewer.FORMAT, lists.CSV16),
@@ -57,11 +59,11 @@ FORMATS: dict[str, Format] = {  # in the order in which a text is compared with 
     )
 }
 HELD = "held"
-"""Word for a puzzle's own clues or, if it has none, the official clues that its board holds."""
+"""The word that asks for a puzzle's own clues or, if it has none, for the official clues that lie on its board."""
 CLUE_WORDS = ("official", "starter", "none", HELD)
 _CHOICE = "(--clues official, starter, none or a file names others)"
-_NO_FRAME = ("do not fit a board", "expected corner pieces")  # errors of strict formats that a missing frame may cause
-_LETTERS = re.compile(r"(?<![A-Za-z=])[a-w]{36,16384}(?![A-Za-z])")  # board letters without a URL
+_NO_FRAME = ("do not fit a board", "expected corner pieces")  # words of errors that a puzzle without frame may cause
+_LETTERS = re.compile(r"(?<![A-Za-z=])[a-w]{36,16384}(?![A-Za-z])")  # letters of a board without their viewer URL
 
 
 def read(
@@ -70,12 +72,13 @@ def read(
     """Read a puzzle or a board from a file, a viewer URL, a link of ``lns web`` or the name of a shipped instance.
 
     A file is preferred to a shipped instance of the same name. ``format`` names the format and, after a colon, its
-    option; by default the content decides. ``puzzle`` is the puzzle of a board. Without it, a full viewer URL defines
-    its own puzzle, and a ``best.json`` finds its instance by name and hash, or else takes the puzzle of its url.
-    ``number`` chooses one of several boards, counted from 1.
+    option; by default the content decides. ``puzzle`` is the puzzle of the board in the source. Without ``puzzle``, a
+    full board in a viewer URL defines its own puzzle, and the puzzle of a ``best.json`` is the instance that it names
+    if the hash agrees, or else the one that its viewer URL defines. ``number``, counted from 1, chooses one of several
+    boards.
 
-    The notes of the document say what was detected, what its puzzle is and which clues its board holds. Raises
-    InputError, which names the source, and the line if there is one.
+    The notes of the document say what was detected, what the puzzle is and which clues lie on the board. Raises
+    InputError, which names the source and, if known, the line.
     """
     source = os.fspath(source)
     if is_url(source):
@@ -100,9 +103,10 @@ def parse(
     number: int | None = None,
     find_puzzle: Callable[[str], Puzzle] | None = None,
 ) -> Document:
-    """Read the text of a puzzle or a board, as `read` reads a file; ``name`` is for a puzzle without a name.
+    """Read the text of a puzzle or a board, as `read` reads a file; ``name`` is used for a puzzle without a name.
 
-    ``find_puzzle`` loads the instance that a board names, or raises InputError; the default opens files too.
+    ``find_puzzle`` loads the instance that a board names, or raises InputError. By default it loads shipped instances
+    and files.
     """
     return _document(Source(text, puzzle, name, find_puzzle or _find_puzzle, number), format)
 
@@ -126,7 +130,7 @@ def _document(source: Source, format: str | None) -> Document:
 
 
 def _with_facts(document: Document, known: Puzzle | None) -> Document:
-    """Add notes on the puzzle, if the caller does not know it, and on the clues that the board holds."""
+    """Return the document with notes on its puzzle, unless the caller knew it, and on the clues on its board."""
     puzzle, board = document.puzzle, document.board
     if puzzle is None:
         return document
@@ -141,14 +145,14 @@ def _with_facts(document: Document, known: Puzzle | None) -> Document:
         notes.append(sentence)
     elif board is not None and puzzle.clues and puzzle.turns and puzzle.width == puzzle.height and not puzzle.holes:
         held = [len(cells) for cells in eternity2.clues_by_turn(puzzle, board, puzzle.clues)]
-        if turns := held.index(max(held)):  # more clues fit after a turn of the board
+        if turns := held.index(max(held)):  # more clues lie on the board after a rotation
             found = f"{held[0]} of {len(puzzle.clues)} clues lie on the board, {held[turns]} after a turn"
             notes.append(f"{found} of {90 * turns} degrees (`lns convert --turn {90 * turns}`)")
     return replace(document, notes=(*document.notes, *(note for note in notes if note not in document.notes)))
 
 
 def _find_puzzle(source: str) -> Puzzle:
-    """Load an instance that a file names. Refuses a ``best.json``, so that two files cannot refer to each other."""
+    """Load the instance that a file names. Raises InputError for a ``best.json``, as two such could name each other."""
     if not is_url(source):
         path = base.file_of(source)
         if FORMATS["best"].looks_like(base.text_of(path, source)):
@@ -156,11 +160,11 @@ def _find_puzzle(source: str) -> Puzzle:
     return load_puzzle(source, clues=HELD)
 
 
-# -- formats by name and by content -----------------------------------------------------------------------------------
+# -- choosing a format by name, extension or content ------------------------------------------------------------------
 
 
 def by_name(name: str) -> tuple[Format, str | None]:
-    """Return the format and option of a name such as 'json' or 'e2pieces:udlr'. Raises InputError for other names."""
+    """Return the format and the option (or None) that a name such as 'e2pieces:udlr' states, or raise InputError."""
     head, colon, option = name.partition(":")
     if head not in FORMATS:
         raise InputError(f"unknown format {quoted(name)}; expected one of {', '.join(FORMATS)}")
@@ -170,7 +174,7 @@ def by_name(name: str) -> tuple[Format, str | None]:
 
 
 def by_extension(path: str, puzzle: Puzzle, has_board: bool) -> Format:
-    """Return the format in which a file of this name is written. Raises InputError for an unknown extension."""
+    """Choose the format of a file to write by the extension of its name. Raises InputError for an unknown extension."""
     formats = {".json": "best" if has_board else "json", ".csv": "csv16", ".url": "url"}
     formats |= {".solution.txt": "solution", ".solution": "solution"}
     formats |= {".txt": "benoist" if puzzle.width == puzzle.height else "quads"}
@@ -182,13 +186,13 @@ def by_extension(path: str, puzzle: Puzzle, has_board: bool) -> Format:
 
 
 def read_by_evidence(source: Source) -> Document:
-    """Read a text without a named format in the strict format that it looks like, else as a dialect.
+    """Read a text, whose format was not named, in the strict format that it looks like; if that fails, as a dialect.
 
-    Raises the InputError of the strict format, or that of a dialect if it is more specific.
+    If both fail, raises the InputError of the strict format, or that of a dialect reader if it is more specific.
     """
     if not source.text.strip():
         raise InputError("the file is empty; expected a puzzle or a board")
-    if not base.holds_url(source.text):  # a table may list the letters of boards alone
+    if not base.holds_url(source.text):  # the letters of a board may stand without their viewer URL
         source = replace(source, text=_LETTERS.sub(_as_url, source.text))
     text = source.text
     own = base.holds_url(text) or lists.has_clues(text) or '"placements"' in text or '"schema"' in text
@@ -198,7 +202,7 @@ def read_by_evidence(source: Source) -> Document:
     try:
         document = strict.read(source)
     except InputError as error:
-        if own:  # no dialect reader takes URLs, quads with clues or our own JSON
+        if own:  # no dialect reader can read viewer URLs, ``quads`` with clues or this program's JSON
             raise
         return _in_any_dialect(source, error)
     if source.puzzle is not None and document.format in ("quads", "e2pieces", "solution"):
@@ -212,8 +216,12 @@ def _as_url(word: re.Match[str]) -> str:
 
 
 def _in_any_dialect(source: Source, strict: InputError | None) -> Document:
-    """Read a text as a dialect after the strict format failed. Raises the most specific error, or ``strict``."""
-    # A refused list of pieces is not read as a board, as matching neighbours would make it a puzzle without frame.
+    """Read a text as a dialect; ``strict`` is the error of the strict format that was tried before, if any.
+
+    Raises the most specific error of the dialect readers, or ``strict``.
+    """
+    # A text that a strict format refused is not read as a board: if all neighbours match by chance, it would be taken
+    # as a puzzle without frame.
     only_pieces = source.puzzle is None and strict is not None and picture_in(source.text) is None
     refusals = []
     for name in ("pieces", "cells") if source.puzzle is None else ("cells", "clues"):
@@ -228,16 +236,16 @@ def _in_any_dialect(source: Source, strict: InputError | None) -> Document:
     if strict is None or not isinstance(best, base.NoRimError):
         raise best if strict is None or best.telling else strict
     if any(row.line == strict.line and not row.only_numbers for row in rows_of(source.text)):
-        raise best  # a line with letters is not of the strict format
+        raise best  # the line of the error has letters, so the text is not in the strict format
     rules = "; or the rules of a puzzle without frame by name (--puzzle-format pieces:unframed or pieces:tetravex)"
     more = rules * any(part in strict.message for part in _NO_FRAME)
     raise InputError(strict.message + more, line=strict.line)
 
 
 def _board_by_evidence(source: Source, puzzle: Puzzle, document: Document) -> Document:
-    """Return ``document``, or one read in another convention if ``document`` has no board or breaks many rules."""
+    """Return ``document``; if it has no board or one that breaks many rules, return a better one read as a dialect."""
     here = None if document.board is None else verify(puzzle, document.board)
-    # A board may break a few rules itself. On few cells, one of the many conventions may be legal by chance.
+    # A faulty board breaks a few rules in any convention. On few cells, a wrong convention may be legal by chance.
     if here is not None and (here.cells < 9 or len(here.violations) <= 5 + 0.05 * here.cells):
         return document
     try:
@@ -250,18 +258,19 @@ def _board_by_evidence(source: Source, puzzle: Puzzle, document: Document) -> Do
     return document if here and there and (there.violations or there.score <= here.score) else found
 
 
-# -- puzzles and their clues -------------------------------------------------------------------------------------------
+# -- reading puzzles and their clues -----------------------------------------------------------------------------------
 
 
 def load_puzzle(source: str, format: str | None = None, clues: str | None = None) -> Puzzle:
-    """Return the puzzle of `read_puzzle`, with the same parameters and errors."""
+    """Return the puzzle that `read_puzzle` reads; parameters and errors are the same."""
     return _defined(read_puzzle(source, format, clues), source)
 
 
 def read_puzzle(source: str, format: str | None = None, clues: str | None = None) -> Document:
-    """Load a puzzle with notes on what was detected; ``clues`` is the ``source`` of `with_clues`, None for its own.
+    """Read a puzzle, with notes on what was detected.
 
-    The ``puzzle`` of the document is not None. Raises InputError if the source defines no puzzle.
+    ``clues`` names the clues to use, as ``source`` of `with_clues` does; None keeps the puzzle's own. The ``puzzle`` of
+    the document is not None. Raises InputError if the source defines no puzzle.
     """
     document = read(source, format=format)
     _defined(document, source)
@@ -271,10 +280,11 @@ def read_puzzle(source: str, format: str | None = None, clues: str | None = None
 def with_clues(document: Document, source: str) -> Document:
     """Return the document with other clues in its puzzle, and without its board.
 
-    ``source`` is a file or viewer URL with clues or a partial board, or one of `CLUE_WORDS`: the official clues of
-    Eternity II, its starter clue alone, none, or for ``"held"`` the puzzle's own clues, else the official ones that its
-    board holds. Notes say which clues the puzzle has and that a board is not used. Raises InputError if the source
-    holds no clues of the puzzle, or official clues are wanted and the puzzle is not Eternity II.
+    ``source`` is a file or viewer URL with clues or a partial board, or one of `CLUE_WORDS`: ``"official"`` for the
+    official clues of Eternity II, ``"starter"`` for its starter clue alone, ``"none"``, or ``"held"`` for the puzzle's
+    own clues or, if it has none, the official clues that lie on its board. Notes say which clues the puzzle now has and
+    that its board is left out. Raises InputError if the source holds no clues of the puzzle, or if official clues or
+    the starter clue are wanted and the puzzle is not Eternity II.
     """
     puzzle, board = document.puzzle, document.board
     assert puzzle is not None
@@ -289,7 +299,7 @@ def with_clues(document: Document, source: str) -> Document:
 
 
 def _with_clues_of(puzzle: Puzzle, board: Board | None, source: str) -> tuple[Puzzle, list[str]]:
-    """Return the puzzle with the pieces of a source (clues or a partial board) as its clues, and notes."""
+    """Return the puzzle with the pieces placed in ``source``, a file or URL, in place of its clues; and notes."""
     bare, format = puzzle.with_clues([]), None
     if not is_url(source):
         text = base.text_of(base.file_of(source), source)
@@ -303,7 +313,7 @@ def _with_clues_of(puzzle: Puzzle, board: Board | None, source: str) -> tuple[Pu
 
 
 def _with_named_clues(puzzle: Puzzle, board: Board | None, word: str) -> tuple[Puzzle, list[str]]:
-    """Return the puzzle with the clues that one of the `CLUE_WORDS` names, and a note."""
+    """Return the puzzle with the clues that ``word``, one of the `CLUE_WORDS`, names; and a note on these clues."""
     named = eternity2.named_clues(puzzle)
     if not named["official"] and word in ("official", "starter"):
         alone = f"is not known to be Eternity II, which alone has {word} clues"
@@ -324,11 +334,11 @@ def _defined(document: Document, source: str) -> Puzzle:
     return document.puzzle
 
 
-# -- boards ------------------------------------------------------------------------------------------------------------
+# -- reading boards ----------------------------------------------------------------------------------------------------
 
 
 def load_board(source: str, puzzle: Puzzle | None = None, format: str | None = None) -> tuple[Puzzle, Board]:
-    """Return the puzzle and board of `read_board`, with the same parameters and errors."""
+    """Return the puzzle and board that `read_board` reads; parameters and errors are the same."""
     document = read_board(source, puzzle, format)
     assert document.puzzle is not None and document.board is not None
     return document.puzzle, document.board
@@ -337,26 +347,26 @@ def load_board(source: str, puzzle: Puzzle | None = None, format: str | None = N
 def read_board(
     source: str, puzzle: Puzzle | None = None, format: str | None = None, number: int | None = None
 ) -> Document:
-    """Load a board with notes on what was detected; the parameters are as for `read`.
+    """Read a board, with notes on what was detected; the parameters are those of `read`.
 
-    Neither ``puzzle`` nor ``board`` of the document is None. A solution list or a partial URL needs the puzzle. Raises
-    InputError if the source holds no board, or its puzzle is not known.
+    Neither ``puzzle`` nor ``board`` of the document is None. For pieces named by index, or a viewer URL of a partial
+    board, ``puzzle`` must be given. Raises InputError if the source holds no board, or its puzzle is not known.
     """
     document = read(source, puzzle=puzzle, format=format, number=number)
     framed = _defined(document, source).framed
     if document.board is None and format is None and puzzle is None and not is_url(source):
-        with suppress(InputError):  # the list of pieces may be a full board, which defines its puzzle
+        with suppress(InputError):  # what was read as a list of pieces may be a full board, which defines its puzzle
             laid = read(source, format="cells", number=number)
             if laid.puzzle is not None and laid.board is not None and laid.puzzle.framed == framed:
                 found = verify(laid.puzzle, laid.board)
-                if not found.violations and found.score >= 0.5 * found.max_score:  # a list in random order matches less
+                if not found.violations and found.score >= 0.5 * found.max_score:  # a list in random order scores less
                     return laid
     if document.board is None:
         raise InputError(f"this is a puzzle (format {document.format}); expected a board", source_name(source))
     return document
 
 
-# -- writing -----------------------------------------------------------------------------------------------------------
+# -- writing puzzles and boards ----------------------------------------------------------------------------------------
 
 
 def write(
@@ -367,7 +377,7 @@ def write(
     *,
     instance: str | None = None,
 ) -> None:
-    """Write the text of `render` to a file, atomically. An existing file is replaced, a symbolic link followed.
+    """Write the text that `render` returns to a file, atomically. Replaces an existing file; follows a symbolic link.
 
     Raises InputError as `render` does, and OSError if the file cannot be written.
     """
@@ -378,11 +388,11 @@ def write(
 def render(
     format: str | None, puzzle: Puzzle, board: Board | None, *, path: str | None = None, instance: str | None = None
 ) -> tuple[str, tuple[str, ...]]:
-    """Return the text of a file, and notes on what the format cannot carry.
+    """Return a puzzle or board as the text of a file, and notes on what the format cannot carry.
 
-    Without ``format`` the extension of ``path`` decides; without ``board`` the puzzle is written. ``instance`` is how a
-    ``best.json`` names the puzzle, by default by its own name. Raises InputError if the format is unknown or cannot
-    carry the puzzle or board.
+    Without ``format`` the extension of ``path`` decides on the format; without ``board`` the text is that of the
+    puzzle. ``instance`` is the name that a ``best.json`` states for the puzzle, by default the puzzle's own. Raises
+    InputError if the format is unknown or cannot carry the puzzle or board.
     """
     try:
         if format is None:
@@ -408,9 +418,9 @@ def render(
         raise (error if path is None else error.at(path)) from None
 
 
-# -- help --------------------------------------------------------------------------------------------------------------
+# -- help texts --------------------------------------------------------------------------------------------------------
 
-DIALECTS = {  # a typical line of each dialect of other programs that is detected, and its description
+DIALECTS = {  # a description of each dialect that is detected, by a typical line
     "1 0 5 9 0": "pieces: id, four sides in any order; comments after #, //, c",
     "1,0,0,5,9,0": "pieces: id, type, four sides; other separators too",
     "- 1 braa": "pieces: letters, after a number or bare",
@@ -439,7 +449,7 @@ _TETRAVEX = Puzzle(_DIGITS, 2, 2, framed=False, turns=False)
 
 
 def overview(holds: str) -> str:
-    """Return a line of help (name, option, description) for each format that holds a 'puzzle' or a 'board'."""
+    """Return help on the formats that hold ``holds``, 'puzzle' or 'board': lines with name, option and description."""
     forms = [form for form in FORMATS.values() if form.holds == holds]
     lines = {form.name + f"[:{form.option}]" * bool(form.option): form.about for form in forms}
     width = max(map(len, lines))
@@ -447,7 +457,7 @@ def overview(holds: str) -> str:
 
 
 def facts() -> dict[str, list[dict[str, str | None]]]:
-    """Return all formats and all detected dialects, each with an example, as values for JSON."""
+    """Return all formats and all dialects that are detected, each with an example, as values for JSON."""
     names = ("name", "option", "holds", "about")
     formats = [{name: getattr(form, name) for name in names} | {"example": _example(form)} for form in FORMATS.values()]
     return {"formats": formats, "dialects": [{"example": line, "about": about} for line, about in DIALECTS.items()]}
@@ -465,7 +475,7 @@ def examples() -> str:
 
 
 def _example(form: Format) -> str:
-    """Return the first four lines of a small puzzle or board in a format, joined and shortened."""
+    """Return the first four lines of a small puzzle or board in a format, joined to one line and shortened."""
     puzzle, turns = (_TETRAVEX, (0, 0, 0, 0)) if "tetravex" in form.name else (_SMALL, (0, 1, 0, 3))
     board = Board.from_pairs(list(enumerate(turns)), 2, 2)
     lines = form.write(Target(puzzle, board if form.holds == "board" else None, "small.json")).splitlines()

@@ -1,4 +1,4 @@
-"""Parts that all formats share: names of sources, input and result of readers, input of writers, class `Format`."""
+"""Parts that all formats share: sources, what readers take and return, what writers take, and the class `Format`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of, printable
 
 Quad = tuple[int, int, int, int]
-VIEWER_URL = "viewer URL"  # what messages call a URL that was given in place of a file
-_LINK = "#lns="  # marks a link to the page Board of `lns web`
-HAS_EDGES = re.compile(r"board_edges(\\?=|%(25)*3[dD])")  # '=' plain, escaped for a shell, or percent-encoded
+VIEWER_URL = "viewer URL"  # name in messages for a URL that was given in place of a file
+_LINK = "#lns="  # part of every link to the page Board of `lns web`
+HAS_EDGES = re.compile(r"board_edges(\\?=|%(25)*3[dD])")  # its '=' may be escaped for a shell or percent-encoded
 _ETERNITY2 = re.compile(r"(eternity[ _-]?(2|ii)|e2)([ _-]?clues?[0-9]?)?(\.[a-z]{1,4})?", re.I)
 _NOT_SHIPPED = (
     "no such file, and the pieces of Eternity II are not shipped; the viewer URL of any full board holds them all: "
@@ -29,7 +29,7 @@ _EXTENSIONS = (".solution.txt", ".txt", ".json", ".csv", ".url", ".fps", ".md", 
 
 
 class NearError(InputError):
-    """Error of a reader that recognised most of the text; it is preferred to the errors of other readers."""
+    """Error of a reader that recognised most of the text; shown rather than the errors of other readers."""
 
     telling = 2
 
@@ -41,17 +41,17 @@ class NoRimError(NearError):
 
 
 class NeedsPuzzleError(NearError):
-    """Error for a board that names its pieces by number only, when its puzzle is not given."""
+    """Error for a board that names its pieces by index only, when its puzzle is not given."""
 
     telling = 3
 
 
-# -- what a caller names -----------------------------------------------------------------------------------------------
+# -- sources: files, URLs and shipped instances ------------------------------------------------------------------------
 
 
 @cache
 def shipped_instances() -> dict[str, Path]:
-    """Return the file of each instance of the package by name, sorted by name; planted solutions are left out."""
+    """Return the file of each instance that the package ships, by the name of the instance, sorted."""
     files = sorted((Path(__file__).parent.parent / "data").glob("*.txt"))
     return {path.stem: path for path in files if not path.name.endswith(".solution.txt")}
 
@@ -69,7 +69,7 @@ def holds_link(text: str) -> bool:
 def is_url(source: str) -> bool:
     """Check whether a source is a URL instead of the name of a file.
 
-    True for every http or https URL, and for a viewer URL or link of one line in quotes or as a bare fragment.
+    True for every http or https URL, and for every single line that holds a viewer URL or a link to the page Board.
     """
     start = source.lstrip(" '\"<").lower()
     held = holds_url(source) or holds_link(source)
@@ -77,16 +77,16 @@ def is_url(source: str) -> bool:
 
 
 def file_of(source: str) -> Path:
-    """Return the path ``source``; if no file is there, the file of the shipped instance of that name, if any."""
+    """Return ``source`` as a path, or the file of the shipped instance of this name if there is no file ``source``."""
     shipped = shipped_instances().get(source)
     try:
         return Path(source) if shipped is None or Path(source).is_file() else shipped
-    except OSError:  # symbolic links that form a loop
+    except OSError:  # raised for symbolic links that form a loop
         return shipped or Path(source)
 
 
 def text_of(path: Path, source: str) -> str:
-    """Return the text of a file. The error for a missing file suggests a shipped instance of a similar name."""
+    """Return the text of the file ``path``; if it is missing, the error suggests a shipped instance of similar name."""
     if not source:
         raise InputError(f"the name is empty; {_EXPECTED_SOURCE}")
     try:
@@ -101,7 +101,7 @@ def text_of(path: Path, source: str) -> str:
 
 
 def name_of(path: Path) -> str:
-    """Return a name for the puzzle in a file: the file's name without a known extension."""
+    """Return a name for the puzzle in a file: the file's name, without its extension if that is a known one."""
     name = printable(path.name, 100)
     suffix = next((each for each in _EXTENSIONS if name.lower().endswith(each) and len(name) > len(each)), "")
     return name[: len(name) - len(suffix)]
@@ -112,12 +112,12 @@ def source_name(source: str) -> str:
     return ("link" if holds_link(source) else VIEWER_URL) if is_url(source) else printable(str(file_of(source)))
 
 
-# -- readers and writers -----------------------------------------------------------------------------------------------
+# -- what readers and writers take and return --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Document:
-    """The content of a source as read.
+    """What a reader has found in a source.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ class Document:
     instance : str or None
         For a ``best.json``: the path or name by which its puzzle was found, else the name in the file.
     pinned : tuple of int
-        For a link: the cells that are pinned on the page.
+        For a link to the page Board: the cells that the user had pinned there.
     boards : int
         Number of boards that the source holds; ``board`` is one of them.
     """
@@ -152,45 +152,45 @@ class Document:
 
 @dataclass(frozen=True)
 class Source:
-    """The input of a reader."""
+    """The input of a reader: a text, and what the caller knows of its board."""
 
-    text: str  # decoded; every line ends in a newline
+    text: str  # the decoded text, with newline characters as line ends
     puzzle: Puzzle | None  # the puzzle of the board in the text, None if the caller does not know it
-    name: str  # name for the puzzle, if the text defines a puzzle without a name
-    find_puzzle: Callable[[str], Puzzle]  # loads an instance by path or shipped name
-    number: int | None = None  # which of several boards in the text is read, counted from 1; None is the first
-    folder: Path | None = None  # the folder of the file; None for a URL or a bare text
+    name: str  # the name that a puzzle gets if the text has none for it
+    find_puzzle: Callable[[str], Puzzle]  # loads an instance, given its path or shipped name
+    number: int | None = None  # which of several boards in the text is read, counted from 1; None: the first
+    folder: Path | None = None  # the folder of the file that holds the text; None if it is in no file
     option: str | None = None  # the part of the format's name after its colon, such as 'urdl' of 'e2pieces:urdl'
 
     def known(self, what: str) -> Puzzle:
-        """Return the board's puzzle. Raises NeedsPuzzleError, which begins with ``what``, if it is not known."""
+        """Return ``puzzle``; if it is None, raise NeedsPuzzleError with a message that begins with ``what``."""
         if self.puzzle is None:
             raise NeedsPuzzleError(f"{what} by number; expected the puzzle with it (--puzzle INSTANCE)")
         return self.puzzle
 
     def place(self, boards: int) -> int:
-        """Return the index, from 0, of the board to read; `number` is limited to ``boards`` here and checked later."""
+        """Return the index, from 0, of the board to read of ``boards``; a `number` out of range is refused later."""
         return min(max(self.number or 1, 1), boards) - 1
 
 
 @dataclass(frozen=True)
 class Target:
-    """The input of a writer. The writer appends a sentence to ``notes`` for whatever the format cannot carry."""
+    """The input of a writer, which appends a sentence to ``notes`` for whatever its format cannot carry."""
 
     puzzle: Puzzle
-    board: Board | None  # not None for a format that holds a board
-    instance: str  # how a ``best.json`` names the puzzle
+    board: Board | None  # the board to write; not None if the format holds boards
+    instance: str  # the name that a ``best.json`` states for the puzzle
     option: str | None = None  # the part of the format's name after its colon
     notes: list[str] = field(default_factory=list)
 
     @property
     def laid(self) -> Board:
-        """The board, for a format that holds one."""
+        """The board to write; only for formats that hold boards."""
         assert self.board is not None
         return self.board
 
     def full(self, format: str) -> list[list[int]]:
-        """Return [piece, rotation] for each cell of a full board. Raises InputError if a cell is empty."""
+        """Return [piece, rotation] for each cell of the board to write. Raises InputError if a cell is empty."""
         pairs = [pair for pair in self.laid.pairs() if pair is not None]
         if empty := self.puzzle.cells - len(pairs):
             raise InputError(f"{count_of(empty, 'cell')} without a piece; {format} carries only full boards")
@@ -201,18 +201,19 @@ class Target:
 class Format:
     """A format: its name, reader, writer and properties.
 
-    ``looks_like`` guesses whether a text has the format. Formats without it are tried last or only if named. ``read``
-    raises InputError with the line, if known, and without the source, which the caller adds. ``write`` raises it if the
-    format cannot carry the puzzle. `lns.instances.formats.render` enforces ``square``, ``clues`` and ``rules``.
+    ``looks_like`` guesses whether a text has the format. A format without ``looks_like`` is tried last, or only if the
+    caller names it. ``read`` raises InputError with the line, if known, and without the source, which the caller adds.
+    ``write`` raises InputError if the format cannot carry the puzzle. `lns.instances.formats.render` checks ``square``
+    and ``rules`` and notes clues that are left out.
     """
 
     name: str
-    holds: str  # 'puzzle' or 'board'
-    about: str  # description for the help
+    holds: str  # what a file of this format holds: 'puzzle' or 'board'
+    about: str  # description of the format in the help
     read: Callable[[Source], Document]
     write: Callable[[Target], str]
-    option: str | None = None  # how the help calls the option after the colon; None for no option
+    option: str | None = None  # word in the help for the option after the colon; None: no option
     looks_like: Callable[[str], bool] = lambda text: False
-    square: bool = False  # carries only squares
-    clues: bool = True  # carries clues, as such or as pieces on a board; if False a note says that they are left out
-    rules: bool = False  # True if ``write`` takes puzzles with unusual rules, or refuses them itself
+    square: bool = False  # whether only square boards can be written
+    clues: bool = True  # whether clues are written, if only as pieces on a board; if not, a note says so
+    rules: bool = False  # whether ``write`` takes puzzles with unusual rules, or refuses them itself

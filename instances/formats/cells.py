@@ -1,14 +1,16 @@
 """Readers of boards and clues in any dialect. They choose the convention under which the board is most legal.
 
-A text gives the colours of each cell, the piece and turn of each cell, or the place and turn of each piece. Each layout
-has a function here. The first that recognises the text returns its readings, one for each convention;
-`lns.instances.formats.evidence` chooses the best reading, or raises an error if two different boards are about as good.
-An option names a convention as the notes write it: ``cells:udlr``, ``cells:base0,ccw,bottom,turn2`` and so on.
+A text gives the colours of each cell, the piece and turn of each cell, or the place and turn of each piece; a turn is a
+number of quarter turns. This module has a function for each layout. The first function that recognises the text returns
+its readings, one for each convention; `lns.instances.formats.evidence` chooses the best reading, or raises an error if
+two different boards are about as good. An option names a convention in the same words as the notes: ``cells:udlr``,
+``cells:base0,ccw,bottom,turn2`` and so on.
 
-Clues in a file of their own are lines ``piece row column turn`` or ``piece x y turn``; lines ``139=I8-Rot0`` (row
-letter, column, anticlockwise turns); or a list of cell types, in which a negative number is a clue. Conventions that
-place only official clues of Eternity II are preferred, then those that count rows from the top and turns from the
-pieces as listed. If the best conventions give different boards, one must be named: ``clues:base1,yx,from0,cw``.
+Clues in a file of their own are lines ``piece row column turn`` or ``piece x y turn``; lines ``139=I8-Rot0`` (piece,
+row letter, column, anticlockwise turns); or a list of cell types, in which a negative number is a clue. Conventions
+that place only official clues of Eternity II are preferred, then those that count rows from the top and turns from the
+pieces as listed. If the best conventions give different boards, the caller must name one, such as
+``clues:base1,yx,from0,cw``.
 """
 
 from __future__ import annotations
@@ -31,10 +33,10 @@ from lns.instances.text import count_of, quoted
 
 _PAIR = re.compile(r"(?<![0-9])([0-9]{1,4})[ \t]*[/(:][ \t]*([0-9])(?![0-9])")
 _COMPASS = re.compile(r"\$((?:(?:\.|[0-9]{1,4}[NESW]):)+(?:\.|[0-9]{1,4}[NESW])?):?;")
-_CONVENTION = re.compile(r"^# (?:cells|clues):([a-z0-9,-]+)$", re.MULTILINE)  # comment with the convention
-_WIDTHS = (8, 12, 16, 20, 24, 28, 32, 36, 40, 48, 64)  # numbers on a line with the colours of several cells
+_CONVENTION = re.compile(r"^# (?:cells|clues):([a-z0-9,-]+)$", re.MULTILINE)  # a comment that names the convention
+_WIDTHS = (8, 12, 16, 20, 24, 28, 32, 36, 40, 48, 64)  # counts of numbers on a line with the colours of several cells
 _EDITOR = re.compile(r"^[ \t]{0,20}([0-9]{1,4})[ \t]{0,20}=[ \t]{0,20}([A-Z])([0-9]{1,2})-Rot([0-3])", re.M)
-_ORDERS = {  # comments that name the order of the coordinates
+_ORDERS = {  # words in a text that say which coordinate of a place comes first
     "yx": re.compile(r"\brow\W+(?:and\W+)?col", re.I),
     "xy": re.compile(r"\b(?:col(?:umn)?\W+(?:and\W+)?row|x\W+y)\b", re.I),
 }
@@ -45,18 +47,18 @@ _MARKED = {
     "a picture of a board": shapes.picture_in,
     "colours in brackets": shapes.bracketed,
 }
-_HEADER = "clues: piece from 1, row column from 0, clockwise turns"  # first line, after the number of clues
+_HEADER = "clues: piece from 1, row column from 0, clockwise turns"  # the first line, after '#' and the number of clues
 _HEADER_LINE = re.compile(rf"^# ([0-9]{{1,4}}) {_HEADER}$", re.M)
 _OWN = {"base1", "yx", "from0", "top", "cw", "turn0", "turn-last"}
 _WRITTEN = ("base1", "base0"), ("top", "bottom"), ("cw", "ccw"), ("turn0", "turn1", "turn2", "turn3")
-_ASKED = 4  # most conventions that an error names
-_ENOUGH = 6  # matched seams from which on conventions of clues are compared by score
+_ASKED = 4  # most conventions that an error message names
+_ENOUGH = 6  # if the best reading of clues has at least this score, readings with a clearly lower score are dropped
 
 _Notes = tuple[str, ...]
 
 
 class _Found(NamedTuple):
-    """The layout of a text in words, its readings or the colours of its cells, notes, and the number of boards."""
+    """What was recognised in a text: layout in words, readings or colours of cells, notes, and number of boards."""
 
     form: str
     readings: Iterable[Reading] | Listed
@@ -77,7 +79,7 @@ def _read(source: Source) -> Document:
     form, readings, notes, boards = _compass(source) or _pairs(source) or _marked(source) or _rows(source)
     if isinstance(readings, Listed):
         notes += readings.notes
-        laid = [readings] if readings.framed else shapes.blocks(readings)  # either block may be the board
+        laid = [readings] if readings.framed else shapes.blocks(readings)  # of two blocks, either may be the board
         readings = (each for one in laid for each in in_place(one, source.puzzle, source.name))
     wanted = _named(source)
     chosen = [reading for reading in readings if wanted <= reading.parts]
@@ -90,17 +92,17 @@ def _read(source: Source) -> Document:
 
 
 def _named(source: Source) -> set[str]:
-    """Return the parts of the option's convention, or of the text's if these include all parts of the option."""
+    """Return the words of the option; if a comment in the text names a convention with all these words, its words."""
     words = {*filter(None, (source.option or "").lower().split(","))}
     said = {*each[1].split(",")} if (each := _CONVENTION.search(source.text)) else set()
     return said if words <= said else words
 
 
-# -- shapes of boards --------------------------------------------------------------------------------------------------
+# -- boards, with a function for each layout ---------------------------------------------------------------------------
 
 
 def _by_cell(source: Source, form: str, pairs: Sequence[Sequence[int]], where: Sequence[int]) -> Iterator[Reading]:
-    """Return the readings of a list with the piece and turn of each cell."""
+    """Return the readings of a list of (piece, turn) for each cell; ``where`` has the line of each entry."""
     puzzle = source.known(f"{form}: the pieces are named")
     if len(pairs) != puzzle.cells:
         counts = Counter(where)
@@ -111,7 +113,7 @@ def _by_cell(source: Source, form: str, pairs: Sequence[Sequence[int]], where: S
 
 
 def _compass(source: Source) -> _Found | None:
-    """Recognise ``$12N:.:7E;``, piece and compass letter for each cell."""
+    """Recognise a board such as ``$12N:.:7E;``: piece and compass letter of each cell, a dot for an empty cell."""
     if not _COMPASS.search(source.text):
         return None
     form = "pieces with compass letters"
@@ -123,7 +125,7 @@ def _compass(source: Source) -> _Found | None:
 
 
 def _pairs(source: Source) -> _Found | None:
-    """Recognise ``12/3``, ``12(3)`` or ``12:3``, piece and turn for each cell."""
+    """Recognise a board with ``12/3``, ``12(3)`` or ``12:3`` for each cell: its piece and turn."""
     form, puzzle, count = "piece and turn of each cell", source.puzzle, len(_PAIR.findall(source.text))
     if count <= 8 and (puzzle is None or count != puzzle.cells):
         return None
@@ -134,13 +136,13 @@ def _pairs(source: Source) -> _Found | None:
 
 
 def _marked(source: Source) -> _Found | None:
-    """Recognise the colours of each cell in one of the `_MARKED` layouts."""
+    """Recognise a board that gives the colours of each cell in one of the `_MARKED` layouts."""
     found = ((form, shape(source.text)) for form, shape in _MARKED.items())
     return next((_Found(form, listed) for form, listed in found if listed is not None), None)
 
 
 def _rows(source: Source) -> _Found:
-    """Recognise rows of two numbers (piece, turn), three (x, y, turn), or four or more (colours; piece, x, y, turn)."""
+    """Recognise rows of two numbers (piece, turn), three (x, y, turn), four (colours or piece, x, y, turn) or more."""
     puzzle = source.puzzle
     header, body, left = _table(source)
     table, where = [row.numbers for row in body], [row.line for row in body]
@@ -168,7 +170,7 @@ def _rows(source: Source) -> _Found:
 
 
 def _table(source: Source) -> tuple[tuple[int, ...], list[Row], _Notes]:
-    """Return the numbers of a header, the rows, and notes. Raises InputError if the rows differ in length."""
+    """Return the numbers of a header, if any, the rows below it, and notes. Raises InputError if row lengths differ."""
     puzzle, header = source.puzzle, None
     body, left = _number_rows(source.text, " among the numbers of a board; expected numbers only")
     widths = [len(row.numbers) for row in body]
@@ -188,7 +190,11 @@ def _table(source: Source) -> tuple[tuple[int, ...], list[Row], _Notes]:
 
 
 def _number_rows(text: str, expected: str, *, strict: bool = False) -> tuple[list[Row], _Notes]:
-    """Return the rows of numbers, and a note on rows of words before them, which may hold numbers unless ``strict``."""
+    """Return the rows of numbers, and a note on the rows with words before them, which are left out.
+
+    Raises InputError, which ends in ``expected``, for words after the first row of numbers; with ``strict`` also for a
+    row of words and numbers.
+    """
     rows = rows_of(text)
     numbers = [row for row in rows if row.only_numbers]
     words = [row for row in rows if row.tokens and not row.only_numbers]
@@ -200,9 +206,10 @@ def _number_rows(text: str, expected: str, *, strict: bool = False) -> tuple[lis
 
 
 def write(target: Target) -> str:
-    """Return ``piece/turns`` for each cell, one line a row: pieces from 1, clockwise turns, ``0/0`` for an empty cell.
+    """Return ``piece/turns`` for each cell, with a line for each row of the board; ``0/0`` is an empty cell.
 
-    An option may name another convention: ``base0``, ``bottom`` (the last row first), ``ccw``, ``turn0`` to ``turn3``.
+    Pieces count from 1, turns are clockwise. An option may name another convention: ``base0`` (pieces from 0),
+    ``bottom`` (the last row first), ``ccw`` (anticlockwise), ``turn1`` to ``turn3`` (the rotation written as 0).
     For a puzzle without frame a comment names the convention, because no rim reveals it.
     """
     named = {*filter(None, (target.option or "").lower().split(","))}
@@ -225,16 +232,16 @@ def write(target: Target) -> str:
 FORMAT = Format("cells", "board", "boards in any dialect, by evidence; written as id/turns", read, write, "CONVENTION")
 
 
-# -- clues -------------------------------------------------------------------------------------------------------------
+# -- files of clues ----------------------------------------------------------------------------------------------------
 
 
 def clues_in(text: str) -> str:
-    """Return an error sentence for a text that may be clues (rows of four numbers, the last a turn), else ''."""
+    """Return an error message if a text looks like clues (rows of four numbers, the last one a turn), else ''."""
     if cell_types(text) is not None:
         return "a list of cell types and clues; expected pieces with it (--puzzle INSTANCE)"
     rows: list[tuple[int, ...]] = []
     with suppress(InputError):
-        rows = list({row.numbers: None for row in rows_of(text) if row.only_numbers})  # sections may repeat rows
+        rows = list({row.numbers: None for row in rows_of(text) if row.only_numbers})  # each row once, if repeated
     lines, odd = [row for row in rows if len(row) == 4 and row[3] <= 4], int(len(rows) > 8)
     columns = (({row[piece] for row in lines}, {row[at : at + 2] for row in lines}) for piece, at in ((0, 1), (2, 0)))
     different = max(min(len(pieces), len(places)) for pieces, places in columns)
@@ -280,7 +287,7 @@ def _is_plain(reading: Reading) -> bool:
 
 
 def _nearest_error(count: str, readings: Sequence[Reading]) -> InputError | None:
-    """Return an error for a line that does not fit the nearest reading; None if no reading comes near."""
+    """Return an error on the first fault of the most legal reading; None if even this reading has many faults."""
     nearest = min(readings, key=lambda each: (each.rank, not _is_plain(each)), default=None)
     if nearest is None:
         return None
@@ -293,7 +300,7 @@ def _nearest_error(count: str, readings: Sequence[Reading]) -> InputError | None
 
 
 def _clue_readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading], _Notes]:
-    """Return the number of clues, their readings, and notes. Raises InputError for a text without clues."""
+    """Return the number of clues in a text, their readings, and notes. Raises InputError for a text without clues."""
     if editor := list(_EDITOR.finditer(text)):
         where = [text.count("\n", 0, each.end()) + 1 for each in editor]
         table = [(int(each[1]), ord(each[2]) - ord("A") + 1, int(each[3]), -int(each[4]) % 4) for each in editor]
@@ -309,7 +316,7 @@ def _clue_readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading], _Note
 
 
 def _clue_rows(text: str, puzzle: Puzzle) -> tuple[Sequence[Row], _Notes]:
-    """Return the rows of four numbers, without repeated sections, and notes on these and on the other rows."""
+    """Return the rows of four numbers, each once, and notes on repeated sections and on rows that are no clues."""
     expected = "; expected a clue, piece row column turn, or a comment after #"
     rows, left = _number_rows(text, expected, strict=True)
     every = [row for row in rows if len(row.numbers) == 4]
@@ -331,7 +338,10 @@ def _clue_rows(text: str, puzzle: Puzzle) -> tuple[Sequence[Row], _Notes]:
 
 
 def _without_repeats(table: Sequence[Row]) -> tuple[Sequence[Row], _Notes]:
-    """Return each row once and a note if all rows repeat equally often. Raises NearError if only most rows do."""
+    """Return each row once, and a note, if all are repeated equally often; ``table`` if most are not repeated.
+
+    Raises NearError if most rows, but not all, are repeated equally often.
+    """
     counts = Counter(row.numbers for row in table)
     times = min(counts.values(), key=lambda times: (-list(counts.values()).count(times), times))
     if times == 1:
@@ -344,14 +354,14 @@ def _without_repeats(table: Sequence[Row]) -> tuple[Sequence[Row], _Notes]:
 
 
 def cell_types(text: str) -> list[int] | None:
-    """Return the cell types in a text of the size, one border entry a row, and the types; None for another text."""
+    """Return the cell types in a text of numbers: the side n of a board, n border entries, n * n types; else None."""
     numbers = [] if re.search(r"[^0-9,\s-]", text) else [int(each) for each in re.findall(r"-?[0-9]{1,6}", text)]
     side = math.isqrt(len(numbers))
     return numbers[1 + side :] if side > 1 and numbers[0] == side and len(numbers) == 1 + side + side * side else None
 
 
 def write_clues(target: Target) -> str:
-    """Return a line ``piece row column turn`` for each piece on the board, after a comment with the convention."""
+    """Return a comment with the convention, then a line ``piece row column turn`` for each piece on the board."""
     if target.option:
         raise InputError(f"{CLUES.name} are written in one convention, which they name; expected no option")
     width, pairs = target.laid.width, enumerate(target.laid.pairs())

@@ -1,8 +1,8 @@
-"""Read a text as a board in each convention, choose the best reading, and find the pieces that colours show.
+"""Read a text as a board in each convention, choose the best reading, and find the pieces that have given colours.
 
-Programs differ in convention: pieces and coordinates count from 0 or 1, rows from the top or the bottom, turns either
-way and from any side, sides in any order. Each combination gives a reading, with a name such as
-``cells:base0,bottom,ccw,turn2``. `Reading.rank` measures how legal its board is.
+Programs differ in convention: pieces and coordinates count from 0 or 1, rows from the top or the bottom; turns are
+clockwise or anticlockwise and count from any orientation of a piece; the sides of a piece come in any order. Each
+combination gives a reading with a name such as ``base0,bottom,ccw,turn2``. `Reading.rank` says how legal its board is.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from lns.instances.formats.shapes import Listed
 from lns.instances.puzzle import MAX_CELLS, Puzzle, canonical, rotate
 from lns.instances.verify import Verification, verify
 
-NEAR = 0.9  # another board with this share of the best board's score makes the text ambiguous
-_FEW = 0.4  # a share of matched seams between placed pieces below this shows a wrong convention
-_ENOUGH = 24  # fewest seams for which that share is tested
-_TURNS = 4  # most quarter turns; some programs write 4 for 0
-_MOST_ODD = 16  # a text is still recognised with one wrong line in 16, or one in all if it has 3 to 15
+NEAR = 0.9  # a text is ambiguous if a second board has at least this share of the best board's score
+_FEW = 0.4  # a convention is wrong if it matches a smaller share of the edges between placed pieces
+_ENOUGH = 24  # fewest edges between placed pieces from which `_FEW` is applied
+_TURNS = 4  # most quarter turns that a text may state; some programs write 4 for 0
+_MOST_ODD = 16  # a text may have one wrong line in 16 lines, and always one if it has at least three lines
 _MOST_COLOURS = 4000
 _UNUSUAL = {"bottom", "ccw", "turn1", "turn2", "turn3", "turn-first", "place-first"}
-# Conventions by name: the indices of the columns that hold piece, x, y and turn.
+# Conventions by name, for rows of four numbers: the indices of the columns that hold piece, x, y and turn.
 CELLS = {f"base{base},{end}": (0, 1, 2, 3) for base in (1, 0) for end in ("top", "bottom")}
 _WHERE = [f"{order},from{first},{end}" for order in ("xy", "yx") for first in (0, 1) for end in ("top", "bottom")]
 LISTED = {f"{where},turn-last": (0, 1, 2, 3) for where in _WHERE}
@@ -42,7 +42,7 @@ PLACES = {f"base{base},{name}": columns for base in (1, 0) for name, columns in 
 
 @dataclass(frozen=True)
 class Reading:
-    """A reading of a text: convention, board, wrong lines with an error each, and the line of each cell."""
+    """A text read in one convention: name, puzzle, board, wrong lines (line, error), and the line of each cell."""
 
     name: str
     puzzle: Puzzle
@@ -57,20 +57,21 @@ class Reading:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """(faults, minus the score), smaller for a more legal board; a wrong line counts as two faults."""
+        """The tuple (faults, minus score), smallest for the most legal board; a wrong line counts as two faults."""
         return len(self.found.violations) + 2 * len(self.odd), -self.found.score
 
     @property
     def parts(self) -> set[str]:
-        """The parts of the name, between commas."""
+        """The words of the convention's name, which commas separate."""
         return set(self.name.split(","))
 
 
 def best(form: str, readings: Sequence[Reading], *, named: bool = False) -> Reading:
     """Return the most legal reading; of equally legal ones, that of the most usual convention.
 
-    ``form`` names the layout in messages. If a convention was ``named``, few matched seams are allowed. Raises
-    InputError if the reading has wrong lines, breaks many rules or matches few seams, or another is nearly as good.
+    ``form`` names the layout in messages. If the user has ``named`` a convention, few matched edges are allowed. Raises
+    InputError if the reading has wrong lines, breaks many rules or matches few edges, or if another board is nearly as
+    good.
     """
     first, *others = sorted(readings, key=lambda each: (*each.rank, len(each.parts & _UNUSUAL)))
     (faults, loss), found = first.rank, first.found
@@ -94,7 +95,7 @@ def best(form: str, readings: Sequence[Reading], *, named: bool = False) -> Read
 
 
 def _same_board(first: Reading, second: Reading) -> bool:
-    """Check whether two readings show one board, up to a turn and, if each defines its own puzzle, a reflection."""
+    """Check whether two readings show one board, up to a rotation and, if each has its own puzzle, a reflection."""
     height, width = first.board.height, first.board.width
     one, two = (np.asarray(each.board.colours(each.puzzle)).reshape(height, width, 4) for each in (first, second))
     shown = [one] if first.puzzle is second.puzzle else [one, one[::-1][:, :, [2, 1, 0, 3]]]
@@ -103,22 +104,23 @@ def _same_board(first: Reading, second: Reading) -> bool:
 
 
 def _few(odd: Sequence[object], count: int) -> bool:
-    """Check whether so few of ``count`` entries are wrong that the text is still recognised."""
+    """Check whether the wrong entries ``odd`` are so few of all ``count`` that the text is still recognised."""
     return len(odd) <= max(count > 2, count // _MOST_ODD)
 
 
 def by_number(
     puzzle: Puzzle, rows: Sequence[Sequence[int]], where: Sequence[int], forms: Mapping[str, Sequence[int]]
 ) -> Iterator[Reading]:
-    """Yield readings of rows of four numbers in the conventions ``forms``; ``where`` has the line of each row.
+    """Yield the readings of rows of four numbers in the conventions ``forms``; ``where`` has the line of each row.
 
-    In `CELLS` an unturned piece below the first number is an empty cell; in `LISTED` pieces count from 0.
+    In the conventions `CELLS`, a piece index below the first one, with turn 0, is an empty cell. In `LISTED`, pieces
+    count from 0.
     """
     width, height, count = puzzle.width, puzzle.height, puzzle.piece_count
     for name, columns in forms.items():
         base, first = int("base1" in name), int("from1" in name)
         odd: list[tuple[int, str]] = []
-        kept: dict[int, tuple[int, int, int]] = {}  # piece, turn and line of each cell
+        kept: dict[int, tuple[int, int, int]] = {}  # by cell: its piece, turn and line
         for line, row in zip(where, rows, strict=True):
             piece, x, y, turn = (row[at] for at in columns)
             x, y = (y - first, x - first) if "yx" in name else (x - first, y - first)
@@ -164,10 +166,10 @@ def _turned(
 
 
 class PieceIndex:
-    """The pieces of a puzzle by their colours.
+    """An index of the pieces of a puzzle by their colours.
 
-    ``by_colours`` maps the canonical form of a piece to the numbers of all identical pieces, in file order but with
-    those of clues last. ``shown`` is the set of pieces' colours in all turns.
+    ``by_colours`` maps the canonical form of a piece to the indices of all pieces that have this form, in file order
+    but with the pieces of clues last. ``shown`` has the colours (up, right, down, left) of all pieces in all rotations.
     """
 
     def __init__(self, puzzle: Puzzle) -> None:
@@ -180,15 +182,15 @@ class PieceIndex:
         self.shown = {rotate(quad, turns) for quad in self.by_colours for turns in range(4)}
 
     def cells_without_piece(self, quads: Sequence[Quad | None]) -> list[int]:
-        """Return the cells whose colours no piece shows."""
+        """Return the cells, apart from empty ones (None), whose colours no piece shows in any rotation."""
         return [cell for cell, quad in enumerate(quads) if quad is not None and quad not in self.shown]
 
     def board(self, quads: Sequence[Quad | None], numbers: Sequence[int | None] | None = None) -> tuple[Board, int]:
-        """Return the board that shows given colours, and the number of stated ``numbers`` that the colours contradict.
+        """Return the board that shows ``quads``, and on how many cells they contradict the piece stated in ``numbers``.
 
-        Among identical pieces the stated number is taken first, then a clue's piece on the clue's cell, then, if pieces
-        may not be turned, one that needs no turn, then the next in the order of the index. If more cells show a piece
-        than there are copies of it, the last copy is placed again, which `lns.instances.verify` reports. Raises
+        Among identical pieces the stated one is taken first, then on a clue's cell the clue's piece, then, if pieces
+        may not be turned, one that needs no turn, then the next one in `by_colours`. If more cells show a piece than
+        there are identical pieces, the last of these is placed again, which `lns.instances.verify` reports. Raises
         InputError for a cell whose colours no piece shows.
         """
         if strange := self.cells_without_piece(quads):
@@ -214,13 +216,14 @@ class PieceIndex:
         return Board.from_pairs(pairs, self.puzzle.width, self.puzzle.height), contradicted
 
 
-# -- colours in place --------------------------------------------------------------------------------------------------
+# -- boards that give the colours of each cell -------------------------------------------------------------------------
 
 
 def in_place(listed: Listed, puzzle: Puzzle | None, name: str) -> list[Reading]:
-    """Return the readings of four colours for each cell: each order of the sides, rows from the top or the bottom.
+    """Return the readings of a board that gives four colours for each cell.
 
-    Without ``puzzle``, each reading defines its own, and those without a frame are returned only if none has a frame.
+    There is a reading for each side order with the rows from the top, and one with the rows from the bottom. Without
+    ``puzzle``, each reading defines its own puzzle. Readings without a frame are returned only if no reading has one.
     """
     width = listed.width or (puzzle.width if puzzle is not None else 0)
     count, colours = len(listed.quads), {colour for quad in listed.quads for colour in quad}
@@ -242,9 +245,9 @@ def in_place(listed: Listed, puzzle: Puzzle | None, name: str) -> list[Reading]:
 
 
 def _of_pieces(index: PieceIndex, name: str, cells: Sequence[Sequence[int]], lines: Sequence[int]) -> Iterator[Reading]:
-    """Yield the reading of the cells' colours, unless too many cells show no piece of the puzzle."""
+    """Yield the reading of the cells' colours, named ``name``, unless too many cells show no piece of the puzzle."""
     puzzle = index.puzzle
-    first = int(not puzzle.framed)  # colours of a puzzle without frame count from 0 in texts
+    first = int(not puzzle.framed)  # in texts, the colours of a puzzle without frame count from 0 instead of 1
     empties = puzzle.framed and puzzle.cells > 1
     quads = [(up + first, right + first, down + first, left + first) for up, right, down, left in cells]
     seen = [None if empties and not any(quad) else quad for quad in quads]
@@ -257,7 +260,7 @@ def _of_pieces(index: PieceIndex, name: str, cells: Sequence[Sequence[int]], lin
 
 
 def _own_puzzle(listed: Listed, width: int, name: str) -> Puzzle | None:
-    """Return the puzzle of a full board, framed if its rim has one colour, unframed if all seams match; else None."""
+    """Return the puzzle of a full board: framed if its rim has one colour, unframed if all edges match; else None."""
     shown = np.array(listed.quads).reshape(-1, width, 4)
     border, *others = {*shown[0, :, 0], *shown[:, -1, 1], *shown[-1, :, 2], *shown[:, 0, 3]}
     if listed.framed and not others:

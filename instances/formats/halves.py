@@ -1,7 +1,8 @@
-"""Pieces whose sides are halves of pictures: find them in a text, and replace each side by a number.
+"""Pieces whose sides are halves of pictures: find such pieces in a text, and replace each side by a number.
 
 Matching halves are ``+3`` and ``-3``, ``R+`` and ``R-``, ``A`` and ``a``, ``R/T`` and ``R/B``, ``red head`` and ``red
-tail``. The pieces may be in lines with or without ids, columns with names, words of four letters, or lists in brackets.
+tail``. A piece may stand on a line of its own, with or without an id and below names of columns, or be a word of four
+letters or a list in brackets.
 """
 
 from __future__ import annotations
@@ -27,23 +28,23 @@ _LETTER = re.compile("[A-Za-z_]")
 _WORD = re.compile(r"0|[A-Za-z_]\w{0,19}")
 _PARTS = re.compile(r"(\w{1,20}?)(?:[ /_-]+(?=\w)|(?=[-+]))(\w{1,20}|[-+])")
 _BY_NAME = "--puzzle-format pieces:"
-_FEWEST = 3  # fewest pieces from which halves are recognised
+_FEWEST = 3  # fewest pieces for which sides are taken as halves
 _NAMED = 5  # most sides that a note names
 
-_Split = dict[str, tuple[str, str] | None]  # picture and half of each side; None for a side that is no half
+_Split = dict[str, tuple[str, str] | None]  # (picture, half) by the text of a side; None if it is no half
 
 
 class Halves(NamedTuple):
-    """A text of pieces with numbers in place of their sides."""
+    """A text of pieces in which each side is replaced by a number."""
 
     text: str
     mates: tuple[tuple[int, int], ...]
-    numbers: dict[str, int]  # number of each side, by its written form
+    numbers: dict[str, int]  # the number that replaces a side, by the text of the side
     note: str
 
 
 class _Group(NamedTuple):
-    """The four sides of a piece, and where they stand in the text."""
+    """The texts of the four sides of a piece, and the offsets in the text between which they stand."""
 
     start: int
     end: int
@@ -51,18 +52,18 @@ class _Group(NamedTuple):
 
 
 def find_halves(text: str, mates: bool | None) -> Halves | None:
-    """Return the text with a number for each side if the sides look like halves; None for another text.
+    """Return the text with each side replaced by a number if the sides look like halves; None for another text.
 
-    Halves match each other unless more pictures lack a half than have both; ``mates`` overrides this. Raises InputError
-    for pieces of three or six sides, mixed kinds of sides, signs on few numbers, or if ``mates`` is True but no side is
-    a half.
+    The halves of a picture match each other, but equal sides match if more pictures lack a half than have both halves;
+    ``mates`` (True: halves match) overrides this. Raises InputError for pieces of three or six sides, for mixed kinds
+    of sides, for numbers of which few have both signs, or if ``mates`` is True but no side is a half.
     """
     for groups in _groups(text):
         [(kind, count)] = Counter(_kind(group.sides) for group in groups).most_common(1) or [(None, 0)]
         pieces = [group for group in groups if _kind(group.sides) == kind]
         if kind and 2 * count > len(groups) and count >= (1 if mates else _FEWEST):
             seen = Counter(side for piece in pieces for side in piece.sides)
-            names = kind == _PARTS and all(seen[side] == 1 for side in pieces[0].sides)  # names of columns
+            names = kind == _PARTS and all(seen[side] == 1 for side in pieces[0].sides)  # the row names columns
             if names or is_bounded_header(pieces[0].sides, count - 1):
                 del pieces[0]
             others = (group for group in groups if group.start > pieces[0].start and text[group.start - 1] not in "[({")
@@ -78,7 +79,7 @@ def find_halves(text: str, mates: bool | None) -> Halves | None:
 
 
 def _groups(text: str) -> Iterator[list[_Group]]:
-    """Yield the pieces found as quoted words, then in brackets, then on lines if most lines hold a piece."""
+    """Yield a list of pieces for each layout: quoted words, brackets, and lines if most lines hold a piece."""
     yield [_Group(*found.span(), list(found[2])) for found in _QUOTED_WORD.finditer(text)]
     yield [
         _Group(*found.span(1), [side.strip("\"'") for side in re.findall(_ENTRY, found[1])])
@@ -111,19 +112,19 @@ def _groups(text: str) -> Iterator[list[_Group]]:
 
 
 def _is_half(side: str) -> bool:
-    """Check whether a side has a sign, or has two parts that are not both numbers."""
+    """Check whether the text of a side begins with a sign, or has two parts that are not both numbers."""
     parts = _PARTS.fullmatch(side)
     return side[0] in "+-" or (parts is not None and not (parts[1].isdecimal() and parts[2].isdecimal()))
 
 
 def _kind(sides: Sequence[str]) -> re.Pattern[str] | None:
-    """Return the pattern that the sides of a piece have if they may be halves, else None."""
+    """Return the pattern by which the sides of a piece may be halves; None if they cannot be halves."""
     kind = next((pattern for pattern in (_NUMBER, _LETTER) if all(map(pattern.fullmatch, sides))), None)
     return kind or (_PARTS if sum(map(_is_half, sides)) > 1 else None)
 
 
 def _split(kind: re.Pattern[str], sides: Sequence[str], mates: bool | None) -> _Split | None:
-    """Return the picture and half of each side; None for numbers without a sign and letters of one case."""
+    """Return (picture, half) for each side; None if all sides are numbers without a sign, or letters of one case."""
     if kind is _NUMBER:
         value = {side: int(side) for side in sides}
         signed = any(side[0] in "+-" and value[side] for side in sides)
@@ -142,7 +143,7 @@ def _split(kind: re.Pattern[str], sides: Sequence[str], mates: bool | None) -> _
 
 
 def _in_numbers(text: str, pieces: Sequence[_Group], split: _Split, mates: bool | None) -> Halves:
-    """Replace sides by numbers: first the sides that are no halves, 0 and _ before others, then pairs of halves."""
+    """Return the text with its sides numbered: first the sides that are no halves (0 and _ lead), then all halves."""
     halves = sorted({half for half in split.values() if half})
     pictures, values = Counter(picture for picture, _ in halves), sorted({value for _, value in halves})
     alone = sorted(side for side, half in split.items() if half and pictures[half[0]] == 1)

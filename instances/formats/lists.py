@@ -1,28 +1,32 @@
-"""Formats with a fixed definition. Lists of numbers: ``benoist``, ``quads``, ``e2pieces``, ``meta`` and ``csv16`` for
-puzzles, ``solution`` and ``meta-board`` for boards. Words: ``tetravex`` and ``tetravex-board``. Pictures: ``picture``.
+"""Formats with a fixed definition: lists of numbers, words and pictures.
 
-A file in ``benoist``, used by Cuvillier & Szymkowiak 2010 for squares, has lines with the size, the number of colours
-and the number of hints, then the hints and the pieces. ``quads`` is for any rectangle: ``width height`` and the pieces,
-or ``width height clues N``, N clues and the pieces. ``e2pieces`` has only the pieces of a square. ``meta``, from the
-META 2010 contest, has ``rows columns`` and the pieces.
+The lists of numbers are ``benoist``, ``quads``, ``e2pieces``, ``meta`` and ``csv16`` for puzzles, ``solution`` and
+``meta-board`` for boards. ``tetravex`` and ``tetravex-board`` have words, ``picture`` has pictures of boards.
 
-A hint or clue is ``row column piece rotation``, all from 1; rotation 1 is unturned, 2 to 4 are turned clockwise. Pieces
-are ``up right down left``, 0 = rim; an option names another order. In ``meta`` the order is clockwise from the bottom,
-but nothing in the file shows this: detected as ``quads``, it gives the same pieces after half a turn.
+A file in ``benoist``, used by Cuvillier & Szymkowiak 2010 for square boards, has lines with the side of the square, the
+number of colours and the number of hints, then the hints and the pieces. ``quads`` is for any rectangle: a line
+``width height`` and the pieces, or a line ``width height clues N``, N clues and the pieces. ``e2pieces`` has only the
+pieces of a square board. ``meta``, from the META 2010 contest, has a line ``rows columns`` and the pieces.
 
-A board is ``piece turn`` for each cell, row by row. ``solution`` counts both from 1; ``0 0`` is an empty cell or a
-hole. ``meta-board`` counts both from 0, and turns from the piece as listed; ``meta-board:urdl`` is for boards of pieces
-that were read as ``quads``.
+A hint or clue is a line ``row column piece rotation``, all counted from 1: rotation 1 is unturned, 2 to 4 are turned
+clockwise. A piece is a line of colours ``up right down left``, 0 on the rim; an option names another side order. In
+``meta`` the side order is clockwise from the bottom, but nothing in the file shows this: if the format is not named,
+the file is read as ``quads``, which gives the same pieces after half a turn.
 
-``csv16``, the CSV of 16-bit words, is for squares with clues. The first row is the size. Each further row is a piece,
-``top,right,bottom,left`` as 16 binary digits; the rim is sixteen ones. Colours count from 0 in the file
-(``0000000000000000`` is a colour), so 1 is added to each. A row may go on with ``hint,x,y`` (x = column, y = row,
-counted from 0): hint = 1 places the piece on that cell, unturned; or with ``x,y,rotation`` (clockwise), where ``0,0,0``
-is no hint. ``csv16:hxy`` and ``csv16:xyr`` name the form.
+A board is a line ``piece turn`` for each cell, row by row. ``solution`` counts both from 1; ``0 0`` is an empty cell or
+a hole. ``meta-board`` counts both from 0, and turns from the piece as its file lists it; ``meta-board:urdl`` is for
+boards of pieces that were read as ``quads``.
+
+``csv16``, the CSV of 16-bit words, is for square boards with clues. The first row is the side of the square. Each
+further row is a piece, ``top,right,bottom,left`` as 16 binary digits each; the rim is sixteen ones. Colours count from
+0 in the file (``0000000000000000`` is a colour), so 1 is added to each. A row may go on with ``hint,x,y`` (x = column,
+y = row, counted from 0), where hint = 1 places the piece on that cell, unturned; or with ``x,y,rotation`` (clockwise),
+where ``0,0,0`` is no hint. ``csv16:hxy`` and ``csv16:xyr`` name the form of these columns.
 
 Tetravex files have a line for each row of the board, and in it a word for each piece: four digits, up left right down;
 ``@`` before a word pins the piece to its place. A picture has three lines for each row: the upper colours, the left and
-right colours of each piece, the lower colours. Both count the colours of a puzzle without frame from 0 instead of 1.
+right colours of each piece, the lower colours. Words and pictures count the colours of a puzzle without frame from 0
+instead of 1.
 """
 
 from __future__ import annotations
@@ -46,32 +50,32 @@ from lns.instances.formats.shapes import MAX_SIDE, WORD_ORDER, Lines, first_rows
 from lns.instances.puzzle import GREY, MAX_CELLS, MAX_COLOUR, Clue, Puzzle, check_shape, rotate
 from lns.instances.text import parse_integer, quoted
 
-_META_ORDER = "dlur"  # clockwise from the bottom
+_META_ORDER = "dlur"  # side order of META 2010: clockwise from the bottom
 _WITH_CLUES = re.compile(r"\s*[0-9]+[ \t]+[0-9]+[ \t]+clues[ \t]+[0-9]+[ \t]*\n")
-_HEADS: dict[str, tuple[tuple[str, ...], ...]] = {  # names of the numbers on each line before the pieces
+_HEADS: dict[str, tuple[tuple[str, ...], ...]] = {  # by format: what the numbers on each line before the pieces are
     "benoist": (("size",), ("colours",), ("hints",)),
     "quads": (("width", "height"),),
     "e2pieces": (),
     "meta": (("rows", "columns"),),
 }
-_SIDES = ("size", "width", "columns"), ("size", "height", "rows")  # names of the width, and of the height
+_SIDES = ("size", "width", "columns"), ("size", "height", "rows")  # names of the width and of the height in `_HEADS`
 _WHAT = {"size": "the size of the board", "colours": "the number of colours", "hints": "the number of hints"}
 
 
 def has_clues(text: str) -> bool:
-    """Check whether a text begins with the header of ``quads`` for clues, which no other program writes."""
+    """Check whether a text begins with the header of ``quads`` with clues, which only this program writes."""
     return _WITH_CLUES.match(text) is not None
 
 
 def _begins(text: str, *counts: int) -> bool:
-    """Check whether the first rows have these ``counts`` of entries, and the first row has a number."""
+    """Check whether the first nonblank lines have these ``counts`` of entries, and the first one has a number."""
     rows = [row.split() for row in first_rows(text, len(counts))]
     numbered = any(token[0].isdigit() or token[0] in "+-" for row in rows[:1] for token in row)
     return numbered and tuple(map(len, rows)) == counts
 
 
 def _with_clues(puzzle: Puzzle, clues: Sequence[tuple[int, Clue]]) -> Puzzle:
-    """Return ``puzzle`` with clues, given as (line, clue). Raises InputError with the line of the first wrong clue."""
+    """Return ``puzzle`` with clues, given as (line number, clue). Raises InputError with the line of a wrong clue."""
 
     def error_of(count: int) -> str:
         try:
@@ -124,7 +128,8 @@ def _read(form: str, source: Source) -> Document:
     elif option is not None:
         order = orders.checked_order(option, form)
     elif order == CLOCKWISE and 1 not in (width, height) and CLOCKWISE not in (others := orders.possible(columns)):
-        ways = " or ".join(f"--puzzle-format {form}:{each}" for each in others)  # a strip has no corners to check
+        # A board of one row or column has no corners by which the side order could be checked.
+        ways = " or ".join(f"--puzzle-format {form}:{each}" for each in others)
         raise InputError(f"the sides are not clockwise from the top; expected the side order by name, such as {ways}")
     if form == "quads" and width != height and "clues" not in head:
         way = f"--puzzle-format pieces:{height}x{width} is the other way"
@@ -176,7 +181,7 @@ def _read_csv16(source: Source) -> Document:
     lines = Lines(source.text)
     _, [size] = lines.numbers([(1, MAX_SIDE)], "the size of the board")
     quads: list[list[int]] = []
-    tails: list[tuple[int, int, list[str]]] = []  # line, piece, the three columns after its sides
+    tails: list[tuple[int, int, list[str]]] = []  # (line number, piece, the three columns after the piece's sides)
     for piece in range(size * size):
         what = f"piece {piece + 1} of {size * size}"
         line, row = lines.take(f"{what} (top,right,bottom,left)")
@@ -189,7 +194,7 @@ def _read_csv16(source: Source) -> Document:
     lines.end(f"{size * size} pieces")
     puzzle, forms = Puzzle(np.array(quads, dtype=np.int32), size, size, name=source.name), [*_FORMS]
     if any(first not in ("0", "1") or (first == "0" and {*rest} != {"0"}) for _, _, (first, *rest) in tails):
-        forms.reverse()  # column 5 is not a hint flag: try xyr first
+        forms.reverse()  # column 5 cannot be ``hint``, so xyr is tried first
     errors = []
     for form in forms if source.option is None else [_checked_form(source.option)]:
         try:
@@ -210,7 +215,7 @@ def _checked_form(option: str) -> str:
 
 
 def _hint(form: str, line: int, piece: int, columns: Sequence[str], size: int) -> tuple[int, Clue] | None:
-    """Return line and clue of a hint in columns 5 to 7; None without a hint. Raises InputError for a wrong number."""
+    """Return (line number, clue) of a hint in columns 5 to 7; None without a hint. Raises InputError for bad ones."""
     if form == "hxy" and not parse_integer(columns[0], 0, 1, "the hint column", line):
         return None
     if form == "xyr" and all(re.fullmatch("0+", text) for text in columns):
@@ -222,7 +227,7 @@ def _hint(form: str, line: int, piece: int, columns: Sequence[str], size: int) -
 
 
 def _colour(word: str, line: int) -> int:
-    """Return the colour of a binary word: 0 for the rim, else its value plus 1."""
+    """Return the colour that a binary word stands for: 0 for the rim, else the value of the word plus 1."""
     if not _WORD.fullmatch(word):
         raise InputError(f"found {quoted(word)}; expected a word of sixteen binary digits", line=line)
     value = int(word, 2)
@@ -241,7 +246,7 @@ def _write_csv16(target: Target) -> str:
         turns, tail = clue.rotation, [int(piece in clues), x, y]
         if form == "xyr":
             turns, tail = 0, [x, y, clue.rotation]
-            if piece in clues and not any(tail):  # 0,0,0 would mean no clue
+            if piece in clues and not any(tail):  # an unturned clue on cell 0 would read 0,0,0, that is, no clue
                 turns, tail[2] = 3, 1
                 said = "has no unturned clue on the first cell: its piece is written turned"
                 target.notes.append(f"{CSV16.name}:xyr {said}")
@@ -256,11 +261,11 @@ CSV16 = Format(
 )  # fmt: skip
 
 
-# -- boards ------------------------------------------------------------------------------------------------------------
+# -- boards as lists of piece and turn ---------------------------------------------------------------------------------
 
 
 def _read_pairs(form: str, first: int, source: Source) -> Document:
-    """Read the piece and turn of each cell, both counted from ``first``; if it is 1, ``0 0`` is an empty cell."""
+    """Read the piece and turn of each cell, both counted from ``first``; if that is 1, ``0 0`` is an empty cell."""
     puzzle, lines = source.known(f"the format {form} names pieces"), Lines(source.text)
     count, offset = puzzle.piece_count, 0 if first else _turns_between(source.option)
     if len(lines) != puzzle.cells:
@@ -284,7 +289,7 @@ def _write_meta_board(target: Target) -> str:
 
 
 def _turns_between(option: str | None) -> int:
-    """Return the clockwise turns from a piece read in the side order ``option`` to the unturned piece of META 2010."""
+    """Return the rotation, of a piece read in the side order ``option``, that META 2010 counts as unturned."""
     order = orders.checked_order(option or _META_ORDER, META_BOARD.name)
     if order not in CLOCKWISE + CLOCKWISE:
         raise InputError(f"side order {order}; expected a clockwise one such as {META_BOARD.name}:urdl")
@@ -302,18 +307,18 @@ META_BOARD = Format(
 )  # fmt: skip
 
 
-# -- Tetravex and pictures: written here, read by evidence -------------------------------------------------------------
+# -- Tetravex and pictures: written here, read by the readers of dialects ----------------------------------------------
 
 
 def _told(read: Callable[[Source], Document], option: str, source: Source) -> Document:
-    """Read a source with a dialect reader, which is told the convention by ``option``."""
+    """Read a source with ``read``, the reader of a dialect, in the convention that ``option`` names."""
     if WORD_ORDER in option and words_in(source.text) is None:
         raise InputError("no rows of words of four digits; expected two rows or more of as many words each")
     return read(replace(source, option=option))
 
 
 def _write_tetravex(target: Target) -> str:
-    """Return the pieces in the order of their numbers, except that pieces of clues are on their cells."""
+    """Return the pieces as words in the order of their indices, except that the pieces of clues are on their cells."""
     puzzle = target.puzzle
     if puzzle.copies:
         raise InputError(f"format {TETRAVEX.name} carries no copies; expected json")
@@ -347,7 +352,7 @@ def _write_picture(target: Target) -> str:
     puzzle, width = target.puzzle, target.laid.width
     if puzzle.height < 2:
         raise InputError(f"a board of {width} x {puzzle.height}; {PICTURE.name} carries two rows or more")
-    if not puzzle.framed or puzzle.cells == 1:  # four zeros may be a piece, not an empty cell
+    if not puzzle.framed or puzzle.cells == 1:  # four zeros may be a piece here, so no cell may be empty
         target.full(PICTURE.name)
     shown = (target.laid.colours(puzzle) - (not puzzle.framed)).clip(0).tolist()
     digits = len(str(max(map(max, shown))))

@@ -1,8 +1,8 @@
 """The order in which a file lists the sides of its pieces: ``udlr`` is up, down, left, right.
 
-Rotating every piece by the same amount changes nothing, so the 24 orders fall into six classes: three choices of which
-columns are opposite sides, each with its mirror image. The pieces show which columns are opposite. They cannot show the
-mirror image, because the mirror image of a puzzle is a puzzle with the same scores.
+Rotating every piece by the same amount changes no score, so the 24 side orders fall into six classes: three choices of
+which columns are opposite sides, each with its mirror image. The pieces show which columns are opposite sides. They
+cannot show which of the two mirror images is meant, because both are puzzles with the same scores.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from lns.instances.text import quoted
 Quads = Sequence[Sequence[int]]
 
 CLOCKWISE = "urdl"
-# One order for each choice of opposite columns: 1-3 and 2-4; 1-2 and 3-4; 1-4 and 2-3.
+# One side order for each choice of opposite columns: 1 and 3, 2 and 4; 1 and 2, 3 and 4; 1 and 4, 2 and 3.
 ORDERS = (CLOCKWISE, "udlr", "ulrd")
-ALL_ORDERS = tuple(map("".join, permutations(CLOCKWISE)))  # clockwise from the top comes first
+ALL_ORDERS = tuple(map("".join, permutations(CLOCKWISE)))  # all 24 side orders, first `CLOCKWISE`
 _NAMES = {"u": "up", "r": "right", "d": "down", "l": "left"}
 
 
 def in_words(order: str) -> str:
-    """Return the sides of an order in words, 'up right down left' for 'urdl'."""
+    """Return a side order in words, such as 'up right down left' for 'urdl'."""
     return " ".join(_NAMES[letter] for letter in order)
 
 
 def checked_order(option: str, format: str) -> str:
-    """Return a side order in lower case. Raises InputError unless ``option`` names each side once."""
+    """Return the side order ``option`` in lower case. Raises InputError unless it names each side once."""
     order = option.lower()
     if sorted(order) != sorted(CLOCKWISE):
         raise InputError(f"side order {quoted(option)}; expected the letters u r d l, each once, as in {format}:udlr")
@@ -38,27 +38,28 @@ def checked_order(option: str, format: str) -> str:
 
 
 def in_order(quads: Quads, order: str) -> list[list[int]]:
-    """Convert pieces from up, right, down, left to columns in a side order."""
+    """Return pieces, given as up, right, down, left, with their sides in the side order ``order``."""
     return [[quad[CLOCKWISE.index(letter)] for letter in order] for quad in quads]
 
 
 def clockwise(columns: Quads, order: str) -> list[list[int]]:
-    """Convert pieces from columns in a side order to up, right, down, left."""
+    """Return pieces, given with their sides in the side order ``order``, as up, right, down, left."""
     positions = [order.index(letter) for letter in CLOCKWISE]
     return [[quad[position] for position in positions] for quad in columns]
 
 
-# -- pieces with a frame -----------------------------------------------------------------------------------------------
+# -- pieces of puzzles with a frame ------------------------------------------------------------------------------------
 
 
 def order_of_pieces(
     columns: Quads, option: str | None, format: str, written: str | None = None, *, strip: bool = False
 ) -> tuple[str, list[str]]:
-    """Return the side order of a list of pieces, and notes: ``option``, else ``written`` in the file, else detected.
+    """Return the side order of a list of pieces, and notes.
 
-    A written order is dropped if it fails a counting test that another order passes, except for a ``strip``, which has
-    no corners to count. A detected order is one of `ORDERS`, correct up to a rotation of all pieces and a reflection.
-    Raises InputError if ``option`` is no order, no order is possible, or several are.
+    The side order is ``option``, or else that ``written`` in the file, or else detected. A written one is dropped if it
+    fails a counting test that another one passes, except for a ``strip`` (one row or column), which has no corners to
+    count. A detected one is in `ORDERS`, correct up to a rotation of all pieces and a reflection. Raises InputError if
+    ``option`` is no side order, or if no side order is possible, or several are.
     """
     if option is not None:
         order = checked_order(option, format)
@@ -80,12 +81,12 @@ def order_of_pieces(
 
 
 def _tests(columns: Quads, order: str) -> tuple[bool, bool, bool]:
-    """Return the results of three counting tests of a side order.
+    """Return whether the pieces, with their sides in the side order ``order``, pass each of three counting tests.
 
-    The two zeros of a corner piece are adjacent. Along the rim of a solved board every colour leaves one piece as often
-    as it enters the next. In puzzles like Eternity II the colours along the rim appear nowhere else.
+    First, the two zeros of every corner piece are on adjacent sides. Second, as along the rim of a solved board, every
+    colour leaves one piece as often as it enters the next. Third, as in Eternity II, these colours are nowhere else.
     """
-    quads = list(map(canonical, clockwise(columns, order)))  # grey comes first: 0 a b c, 0 0 a b
+    quads = list(map(canonical, clockwise(columns, order)))  # rotated so that grey comes first: 0 a b c, 0 0 a b
     inner, edges, two = ([quad for quad in quads if quad.count(GREY) == greys] for greys in range(3))
     corners = [quad for quad in two if quad[1] == GREY]
     enter = [quad[3] for quad in edges + corners]  # colours where a clockwise walk along the rim enters a piece
@@ -95,22 +96,22 @@ def _tests(columns: Quads, order: str) -> tuple[bool, bool, bool]:
 
 
 def possible(columns: Quads, tests: int = 2) -> list[str]:
-    """Return the `ORDERS` that pass the first ``tests`` of `_tests`; a test that all orders left fail is skipped."""
+    """Return those `ORDERS` that pass the first ``tests`` of `_tests`; a test that none of them passes is ignored."""
     passed, orders = {order: _tests(columns, order) for order in ORDERS}, list(ORDERS)
     for test in range(tests):
         orders = [order for order in orders if passed[order][test]] or orders
     return orders
 
 
-# -- pieces without frame and turns ------------------------------------------------------------------------------------
+# -- pieces of puzzles without frame and turns -------------------------------------------------------------------------
 
 
 def order_without_turns(columns: Quads, usual: str, shape: tuple[int, int]) -> tuple[str, str]:
-    """Return the side order of pieces without frame and turns, and a note.
+    """Return the side order of the pieces of a puzzle without frame and turns, and a note.
 
     On a solved board each right side meets a left side of its colour, and each upper side a lower one, except on the
-    rim. So at most as many right sides as rows, and upper sides as columns, lack a partner. Raises InputError if no
-    order satisfies this, or several orders do and the usual one does not.
+    rim. So at most one right side for each row of the board, and one upper side for each column, lacks a partner.
+    Raises InputError if no side order satisfies this, or if several do but ``usual`` does not.
     """
     across = str.maketrans("urdl", "ldru")
     fitting = []
@@ -133,6 +134,6 @@ def order_without_turns(columns: Quads, usual: str, shape: tuple[int, int]) -> t
 
 
 def _opposite(order: str, shape: tuple[int, int]) -> tuple[frozenset[int], ...]:
-    """Return the columns of upper and lower sides, and those of left and right sides; for a square, sorted."""
+    """Return the columns of the upper and lower sides, and of the left and right ones; for a square board, sorted."""
     pairs = [frozenset(order.index(letter) for letter in letters) for letters in ("ud", "lr")]
     return tuple(sorted(pairs, key=sorted) if shape[0] == shape[1] else pairs)

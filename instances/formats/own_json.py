@@ -1,4 +1,4 @@
-"""JSON of this program: the formats ``json`` (puzzles) and ``best`` (``best.json``, the optimizer's result), and links.
+"""JSON of this program: the formats ``json`` (puzzles) and ``best`` (``best.json``), and links to the page Board.
 
 A puzzle has ``"schema": 1, "name", "width", "height", "pieces": [[up, right, down, left], ...]`` and ``"clues": [[cell,
 piece, rotation], ...]``; all numbers count from 0, as inside the program. Six more fields are written if they differ
@@ -8,9 +8,9 @@ number). See `lns.instances.puzzle.Puzzle`. Only width, height and pieces are re
 
 A ``best.json`` is a board with its score, instance and viewer URL. ``placements`` has [piece, rotation] for each cell,
 row by row; pieces count from 0 in file order, rotations are clockwise quarter turns, null is an empty cell or a hole.
-``url`` is empty if a viewer URL has no letter for some colour. ``set_sha256`` is a hash of the set of pieces in any
-numbering. ``numbering`` has [number in the set, turns] for each piece (`lns.instances.piece_set`); it is empty if the
-set has no unique order. Older files lack both fields.
+``url`` is empty if a viewer URL has no letter for some colour. ``set_sha256`` is a hash of the set of pieces, the same
+for every numbering. ``numbering`` has [index in the set, rotation] for each piece (`lns.instances.piece_set`); it is
+empty if the pieces of the set have no unique order. Older files lack ``set_sha256`` and ``numbering``.
 
 A link to the page Board of ``lns web`` is ``http://HOST:PORT/board#lns=LETTERS``. The page makes LETTERS from a JSON
 object by raw deflate (RFC 1951), then URL-safe base64 without padding. The object has ``puzzle`` as in the format
@@ -39,12 +39,12 @@ from lns.instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle, check_shap
 from lns.instances.text import printable, quoted
 from lns.instances.verify import verify
 
-INSTANCE_COPY = "instance.json"  # the copy of the puzzle in a run directory
-_MAX_URL = 64 * MAX_CELLS  # characters
+INSTANCE_COPY = "instance.json"  # name of the copy of the puzzle in a run directory
+_MAX_URL = 64 * MAX_CELLS  # most characters of a text in a ``best.json``, such as the viewer URL
 _HEX = re.compile(r"[0-9a-f]{64}")
 
 
-# -- puzzles -----------------------------------------------------------------------------------------------------------
+# -- puzzles: the format json ------------------------------------------------------------------------------------------
 
 
 def _shape(fields: JsonFields) -> tuple[int, int]:
@@ -54,7 +54,7 @@ def _shape(fields: JsonFields) -> tuple[int, int]:
 
 
 def puzzle_in(fields: JsonFields, name: str) -> Puzzle:
-    """Return the puzzle in a JSON object; ``name`` is for a puzzle without a name. Raises InputError for other JSON."""
+    """Return the puzzle in a JSON object, called ``name`` if it has no name. Raises InputError if there is none."""
     fields.integer("schema", 1, 1, default=1)
     width, height = _shape(fields)
     last = width * height - 1
@@ -81,7 +81,7 @@ def _write_puzzle(target: Target) -> str:
     return f'{json.dumps(head)[:-1]},\n "pieces": [\n  {quads}],\n "clues": {clues}}}\n'
 
 
-# -- boards ------------------------------------------------------------------------------------------------------------
+# -- boards: the format best -------------------------------------------------------------------------------------------
 
 
 def best_json(
@@ -115,7 +115,7 @@ class _Best(NamedTuple):
     instance: str
     sha256: str
     url: str
-    set_sha256: str  # empty in older files
+    set_sha256: str  # hash of the set of pieces; empty for an older file without it
     board: Board
 
 
@@ -127,7 +127,7 @@ def _parse(fields: JsonFields) -> _Best:
     if url and not holds_url(url):
         raise InputError(f"'url': {describe_found(url)}; expected a viewer URL with board_edges, or an empty text")
     width, height = _shape(fields)
-    bounds = [(0, MAX_CELLS - 1), (0, 3)]  # with copies there may be more pieces than cells
+    bounds = [(0, MAX_CELLS - 1), (0, 3)]  # a puzzle with copies may list more pieces than it has cells
     pairs = [
         None if entry is None else bounded_row(entry, bounds, f"cell {cell} of 'placements'", "piece, rotation")
         for cell, entry in enumerate(fields.array("placements", width * height))
@@ -137,7 +137,7 @@ def _parse(fields: JsonFields) -> _Best:
 
 
 def _read_best(source: Source) -> Document:
-    """Read the board. Its puzzle is that of ``source``, else the instance named in the file, else that of its URL."""
+    """Read a board. Its puzzle is that of ``source``, else the instance that the file names, else that of its URL."""
     fields = JsonFields(json_object(source.text))
     best, notes = _parse(fields), list[str]()
     instance, puzzle, board = best.instance, source.puzzle, best.board
@@ -165,17 +165,18 @@ def _read_best(source: Source) -> Document:
 
 
 def _board_of(best: _Best, puzzle: Puzzle, source: Source, notes: list[str]) -> Board:
-    """Return the board in the numbering of ``puzzle``: as it is if the hash agrees, else from the url of the file.
+    """Return the board in the numbering of ``puzzle``: as stated if the hash agrees, else as the viewer URL shows it.
 
-    Raises InputError for another shape, or if neither the hash agrees nor the url shows a legal board (clues aside).
+    Raises InputError for a board of another shape, or if the hash differs and the viewer URL shows no board of the
+    puzzle that is legal apart from clues.
     """
     best.board.check_shape(puzzle)
     if puzzle.sha256 == best.sha256:
         return best.board
     if best.url and best.set_sha256 in ("", set_sha256(puzzle)):
-        viewer.parse(best.url, puzzle, [])  # raises InputError for a malformed url
+        viewer.parse(best.url, puzzle, [])  # only to raise InputError for a malformed URL
         bare = puzzle.with_clues([])
-        with suppress(InputError):  # if the url shows other pieces than those of the puzzle
+        with suppress(InputError):  # raised if the URL shows pieces that the puzzle lacks
             board = viewer.read(Source(best.url, bare, source.name, source.find_puzzle)).board
             if board is not None and not verify(bare, board).violations:
                 notes.append(f"made for {quoted(best.instance)}, in the numbering of {puzzle.name}")
@@ -187,8 +188,9 @@ def _board_of(best: _Best, puzzle: Puzzle, source: Source, notes: list[str]) -> 
 def _find_instance(best: _Best, source: Source, notes: list[str]) -> tuple[str, Puzzle] | None:
     """Return the path or name, and the puzzle, of the instance that the file names if its hash agrees; else None.
 
-    The hash may be of the puzzle with its own clues, none, the official ones or the starter clue. The instance is
-    sought in the folder of the file, as is a run's copy of it, then from the working directory, then by shipped name.
+    The hash may be that of the puzzle with its own clues, without clues, with the official clues or with the starter
+    clue. The instance, and then a run's copy of it, are sought in the folder of the file; after that the instance from
+    the working directory, and then by shipped name.
     """
     places = [best.instance] if best.instance else []
     if source.folder is not None:
@@ -198,7 +200,7 @@ def _find_instance(best: _Best, source: Source, notes: list[str]) -> tuple[str, 
             puzzle = source.find_puzzle(place)
         except (InputError, OSError):
             continue
-        for clues in (puzzle.clues, *named_clues(puzzle).values()):  # --clues may have chosen them
+        for clues in (puzzle.clues, *named_clues(puzzle).values()):  # the run may have had other clues by --clues
             if (chosen := puzzle.with_clues(clues)).sha256 == best.sha256:
                 return place, chosen
         notes.append(f"{quoted(place, 200)} is another puzzle (sha256 {puzzle.sha256[:12]}…, not {best.sha256[:12]}…)")
@@ -206,16 +208,16 @@ def _find_instance(best: _Best, source: Source, notes: list[str]) -> tuple[str, 
 
 
 def _from_url(best: _Best, source: Source) -> Document:
-    """Return the puzzle and board that the url defines; neither if the puzzle has rules that a url cannot state."""
-    viewer.parse(best.url, None, [])  # raises InputError for a malformed url
-    with suppress(InputError):  # if the pieces fit no board with a frame
+    """Return the puzzle and board that the viewer URL defines; neither if it cannot state the rules of the puzzle."""
+    viewer.parse(best.url, None, [])  # only to raise InputError for a malformed URL
+    with suppress(InputError):  # raised if the pieces fit no board with a frame
         shown = viewer.read(Source(best.url, None, source.name, source.find_puzzle))
         if shown.puzzle is None or best.set_sha256 in ("", set_sha256(shown.puzzle)):
             return shown
     return Document(BEST.name, None, None, ("the url alone, without the rules of the puzzle, holds no pieces",))
 
 
-# JSON with a viewer URL and no pieces is read as a URL; but a ``best.json`` without its placements is an error.
+# JSON with a viewer URL and no pieces is read as ``url``, except that a ``best.json`` without placements is an error.
 JSON = Format(
     "json", "puzzle", "JSON for puzzles: any shape, clues, rules, name",
     lambda source: Document("json", puzzle_in(JsonFields(json_object(source.text)), source.name), None), _write_puzzle,
@@ -232,12 +234,12 @@ BEST = Format(
 
 # -- links to the page Board -------------------------------------------------------------------------------------------
 
-_MOST_BYTES = 2_000_000  # of the JSON in a link; the page has the same limit
+_MOST_BYTES = 2_000_000  # most bytes of the JSON in a link; the page Board has the same limit
 _LETTERS = re.compile(r"#lns=([\w-]*)")
 
 
 def read_link(source: Source) -> Document:
-    """Read the first link in a text that holds one."""
+    """Read the puzzle and board of the first link in a text; there must be a link."""
     found = _LETTERS.search(source.text)
     assert found is not None
     letters, inflater = found[1], zlib.decompressobj(wbits=-zlib.MAX_WBITS)
@@ -256,7 +258,7 @@ def read_link(source: Source) -> Document:
 
 
 def read_puzzle(fields: JsonFields, name: str = "puzzle") -> Puzzle:
-    """Return the puzzle in a field. Raises InputError if the field holds no puzzle."""
+    """Return the puzzle in the field ``name``. Raises InputError if the field holds no puzzle."""
     value = fields.get(name)
     if not isinstance(value, dict):
         raise InputError(f"'{name}': {describe_found(value)}; expected a puzzle as an object")
@@ -264,13 +266,13 @@ def read_puzzle(fields: JsonFields, name: str = "puzzle") -> Puzzle:
 
 
 def read_board(fields: JsonFields, puzzle: Puzzle) -> Board:
-    """Return the board of ``puzzle`` in the field ``board``. Raises InputError if the field holds no such board."""
+    """Return the board in the field ``board``. Raises InputError if the field holds no board of ``puzzle``."""
     placements = fields.integers("board", EMPTY, puzzle.piece_count * 4 - 1)
     return Board(np.array(placements, dtype=np.int32), puzzle.width, puzzle.height).with_blanks(puzzle)
 
 
 def read_cells(fields: JsonFields, puzzle: Puzzle, name: str = "cells") -> list[int]:
-    """Return the cells in a field, sorted, each once. Raises InputError if the field is no list of cells."""
+    """Return the cells in the field ``name``, sorted, each once. Raises InputError if the field is no list of cells."""
     cells = fields.integers(name, 0, puzzle.cells - 1)
     if len(cells) > MAX_CELLS:
         raise InputError(f"'{name}' has {len(cells)} entries; expected at most {MAX_CELLS}")

@@ -1,9 +1,10 @@
 """Piece lists in any dialect: numbers or letters, with or without size, id and type columns, comments, JSON, INI.
 
-What the file does not say is inferred: the colour of the rim and the shape from the number of rim pieces, the order of
-the sides from the corners. Notes report it, and an option states it instead: ``pieces:nesw`` or ``pieces:udlr`` the
-order of the sides, ``6x12`` width and height, ``border=2`` the colour of the rim, ``unframed`` or ``tetravex`` the
-rules, ``rim=B`` the colour of a rim that pieces may have inside too, ``mates`` or ``equal`` whether sides that look
+What the file does not say is inferred: the colour of the rim and the shape of the board from the number of rim pieces,
+the order of the sides from the corners. Notes report what was inferred; options can state it instead. ``pieces:nesw``
+or ``pieces:udlr`` states the order of the sides, ``6x12`` width and height, ``border=2`` the colour of the frame.
+``unframed`` states that there is no frame, ``tetravex`` that pieces are not turned either. ``rim=B`` states the colour
+of a rim without frame, which sides inside the board may have too. ``mates`` or ``equal`` states whether sides that look
 like halves match as halves (`lns.instances.formats.halves`) or as equal colours. Commas separate several options.
 """
 
@@ -35,11 +36,12 @@ _RULE = (
 )
 _RULES = re.compile(rf"sides up right down left, ((?:{_RULE})(?:, (?:{_RULE}))*)$")
 _SIDES = re.compile(r"sides ((?:up|right|down|left)(?: (?:up|right|down|left)){3})\b")
-_SHORTEST_RIM = 8  # rim sides of 2 x 2, the smallest board with corners
+_SHORTEST_RIM = 8  # number of rim sides of a 2 x 2 board, the smallest one with corners
 _SHOWN = 5  # most missing ids that a message names
 _MOST_COLOURS = 4000
 _BY_NAME = "--puzzle-format pieces:"
-_OPTIONS: dict[str, Callable[[re.Match[str]], dict[str, Any]]] = {  # fields of `_Options`, by pattern
+# By the pattern of an option: a function that returns the fields of `_Options` that the option sets.
+_OPTIONS: dict[str, Callable[[re.Match[str]], dict[str, Any]]] = {
     "([0-9]{1,4})x([0-9]{1,4})": lambda part: {"shape": (int(part[1]), int(part[2]))},
     "border=([0-9]{1,5})": lambda part: {"border": int(part[1])},
     "rim=(.+)": lambda part: {"rim": part[1], "framed": False},
@@ -50,7 +52,7 @@ _Shape = tuple[int, int]
 
 
 class _Options(NamedTuple):
-    """The options after the colon of the format's name."""
+    """What the options after the colon of the format's name state."""
 
     order: str | None = None
     shape: _Shape | None = None
@@ -79,7 +81,7 @@ def read(source: Source) -> Document:
     if listed.shape and options.shape is None:
         shape = listed.shape[0], listed.shape[1] // (2 if listed.rules else 1)
         blocks = [replace(block, shape=shape) for block in blocks]
-    found = []  # readings of one block as the puzzle and the other as its board
+    found = []  # readings of one block as the puzzle and of the other block as its board
     for pieces, laid in (blocks, blocks[::-1]):
         puzzle, order = _puzzle(pieces, options, source.name, notes := [])
         readings = in_place(replace(laid, width=puzzle.width, orders=[order]), puzzle, source.name)
@@ -109,7 +111,7 @@ def _parse_options(option: str | None) -> _Options:
 
 
 def _in_rows(rows: Sequence[Row]) -> Listed:
-    """Return the pieces in rows of equal width (four sides, perhaps after id and type), and what other rows state."""
+    """Return the pieces in rows of four sides, perhaps after id and type columns, and what the other rows state."""
     data = {row: columns for row in rows if (columns := _columns(row)) is not None}
     if not data:
         shapes.refuse_other_sides([(row.line, row.numbers) for row in rows if row.only_numbers])
@@ -151,7 +153,7 @@ def _in_rows(rows: Sequence[Row]) -> Listed:
 
 
 def _columns(row: Row) -> list[int] | None:
-    """Return the columns of a row that may be a piece: four sides, perhaps after an id and a type; else None."""
+    """Return the numbers in a row that may be a piece: four sides, perhaps after an id and a type; else None."""
     tokens = row.tokens
     if len(tokens) in (1, 2) and len(row.numbers) == len(tokens) - 1 and re.fullmatch("[A-Za-z_]{4}", tokens[-1]):
         tokens = (*tokens[:-1], *tokens[-1])
@@ -171,7 +173,10 @@ def _columns(row: Row) -> list[int] | None:
 
 
 def _take_names(listed: Listed, before: Sequence[Row], columns: int) -> set[tuple[str, ...]]:
-    """Take names of columns and named sizes from the rows before the pieces. Return the tokens of the rows used."""
+    """Store in ``listed`` the side order and the shape that the rows ``before`` the pieces name.
+
+    Return the tokens of the rows used: one row with names of columns, two rows with a named size each.
+    """
     used = set()
     names = next((row.tokens for row in before if not row.numbers and len(row.tokens) >= 4), ())
     if len(names) == columns and (order := _order_of(name[:1] for name in names[-4:])):
@@ -186,13 +191,16 @@ def _take_names(listed: Listed, before: Sequence[Row], columns: int) -> set[tupl
 
 
 def _order_of(letters: Iterable[str]) -> str | None:
-    """Return the side order that letters name, each side once, such as udlr, nesw or tblr; else None."""
+    """Return the side order that four letters name, such as udlr, nesw or tblr; None unless each side is named once."""
     order = "".join(shapes.SIDE_OF_LETTER.get(letter.lower(), "?") for letter in letters)
     return order if sorted(order) == sorted(CLOCKWISE) else None
 
 
 def _take_said(listed: Listed, row: Row) -> bool:
-    """Take rules, side order, size and count from a row and its comment; return whether the row has size or count."""
+    """Store in ``listed`` the rules, side order, size and piece count that a row or its comment states.
+
+    Return whether the row itself, without its comment, states a size or a piece count.
+    """
     if rules := _RULES.search(row.comment):
         listed.rules, listed.framed = rules[1], shapes.NO_FRAME not in rules[1]
     if sides := _SIDES.search(row.comment):
@@ -206,7 +214,7 @@ def _take_said(listed: Listed, row: Row) -> bool:
 
 
 def _take_ids(listed: Listed, pieces: Mapping[Row, list[int]]) -> None:
-    """Sort the pieces by id, their first column, and check the type in a second column, if any."""
+    """Sort the pieces of ``listed`` by id, their first column, and check the types in the second column, if any."""
     ids, typed = [columns[0] for columns in pieces.values()], len(next(iter(pieces.values()))) == 6
     odd = _odd_types([columns[1:] for columns in pieces.values()]) if typed else []
     if typed and (len(set(ids)) < len(ids) or 4 * len(odd) > len(ids)):
@@ -232,27 +240,30 @@ def _take_ids(listed: Listed, pieces: Mapping[Row, list[int]]) -> None:
 
 
 def _odd_types(rows: Sequence[list[int]]) -> list[int]:
-    """Return the rows whose type (column 1) is unusual for their number of rim sides; the rim colour leaves fewest."""
+    """Return the indices of the rows (type, four sides) whose type is unusual for their number of rim sides.
+
+    The rim colour is assumed to be the one with the fewest unusual rows.
+    """
     found = []
     for colour in {colour for row in rows for colour in row[1:]}:
         kinds = [(min(2, row[1:].count(colour)), row[0]) for row in rows]
-        usual = dict(sorted(Counter(kinds), key=kinds.count))  # the commonest type by number of rim sides
+        usual = dict(sorted(Counter(kinds), key=kinds.count))  # the most common type for each number of rim sides
         odd = [at for at, (sides, kind) in enumerate(kinds) if usual[sides] != kind]
         if sum(row[1:].count(colour) for row in rows) >= _SHORTEST_RIM:
             found.append(odd if len({*usual.values()}) == len(usual) else list(range(len(rows))))
     return min(found, key=len, default=[])
 
 
-# -- the puzzle --------------------------------------------------------------------------------------------------------
+# -- the puzzle of a list of pieces ------------------------------------------------------------------------------------
 
 
 def _puzzle(listed: Listed, options: _Options, name: str, notes: list[str]) -> tuple[Puzzle, str]:
-    """Return the puzzle of a list, and the side order of the list."""
+    """Return the puzzle that a list of pieces states, and the side order of the list."""
     count = len(listed.quads)
     if count > MAX_CELLS:
         raise InputError(f"{count} pieces; expected at most {MAX_CELLS}", line=listed.last)
     used = {colour for quad in listed.quads for colour in quad}
-    large = sorted(colour for colour in used if colour > _MOST_COLOURS)  # such as 65535 for grey
+    large = sorted(colour for colour in used if colour > _MOST_COLOURS)  # they get unused numbers
     unused = (number for number in range(len(used) + 1) if number not in used)
     number = {colour: colour for colour in used} | dict(zip(large, unused, strict=False))
     pairs = [(int(one), int(other)) for one, other in re.findall(r"([0-9]+)-([0-9]+)", listed.rules)]
@@ -272,7 +283,7 @@ def _puzzle(listed: Listed, options: _Options, name: str, notes: list[str]) -> t
 
 
 def _without_frame(listed: Listed, options: _Options, name: str, notes: list[str]) -> tuple[Puzzle, str]:
-    """Return a puzzle without frame, in which 0 is a colour like any other, and the side order of the list."""
+    """Return the listed pieces as a puzzle without frame, where 0 is an ordinary colour, and the list's side order."""
     turns, count, shape = options.turns and shapes.NO_TURNS not in listed.rules, len(listed.quads), listed.shape
     if shape is None:
         side = math.isqrt(count)
@@ -297,7 +308,7 @@ def _without_frame(listed: Listed, options: _Options, name: str, notes: list[str
 
 
 def _rim(listed: Listed, options: _Options) -> int:
-    """Return the rim colour of a puzzle without frame from the option or the file; 0 if the rim may have any colour."""
+    """Return the rim colour that the option or the file states for a puzzle without frame; 0 if none is stated."""
     said = re.search("rim ([0-9]+)", listed.rules)
     written = options.rim or (said[1] if said else None)
     if written is None:
@@ -309,13 +320,13 @@ def _rim(listed: Listed, options: _Options) -> int:
 
 
 def _pictures(listed: Listed) -> list[list[int]]:
-    """Return the pieces with one number for both halves of each picture, so that sides which match are equal."""
+    """Return the pieces with the same number for both halves of a picture, so that sides which match are equal."""
     picture = {other: one for one, other in listed.mates}
     return [[picture.get(colour, colour) for colour in quad] for quad in listed.quads]
 
 
 def _with_frame(listed: Listed, options: _Options, name: str, notes: list[str]) -> tuple[Puzzle, str]:
-    """Return a puzzle with a frame, whose rim colour is renumbered to 0, and the side order of the list."""
+    """Return the listed pieces as a puzzle with a frame, where the rim colour becomes 0, and the list's side order."""
     border, (width, height) = _border(listed, options)
     if border != GREY:
         notes.append(f"colour {border} is the rim, by its count: it changes places with 0")
@@ -341,7 +352,7 @@ def _with_frame(listed: Listed, options: _Options, name: str, notes: list[str]) 
 
 
 def _with_placed(puzzle: Puzzle, placed: Sequence[tuple[int, int, list[int]]], order: str) -> Puzzle:
-    """Return the puzzle with the placed tiles as clues; a tile placed twice on one cell is one clue."""
+    """Return the puzzle with the placed tiles of a text as clues; a tile placed twice on one cell is one clue."""
     quads: list[Quad | None] = [None] * puzzle.cells
     for row, column, tile in placed:
         if row >= puzzle.height or column >= puzzle.width or len(tile) != 4:
@@ -355,7 +366,7 @@ def _with_placed(puzzle: Puzzle, placed: Sequence[tuple[int, int, list[int]]], o
 
 
 def _shape(listed: Listed, options: _Options, notes: list[str]) -> _Shape | None:
-    """Return width and height from the option, else the file, else None. Raises InputError if pieces are missing."""
+    """Return width and height as the option, or else the file, states them; else None. Checks the number of pieces."""
     count, colours = len(listed.quads), {colour for quad in listed.quads for colour in quad}
     stated: _Shape | None = options.shape or listed.shape
     if (0,) in listed.header:
@@ -383,14 +394,14 @@ def _shape(listed: Listed, options: _Options, notes: list[str]) -> _Shape | None
     if expected is not None and count != expected:
         corners = sum(quad.count(0) >= 2 for quad in listed.quads)
         short = f"; {corners} corner pieces" if corners < 4 else ""
-        kind = InputError if listed.count is None else NearError  # a stated count shows that the text lists pieces
+        kind = InputError if listed.count is None else NearError  # a stated count shows that this is a list of pieces
         said = f"{count} of {expected} pieces{listed.gaps}{short}; expected all {expected}"
         raise kind(said, line=listed.last)
     return stated
 
 
 def _border(listed: Listed, options: _Options) -> tuple[int, _Shape]:
-    """Return the rim colour and the shape that fit the numbers of pieces with one and two rim sides."""
+    """Return the rim colour and the shape that agree with how many pieces have one and how many have two rim sides."""
     quads, count, shape = listed.quads, len(listed.quads), listed.shape
     used = sorted({colour for quad in quads for colour in quad} - {side for pair in listed.mates for side in pair})
     shapes = [shape] if shape else [(w, count // w) for w in range(1, count + 1) if not count % w and w * w >= count]
@@ -398,7 +409,7 @@ def _border(listed: Listed, options: _Options) -> tuple[int, _Shape]:
     for colour in used if options.border is None else [options.border]:
         sides = [quad.count(colour) for quad in quads]
         for width, height in shapes:
-            wanted = [2 * (width + height) - 8, 4, 0, 0]  # pieces with one to four sides of the rim
+            wanted = [2 * (width + height) - 8, 4, 0, 0]  # how many pieces must have 1, 2, 3 and 4 rim sides
             strip = min(width, height) < 2 and sum(sides) == 2 * (width + height)
             if strip or (min(width, height) > 1 and [sides.count(number) for number in (1, 2, 3, 4)] == wanted):
                 found.append((colour, (width, height)))
@@ -416,7 +427,7 @@ def _border(listed: Listed, options: _Options) -> tuple[int, _Shape]:
 
 
 def write(target: Target) -> str:
-    """Return a line for each piece, its id from 1 and its sides, after a comment with size, side order and rules."""
+    """Return a comment with size, side order and rules, then a line for each piece: its id, from 1, and its sides."""
     puzzle = target.puzzle
     options = _parse_options(target.option)
     order = options.order or CLOCKWISE
@@ -425,7 +436,7 @@ def write(target: Target) -> str:
         raise InputError(f"{said}; expected at most a side order for writing, such as {FORMAT.name}:udlr")
     if puzzle.holes or any(puzzle.copies) or (puzzle.framed and (puzzle.copies or not puzzle.turns)):
         raise InputError(f"format {FORMAT.name} cannot say {' and '.join(puzzle.rules)}; expected json")
-    first = int(not puzzle.framed)  # colours of a puzzle without frame count from 0 in texts
+    first = int(not puzzle.framed)  # in texts, the colours of a puzzle without frame count from 0 instead of 1
     mates = "".join(f" {one - first}-{other - first}" for one, other in puzzle.mates)
     holds = {shapes.NO_FRAME: not puzzle.framed, shapes.NO_TURNS: not puzzle.turns}
     holds |= {shapes.ANY_NUMBER: bool(puzzle.copies), f"rim {puzzle.rim - 1}": bool(puzzle.rim)}

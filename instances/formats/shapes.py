@@ -1,4 +1,4 @@
-"""Parsers of text layouts: strict lines, rows with any separators, and special layouts.
+"""Parsers of text layouts: lines of strict formats, rows with any separators, and special layouts.
 
 Special layouts are groups in brackets, words, pictures, and the JSON of other programs.
 
@@ -25,18 +25,18 @@ from lns.instances.json_values import json_object
 from lns.instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical
 from lns.instances.text import parse_integer, printable, quoted
 
-MAX_SIDE = 64  # of a square board: 64 * 64 = MAX_CELLS
+MAX_SIDE = 64  # largest side of a square board, in cells: 64 * 64 = MAX_CELLS
 MAX_NUMBER = 65_535
-MAX_LINES = 20_000  # blank lines included
+MAX_LINES = 20_000  # most lines of a text, blank lines included
 _TOKEN = re.compile(r"[0-9]{1,18}|[A-Za-z_]+|[^\W\d_]+")
-_COMMENT = re.compile(r"\s*(?:c(?:\s|$)(?!\s*\w\s+\w\s+\w\s*$)|[;%])")  # `c text`, but not `c b a d`: a piece
-_ASSIGNED = re.compile(r"[A-Za-z_][\w\s:\[\]]{0,80}=\s*(?=[\[{(])")  # `Tiles = [`, `const tiles: number[][] = [`
+_COMMENT = re.compile(r"\s*(?:c(?:\s|$)(?!\s*\w\s+\w\s+\w\s*$)|[;%])")  # `c text` is a comment, `c b a d` a piece
+_ASSIGNED = re.compile(r"[A-Za-z_][\w\s:\[\]]{0,80}=\s*(?=[\[{(])")  # such as `Tiles =` or `const t: number[][] =`
 _BRACKET = re.compile(r"[\[({|]")
 _EMPTY_FIELD = re.compile(r"(?<=,)(?=,)|^(?=,)|(?<=,)\s*$")
 _SIGNED = re.compile(r"(?:^|[\s,;|(\[{=])[-+][0-9]")
-_ORNAMENT = re.compile(r"[\s\[\](){}|,;]*|[-=_*+|/\\~:<>\s]{3,}")  # brackets and separators, or a ruled line
+_ORNAMENT = re.compile(r"[\s\[\](){}|,;]*|[-=_*+|/\\~:<>\s]{3,}")  # only brackets and separators, or a ruled line
 BRACKETED = re.compile(r"[\[({]((?:\s{0,9}[0-9]{1,6}\s{0,9}[,;\s]){3}\s{0,9}[0-9]{1,6})\s{0,9},?\s{0,9}[\])}]")
-WORD_ORDER = "ulrd"  # side order in a word of Tetravex, unless counting refutes it
+WORD_ORDER = "ulrd"  # side order of the digits in a Tetravex word, unless counting refutes it
 _WORD = re.compile(r"@?[0-9]{4}@?")
 _QUAD = re.compile(r"(?<![\w])[A-Za-z_]{4}(?![\w])")
 _OTHER_SIDES = {3: "triangular", 6: "hexagonal"}
@@ -55,7 +55,7 @@ def _numbered_lines(text: str) -> list[tuple[int, str]]:
     return list(enumerate(lines, start=1))
 
 
-# -- strict formats ----------------------------------------------------------------------------------------------------
+# -- lines of strict formats -------------------------------------------------------------------------------------------
 
 
 class Lines:
@@ -66,21 +66,21 @@ class Lines:
 
     def __init__(self, text: str) -> None:
         rows = _numbered_lines(text)
-        self._rows = [(number, row.strip()) for number, row in rows if row.strip()][::-1]  # in reverse order
+        self._rows = [(number, row.strip()) for number, row in rows if row.strip()][::-1]  # last line first
         self.last = max(1, len(rows) - (not rows[-1][1]))
 
     def __len__(self) -> int:
-        """Number of lines that have not been taken."""
+        """Return the number of lines that have not been taken."""
         return len(self._rows)
 
     def take(self, expected: str) -> tuple[int, str]:
-        """Take the next line as (number, text); without a next line, the error says that ``expected`` is missing."""
+        """Take the next line; return its number and text. If no line is left, the error asks for ``expected``."""
         if not self._rows:
             raise InputError(f"the file ends here; expected {expected}", line=self.last)
         return self._rows.pop()
 
     def numbers(self, bounds: Sequence[tuple[int, int]], what: str) -> tuple[int, list[int]]:
-        """Take a line with one integer for each of ``bounds``, ``what`` in errors; return line number and integers."""
+        """Take a line of ``what``, with an integer within each of ``bounds``; return line number and integers."""
         numbers = f"number{'s' * (len(bounds) > 1)}"
         line, row = self.take(f"{what} ({len(bounds)} {numbers})")
         tokens = row.split()
@@ -96,7 +96,7 @@ class Lines:
 
 
 def first_rows(text: str, count: int) -> list[str]:
-    """Return the first ``count`` nonblank lines, to detect a format."""
+    """Return the first ``count`` nonblank lines of a text, by which its format is detected."""
     return list(islice((row.strip() for row in text[:100_000].split("\n") if row.strip()), count))
 
 
@@ -104,23 +104,23 @@ def first_rows(text: str, count: int) -> list[str]:
 
 
 class Row(NamedTuple):
-    """A line with words, numbers, other marks or a comment."""
+    """A line of a text, with words, numbers, other marks or a comment."""
 
-    line: int  # its number from 1
-    tokens: tuple[str, ...]  # its words and numbers
+    line: int  # the line number, from 1
+    tokens: tuple[str, ...]  # the words and numbers of the line
     comment: str
-    numbers: tuple[int, ...]  # its tokens that are numbers
+    numbers: tuple[int, ...]  # the tokens that are numbers
     text: str  # the line without its comment
 
     @property
     def only_numbers(self) -> bool:
-        """Whether the row has numbers and no word."""
+        """True if the row has numbers and no word."""
         return bool(self.tokens) and len(self.numbers) == len(self.tokens)
 
 
-@lru_cache(maxsize=2)  # several readers try the same text
+@lru_cache(maxsize=2)  # since several readers try the same text
 def rows_of(text: str) -> tuple[Row, ...]:
-    """Return the rows of a text. Raises InputError for a number with a sign, or if the text has too many lines."""
+    """Return a `Row` for each line that is not blank. Raises InputError for a number with a sign or too many lines."""
     rows, signed = [], 0
     for number, raw in _numbered_lines(text):
         line, comment = code_and_comment(raw)
@@ -139,7 +139,10 @@ def rows_of(text: str) -> tuple[Row, ...]:
 
 
 def code_and_comment(line: str) -> tuple[str, str]:
-    """Split a line from its comment, after ``#`` or ``//``; a line that begins with c, ; or % is all comment."""
+    """Return a line without its comment, and the comment, which follows ``#`` or ``//``.
+
+    A line that begins with c, ; or % is all comment.
+    """
     code, mark, comment = line.partition("#")
     if not mark:
         code, _, comment = line.partition("//")
@@ -158,7 +161,7 @@ def _says(line: str) -> bool:
 
 
 def refuse_other_sides(rows: Sequence[tuple[int | None, Sequence[object]]]) -> None:
-    """Raise InputError if the most common rows, at least three, have three or six sides, perhaps after an id."""
+    """Raise NearError if rows of three or six sides, perhaps after an id, are the most common, and at least three."""
     usual = max(Counter(len(sides) for _, sides in rows).most_common(1), default=(0, 0))[0]
     body = [(line, str(sides[0])) for line, sides in rows if len(sides) == usual > 0]
     numbered = [first for _, first in body] in ([str(at + base) for at in range(len(body))] for base in (0, 1))
@@ -169,13 +172,13 @@ def refuse_other_sides(rows: Sequence[tuple[int | None, Sequence[object]]]) -> N
 
 
 def is_bounded_header(row: Sequence[int | str], count: int) -> bool:
-    """Check whether a row of four is the header ``bounded signed width height`` of ``count`` pieces."""
+    """Check whether four entries are the header ``bounded signed width height``: two flags, a size of ``count``."""
     numbers = [int(entry) if str(entry).isdecimal() else -1 for entry in row]
     return {*numbers[:2]} <= {0, 1} and count > 0 and numbers[2] * numbers[3] == count
 
 
 def left_out(lines: Iterable[tuple[int, str]]) -> tuple[str, ...]:
-    """Return a note on unused lines, given as (number, text); an empty tuple if there are none."""
+    """Return a tuple with a note on unused lines, given as (line number, text); an empty tuple if there are none."""
     shown = dict(sorted(lines))
     if not shown:
         return ()
@@ -186,39 +189,39 @@ def left_out(lines: Iterable[tuple[int, str]]) -> tuple[str, ...]:
     return (f"left out: line{plural} {spans} ({such}{quoted(next(iter(shown.values())).strip())})",)
 
 
-# -- pieces, and groups of marks that are pieces -----------------------------------------------------------------------
+# -- pieces, on lines or in special layouts ----------------------------------------------------------------------------
 
 
 @dataclass
 class Listed:
     """Pieces as a text states them, in a list or on a board, before their convention is known."""
 
-    quads: list[list[int]]  # four columns of each piece, in order of the ids, or of the lines
+    quads: list[list[int]]  # the four sides of each piece as listed; pieces in order of their ids, or else lines
     where: Sequence[int] = ()  # the line number of each piece; empty for JSON
-    notes: tuple[str, ...] = ()  # on what was recognised and what is left out
-    width: int = 0  # pieces in a row of the board, 0 if unknown
-    shape: tuple[int, int] | None = None  # columns and rows, if the text states both
+    notes: tuple[str, ...] = ()  # sentences on what was recognised and what is left out
+    width: int = 0  # number of pieces in a row of the board, 0 if unknown
+    shape: tuple[int, int] | None = None  # columns and rows of the board, if the text states both
     header: list[tuple[int, ...]] = field(default_factory=list)  # rows of numbers before the first piece
     order: str | None = None  # side order, if the text states it
-    usual_order: str = CLOCKWISE  # side order of such texts, unless stated or refuted
-    orders: Sequence[str] = ALL_ORDERS  # side orders that are tried on a board
-    gaps: str = ""  # clause with the missing ids, for an error on the number of pieces
+    usual_order: str = CLOCKWISE  # side order usual in texts of this layout, unless stated or refuted by counting
+    orders: Sequence[str] = ALL_ORDERS  # side orders that are tried if the pieces lie on a board
+    gaps: str = ""  # clause that names missing ids, for an error on the number of pieces
     count: int | None = None  # number of pieces, if the text states it
-    placed: list[tuple[int, int, list[int]]] = field(default_factory=list)  # row, column and sides of placed tiles
+    placed: list[tuple[int, int, list[int]]] = field(default_factory=list)  # row, column, sides of placed tiles
     rules: str = ""  # unusual rules in words, such as "without turns", as `pieces` writes them in its comment
     framed: bool = True  # whether the puzzle may have a frame
     halves: bool = False  # whether the sides look like halves
-    mates: tuple[tuple[int, int], ...] = ()  # pairs of sides that match each other
-    names: dict[str, int] = field(default_factory=dict)  # number of each side that is written as a half or a letter
-    pinned: list[int] = field(default_factory=list)  # pieces that are clues on the places where they are listed
+    mates: tuple[tuple[int, int], ...] = ()  # pairs of colours that match each other
+    names: dict[str, int] = field(default_factory=dict)  # colour, by the half or letter that stands for it
+    pinned: list[int] = field(default_factory=list)  # indices of pieces that are clues on the cells of the same indices
 
     @property
     def last(self) -> int | None:
-        """The line of the last piece."""
+        """The line number of the last piece, if known."""
         return self.where[-1] if self.where else None
 
     def renumbered(self, border: int | None) -> Listed:
-        """Return a copy with colour ``border`` exchanged with 0; for None (no frame), every colour is raised by 1."""
+        """Return a copy with colours ``border`` and 0 exchanged; for None (no frame), with all colours raised by 1."""
 
         def number(colour: int) -> int:
             return colour + 1 if border is None else {border: GREY, GREY: border}.get(colour, colour)
@@ -232,7 +235,7 @@ class Listed:
         )
 
     def made(self, order: str, width: int, height: int, name: str, **rules: Any) -> Puzzle:
-        """Return the puzzle of the pieces, whose sides are in ``order``. Raises InputError if they make no puzzle."""
+        """Return the puzzle of the pieces, listed in the side order ``order``. Raises InputError if they make none."""
         written = {colour: printable(name, 20) for name, colour in self.names.items()}
         names = tuple(written.get(colour, "") for colour in range(max(written, default=-1) + 1))
         quads = np.array(clockwise(self.quads, order), dtype=np.int32)
@@ -243,9 +246,9 @@ class Listed:
 
 
 def found_in(text: str, pattern: re.Pattern[str], what: str) -> tuple[list[re.Match[str]], list[int], tuple[str, ...]]:
-    """Return all matches of a pattern, the line on which each begins, and a note on unmatched text.
+    """Return all matches of a pattern, the number of the line on which each begins, and a note on unmatched text.
 
-    A match may end on a later line. Raises InputError, in which ``what`` names the matches, for a number between them.
+    A match may end on a later line. Raises InputError for a number between two matches, which the error calls ``what``.
     """
     code = "\n".join(_code(text))
     found = list(pattern.finditer(code))
@@ -266,13 +269,13 @@ def found_in(text: str, pattern: re.Pattern[str], what: str) -> tuple[list[re.Ma
 
 
 def groups_on_a_line(text: str, pattern: re.Pattern[str]) -> int:
-    """Return the number of matches on each line that has any, if it is the same on all of these; else 0."""
+    """Return how many matches of a pattern each line with a match has; 0 if these lines differ."""
     counts = {len(found) for line in _code(text) if (found := pattern.findall(line))}
     return counts.pop() if len(counts) == 1 else 0
 
 
 def bracketed(text: str) -> Listed | None:
-    """Read four numbers in brackets for each piece, as in JSON, Python or printed boards; None for another text."""
+    """Read pieces of four numbers in brackets each, as in JSON, Python or printed boards; None for another text."""
     if len(BRACKETED.findall("\n".join(_code(text)))) < 4:
         return None
     found, where, notes = found_in(text, BRACKETED, "four numbers in brackets")
@@ -282,7 +285,7 @@ def bracketed(text: str) -> Listed | None:
 
 
 def letters(text: str) -> Listed | None:
-    """Read four letters for each cell, the same number of cells on each line; None for another text."""
+    """Read a board with four letters for each cell and equally many cells on each line; None for another text."""
     words = [word for word in _QUAD.findall(text) if word.islower() or word.isupper() or "_" in word]
     numbered = any(len(row.tokens) == 1 and row.only_numbers for row in rows_of(text)[:1])
     if len(words) < 4 or numbered or not (width := groups_on_a_line(text, _QUAD)):
@@ -300,7 +303,7 @@ def colour_of_letter(letter: str) -> int:
 
 
 def picture_in(text: str) -> Listed | None:
-    """Read a picture of three lines a row (tops, left and right of each piece, bottoms); None for another text."""
+    """Read a picture: lines of upper, of left and right, and of lower colours for each row of a board; else None."""
     lines: list[tuple[int, list[int]]] = []
     rest: list[tuple[int, str]] = []
     ended = False
@@ -322,9 +325,9 @@ def picture_in(text: str) -> Listed | None:
 
 
 def words_in(text: str) -> Listed | None:
-    """Read Tetravex words, in a line for each row of the board or in any lines after the size; None for another text.
+    """Read Tetravex words of four digits, with a line for each row of the board, or on any lines after the size.
 
-    Raises InputError if only a few words or lines do not fit.
+    Return None for another text, but raise NearError if only a few words or lines do not fit.
     """
     rows = {number: words for number, line in enumerate(_code(text), start=1) if (words := line.split())}
     words, where = [word for row in rows.values() for word in row], [line for line, row in rows.items() for _ in row]
@@ -358,7 +361,7 @@ def words_in(text: str) -> Listed | None:
 
 
 def blocks(listed: Listed) -> list[Listed]:
-    """Return a puzzle and its board if both halves of a list have the same pieces in turns; else the list alone."""
+    """Return the halves of a list, puzzle and board, if both have the same pieces up to rotation; else the list."""
     half, quads = len(listed.quads) // 2, listed.quads
     if half < 4 or 2 * half != len(quads):
         return [listed]
@@ -376,7 +379,7 @@ def blocks(listed: Listed) -> list[Listed]:
 def in_json(text: str) -> Listed | None:
     """Read the longest list of pieces in the JSON of another program; None for a text that is no JSON object.
 
-    The list may have any key. Numbers in other fields may be the size, and another list the placed tiles.
+    The list may have any key. Two other fields may hold the size of the board, and another list the placed tiles.
     """
     if not text.lstrip().startswith("{"):
         return None
@@ -407,7 +410,7 @@ def in_json(text: str) -> Listed | None:
 
 
 def _place_of(entry: object) -> tuple[int, int, list[int]] | None:
-    """Return row, column and sides of an object with numbers named r… and c… (or y… and x…) and a list; else None."""
+    """Return row, column and sides of an object with keys r… and c… (or y… and x…) and a list of sides; else None."""
     if not isinstance(entry, dict):
         return None
     of = {name[:1].lower(): each for name, each in entry.items() if _is_small(each)}
@@ -417,7 +420,7 @@ def _place_of(entry: object) -> tuple[int, int, list[int]] | None:
 
 
 def _is_row(entry: object, fewest: int, most: int) -> TypeGuard[list[int]]:
-    """Check whether an entry is a list of ``fewest`` to ``most`` small numbers."""
+    """Check whether an entry is a list of ``fewest`` to ``most`` numbers, each from 0 to `MAX_NUMBER`."""
     return isinstance(entry, list) and fewest <= len(entry) <= most and all(map(_is_small, entry))
 
 

@@ -1,11 +1,11 @@
 """Make URLs of the board viewer e2.bucas.name from boards, and read boards from them.
 
-The form is ``#puzzle=NAME&board_w=W&board_h=H&board_edges=LETTERS``. The letters are up, right, down, left of each
-cell, row by row; ``a`` is grey, ``aaaa`` an empty cell. Optional parameters are ``board_pieces``, three digits for each
-cell (pieces count from 1, ``000`` is an empty cell), and ``motifs_order``, the order of the letters. Besides grey there
-are 25 letters, so a puzzle with more colours has no viewer URL.
+The form is ``#puzzle=NAME&board_w=W&board_h=H&board_edges=LETTERS``. The letters are the colours up, right, down, left
+of each cell, row by row; ``a`` is grey, ``aaaa`` an empty cell. Optional parameters are ``board_pieces``, three digits
+for each cell (pieces count from 1, ``000`` is an empty cell), and ``motifs_order``, the name of another order of the
+letters. Besides grey there are 25 letters, so a puzzle with more colours has no viewer URL.
 
-The letters are matched to the colours of a known puzzle. A full board without a known puzzle defines its own.
+If the puzzle is known, the letters are matched to its colours. If not, a full board defines its own puzzle.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from lns.instances.layout import cell_label
 from lns.instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical, check_shape, rotate
 from lns.instances.text import count_of, parse_integer, quoted
 
-# Index i has the default letter of the colour that a URL with this motifs_order writes as letter i (a = 0).
+# By motifs_order: at index i, the default letter of the colour that a URL in this order writes as letter i (a = 0).
 MOTIFS_ORDERS = {
     "jef": "atojeqlgbupkfrmhcwvsnid",
     "jblackwood": "abglqejotchmrfkpudinsvw",
@@ -39,13 +39,13 @@ MOTIFS_ORDERS = {
 }
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _ORDERS = MOTIFS_ORDERS | dict.fromkeys(("", "default", "normal"), _ALPHABET)
-MOST_LETTERS = 25  # letters for colours other than grey
-MOST_MAPS = 64  # most maps from letters to colours that are compared; a board with more is ambiguous anyway
-_MAX_QUADS = 3_000_000  # quads examined before the search for letters gives up: a few seconds
+MOST_LETTERS = 25  # number of letters for colours other than grey
+MOST_MAPS = 64  # most maps from letters to colours that are compared; with more, a board is ambiguous anyway
+_MAX_QUADS = 3_000_000  # most quads (letters of a cell) that `match_letters` examines, in a few seconds
 _AROUND = "'\"`<>‘’“”«»()[]{},;.!*"
 
 
-# -- making ------------------------------------------------------------------------------------------------------------
+# -- making a URL from a board -----------------------------------------------------------------------------------------
 
 
 @checked
@@ -69,7 +69,7 @@ def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None)
     Raises
     ------
     InputError
-        If a colour of the board has no letter (above 25, or 22 with ``motifs_order``), or the order is unknown.
+        If a colour of the board has no letter (above 25, or 22 with ``motifs_order``), or ``motifs_order`` is unknown.
     """
     board = board.without_blanks(puzzle)
     colours, order = board.colours(puzzle), _ORDERS.get(motifs_order or "")
@@ -80,7 +80,7 @@ def viewer_url(puzzle: Puzzle, board: Board, *, motifs_order: str | None = None)
         said = f"the board has colour {int(colours.max())}; expected at most {most}"
         raise InputError(f"{said}, as a viewer URL has letters for the colours 1 to {most}")
     edges = "".join("aaaa" if quad[0] < 0 else "".join(letters[colour] for colour in quad) for quad in colours.tolist())
-    numbers = "".join(f"{(oriented >> 2) + 1:03d}" for oriented in board.placements.tolist())  # 000 for an empty cell
+    numbers = "".join(f"{(oriented >> 2) + 1:03d}" for oriented in board.placements.tolist())  # 000: an empty cell
     pieces = f"&board_pieces={numbers}" if puzzle.cells <= 999 else ""
     order_stated = f"&motifs_order={motifs_order}" if motifs_order else ""
     name = quote(puzzle.name, safe="", errors="replace")
@@ -99,26 +99,26 @@ def _unknown_order(order: str) -> InputError:
     return InputError(f"motifs_order {quoted(order)}; expected one of {', '.join(MOTIFS_ORDERS)}")
 
 
-# -- the text of a URL -------------------------------------------------------------------------------------------------
+# -- parsing a URL -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Letters:
-    """The parts of a viewer URL."""
+    """What the parameters of a viewer URL state."""
 
-    name: str  # of the puzzle
+    name: str  # name of the puzzle
     width: int
     height: int
-    quads: tuple[Quad | None, ...]  # letters as numbers (a = 0) up, right, down, left of each cell; None if it is empty
-    numbers: tuple[int | None, ...]  # the piece that the URL states for each cell, from 0; None where it states none
-    order: str  # the stated motifs_order, or an empty text
+    quads: tuple[Quad | None, ...]  # by cell: letters up, right, down, left as numbers (a = 0); None: an empty cell
+    numbers: tuple[int | None, ...]  # by cell: index of the piece that the URL states; None where it states none
+    order: str  # the motifs_order that the URL states, or an empty text
 
 
 def parse(url: str, puzzle: Puzzle | None, notes: list[str]) -> Letters:
     """Parse a viewer URL.
 
-    The shape is that of ``puzzle`` if the URL has none; sentences on what was left out go to ``notes``. Raises
-    InputError if its parameters are malformed or contradict each other or the shape.
+    A URL that states no shape gets that of ``puzzle``. Sentences on what was left out are appended to ``notes``. Raises
+    InputError if the parameters of the URL are malformed or contradict each other or the shape of ``puzzle``.
     """
     values = _parameters(url)
     edges = "".join("aaaa" if quad == "0000" else quad for quad in _in_parts(values["board_edges"], 4))
@@ -133,6 +133,7 @@ def parse(url: str, puzzle: Puzzle | None, notes: list[str]) -> Letters:
     cells_letters = _in_parts(edges, 4)
     numbers = _numbers(values.get("board_pieces", ""), [quad == "aaaa" for quad in cells_letters], notes)
     pieces = () if puzzle is None else puzzle.pieces[: puzzle.piece_count].tolist()
+    # 'aaaa' is a piece that is grey on all sides if the number of such a piece is stated, else an empty cell
     grey_pieces = {0} if cells == 1 else {piece for piece, sides in enumerate(pieces) if not any(sides)}
     quads: list[Quad | None] = []
     for cell, (quad, stated) in enumerate(zip(cells_letters, numbers, strict=True)):
@@ -150,7 +151,7 @@ def _in_parts(text: str, length: int) -> list[str]:
 
 
 def _parameters(url: str) -> dict[str, str]:
-    """Return the parameters of a URL, without quotes, shell escapes and percent codes."""
+    """Return the parameters of a URL, with quotes and shell escapes removed and percent codes decoded."""
     url = url.strip(_AROUND).replace("\\u0026", "&").replace("\\", "").replace("&amp;", "&")
     for _ in range(3):  # the whole URL may be percent-encoded, even several times
         url = url if "board_edges=" in url else unquote(url)
@@ -166,8 +167,8 @@ def _parameters(url: str) -> dict[str, str]:
 
 
 def _shape(values: dict[str, str], letters: int, puzzle: Puzzle | None) -> tuple[int, int]:
-    """Return width and height as stated, else those of the puzzle, else of a square with this number of letters."""
-    size = values.get("puzzle_size")  # another viewer writes this for a square
+    """Return width and height as the URL states them, else as in the puzzle, else of a square for all ``letters``."""
+    size = values.get("puzzle_size")  # the side of a square board in URLs of another viewer
     wide, high = values.get("board_w", size), values.get("board_h", size)
     if wide is not None and high is not None:
         width, height = parse_integer(wide, 1, MAX_CELLS, "board_w"), parse_integer(high, 1, MAX_CELLS, "board_h")
@@ -187,7 +188,7 @@ def _shape(values: dict[str, str], letters: int, puzzle: Puzzle | None) -> tuple
 
 
 def _numbers(digits: str, empty: Sequence[bool], notes: list[str]) -> tuple[int | None, ...]:
-    """Return each cell's piece from 0; None for an empty cell, and for all if board_pieces is missing or unusable."""
+    """Return the index of each cell's piece; None for empty cells, and for all cells if board_pieces is unusable."""
     cells = len(empty)
     if not re.fullmatch(r"[0-9]+", digits) or len(digits) != 3 * cells:
         said = f"board_pieces left out: {len(digits)} characters, not three digits for each of {cells} cells"
@@ -202,14 +203,14 @@ def _numbers(digits: str, empty: Sequence[bool], notes: list[str]) -> tuple[int 
 
 
 def _table(order: str) -> list[int] | None:
-    """Return the colour of each letter under a ``motifs_order``, a known name or a permutation; else None."""
+    """Return the colour of each letter in a motifs_order, given by name or as a permutation of letters; else None."""
     letters = _ORDERS.get(order.lower(), order)
     if len(letters) < 2 or letters[0] != "a" or sorted(letters) != list(_ALPHABET[: len(letters)]):
         return None
     return [*map(_ALPHABET.index, letters), *range(len(letters), 26)]
 
 
-# -- its board ---------------------------------------------------------------------------------------------------------
+# -- the board that a URL shows ----------------------------------------------------------------------------------------
 
 
 def read(source: Source) -> Document:
@@ -246,7 +247,7 @@ def _translated(quads: Sequence[Quad | None], table: Sequence[int]) -> list[Quad
 
 
 def _colours(letters: Letters, index: PieceIndex, notes: list[str]) -> list[Quad | None]:
-    """Return the cells' colours by the stated order of the letters, else the default, else one that fits the pieces."""
+    """Return the colours of the cells by an order of the letters that fits: the stated, the default, or any other."""
     stated = "default letters" if _ORDERS.get(letters.order) == _ALPHABET else f"motifs_order {letters.order}"
     tables = {stated: _table(letters.order), "default letters": _table("")}
     boards = {name: _translated(letters.quads, table) for name, table in tables.items() if table is not None}
@@ -273,7 +274,7 @@ def _colours(letters: Letters, index: PieceIndex, notes: list[str]) -> list[Quad
 
 
 def _boards(letters: Letters, index: PieceIndex, numbers: Sequence[int | None]) -> list[list[Quad | None]]:
-    """Return the colours on the cells, once for each different board that the maps of `match_letters` give."""
+    """Return the colours of the cells by each map that `match_letters` finds; maps that give one board count once."""
     boards: dict[Board, list[Quad | None]] = {}
     for colour_of in match_letters(letters.quads, index, numbers):
         quads = _translated(letters.quads, [colour_of.get(letter, GREY) for letter in range(26)])
@@ -284,20 +285,20 @@ def _boards(letters: Letters, index: PieceIndex, numbers: Sequence[int | None]) 
 def match_letters(
     quads: Sequence[Quad | None], index: PieceIndex, numbers: Sequence[int | None] = ()
 ) -> list[dict[int, int]]:
-    """Return at most `MOST_MAPS` one-to-one maps from letters to colours under which all quads are pieces.
+    """Return at most `MOST_MAPS` one-to-one maps from letters to colours under which every quad is a piece.
 
-    Letter 0 is grey. With ``numbers`` every numbered cell shows its piece. Maps that use pieces more often than they
-    exist are returned only if there are no others. The depth-first search branches on the quad with the fewest matching
-    pieces. Raises InputError if it takes too long.
+    Letter 0 is always grey. With ``numbers``, every cell for which a piece is stated shows this piece. Maps that use
+    pieces more often than they exist are returned only if there are no others. The depth-first search branches on the
+    quad with the fewest matching pieces. Raises InputError if the search takes too long.
     """
     needed = Counter(canonical(quad) for quad in quads if quad is not None)
-    stated: dict[Quad, set[Quad]] = {}  # turned pieces that a numbered quad may be
+    stated: dict[Quad, set[Quad]] = {}  # by canonical quad: the stated piece in all rotations
     for quad, piece in zip(quads, numbers, strict=False):
         if quad is not None and piece is not None:
             turned = {rotate(sides, turns) for sides in index.pieces[piece : piece + 1] for turns in range(4)}
             if stated.setdefault(canonical(quad), turned) != turned or not turned:
                 return []
-    oriented: dict[tuple[int | None, ...], list[Quad]] = defaultdict(list)  # by pattern, None = unknown side
+    oriented: dict[tuple[int | None, ...], list[Quad]] = defaultdict(list)  # pieces by pattern of colours; None: any
     for shown in sorted(index.shown):
         for pattern in product(*((colour, None) for colour in shown)):
             oriented[pattern].append(shown)
@@ -310,7 +311,7 @@ def match_letters(
         if left < 0:
             said = "the letters could not be matched to the colours in reasonable time"
             raise InputError(f"{said}; expected default letters or a motifs_order")
-        used, unknown = Counter[Quad](), dict[Quad, list[Quad]]()  # what each quad with an unknown letter may show
+        used, unknown = Counter[Quad](), dict[Quad, list[Quad]]()  # unknown: pieces for quads with unmapped letters
         for quad, count in needed.items():
             pattern = tuple(map(assigned.get, quad))
             options = [each for each in oriented.get(pattern, ()) if quad not in stated or each in stated[quad]]
@@ -339,8 +340,8 @@ def match_letters(
 
 
 def _no_piece(letters: Letters, index: PieceIndex) -> InputError:
-    """Return the error for a board with cells that show no piece in any order of the letters."""
-    with contextlib.suppress(InputError):  # if the search takes too long
+    """Return the error for a board that has cells without a piece of the puzzle in every order of the letters."""
+    with contextlib.suppress(InputError):  # raised if the search takes too long
         if match_letters([quad and (quad[0], quad[3], quad[2], quad[1]) for quad in letters.quads], index):
             said = f"the board shows the mirror images of the pieces of {index.puzzle.name}; expected its pieces"
             return InputError(f"{said} (`lns convert --mirror` makes the board of them)")
@@ -353,7 +354,7 @@ def _no_piece(letters: Letters, index: PieceIndex) -> InputError:
 
 
 def _on_its_own(letters: Letters, notes: list[str]) -> Document:
-    """Return a full board with the puzzle that it defines: a piece for each cell, numbered by board_pieces or cell."""
+    """Return a full board with the puzzle that it defines: its pieces, numbered as board_pieces states or by cell."""
     table = _table(letters.order)
     if table is None:
         notes.append(f"motifs_order {quoted(letters.order)} is not known: the default order is assumed")

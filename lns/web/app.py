@@ -1,9 +1,9 @@
-"""The web application: the pages and the addresses that they call, behind the guard.
+"""The web application: the pages and the addresses that they call; `Guard` checks each request first.
 
-Each address below ``/api/`` has a handler. A handler in `READS` (GET, changes nothing) gets the query of the address,
-one in `CHANGES` (POST) the fields of the request's JSON object. A handler returns the JSON of the answer or an
-asynchronous generator of events, and raises InputError for bad input. A plain function is called in a thread; a handler
-that touches jobs is a coroutine function.
+Each address below ``/api/`` has a handler. A handler in `READS` (GET, changes nothing) gets the query of the address, a
+handler in `CHANGES` (POST) gets the fields of the request's JSON object. A handler returns the answer, as values for
+JSON, or an asynchronous generator of events, and raises InputError for bad input. A handler that is a plain function is
+called in a thread; a handler that starts or stops jobs is a coroutine function.
 """
 
 from __future__ import annotations
@@ -58,17 +58,17 @@ from lns.web.tasks import PAGE_TASKS
 
 PAGES = {"runs": "Runs", "board": "Board", "play": "Play", "polyominoes": "Polyominoes", "steps": "Step by step"}
 """Title of each page by the last part of its address, in the order of the menu."""
-EVERY_S = 1.0  # seconds between two updates of a run
+EVERY_S = 1.0  # seconds between two checks whether a watched run has changed
 _MOST_GAME_PIECES = 256
 _GAMES = {
     "square": ("uniform", ("width", "height")),
     "rectangle": ("uniform", ("width", "height")),
     "triangle": ("triangle", ("side",)),
     "diamond": ("diamond", ("side",)),
-    "scramble squares": ("unframed", ("width", "height")),  # with a mate for each colour
+    "scramble squares": ("unframed", ("width", "height")),  # each colour also gets a mate
     **{kind: (kind, ("width", "height")) for kind in ("unframed", "tetravex", "macmahon")},
 }
-"""By the shape of a game: the kind of its puzzle (see `of_kind`), and the fields that hold its size."""
+"""By the shape of a game: the kind of its puzzle (see `of_kind`), and the request's fields that hold the size."""
 
 Query = Mapping[str, str]
 Events = AsyncGenerator[dict[str, Any]]
@@ -81,21 +81,21 @@ class Server:
     access: Access
     runs: Runs
     jobs: Jobs = field(default_factory=Jobs)
-    opened: dict[str, Any] | None = None  # the puzzle or board that was named on the command line
-    start: str = "/runs"  # address of the first page
+    opened: dict[str, Any] | None = None  # JSON of the puzzle or board that the command line names
+    start: str = "/runs"  # path and query of the page that opens first
     closing: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 def number_in(query: Query, name: str, default: str, low: int = 0) -> int:
-    """Return a whole number of at least ``low`` from the query of an address."""
+    """Return the parameter ``name`` of a query as a whole number. Raises InputError for a number below ``low``."""
     return parse_integer(query.get(name, default), low, 10**12, f"'{name}'")
 
 
-# -- all pages ---------------------------------------------------------------------------------------------------------
+# -- handlers for all pages --------------------------------------------------------------------------------------------
 
 
 def get_setup(server: Server, query: Query) -> Any:
-    """Return what a page loads once: colours, solvers, instances, limits."""
+    """Return what a page loads once, when it opens: colours, solvers, instances, limits and other choices."""
     solvers = []
     for name, entry in all_solvers().items():
         needs = None if entry.extra is None or is_installed(entry.extra) else EXTRAS[entry.extra][1]
@@ -118,7 +118,7 @@ def get_setup(server: Server, query: Query) -> Any:
 
 
 async def start_job(server: Server, fields: JsonFields) -> Any:
-    """Check the fields of a job, start it and return its id."""
+    """Check the fields of a request for a job, start the job and return its id."""
     kind = fields.text("kind", 20)
     if kind not in PAGE_TASKS:
         raise InputError(f"there is no job of this kind; expected one of {', '.join(PAGE_TASKS)}")
@@ -133,11 +133,11 @@ async def stop_job(server: Server, fields: JsonFields) -> Any:
     return {}
 
 
-# -- boards, games and polyominoes -------------------------------------------------------------------------------------
+# -- handlers for boards, games and polyominoes ------------------------------------------------------------------------
 
 
 def read_document(server: Server, fields: JsonFields) -> Any:
-    """Read a puzzle or board from text in any format."""
+    """Return the puzzle or board in the request's text, which may have any format."""
     puzzle = wire.read_puzzle(fields) if fields.text("known", 5, default="") == "yes" else None
     text = decode(fields.text("text", wire.MAX_TEXT).encode(errors="surrogatepass"), "the file")
     form, name = fields.text("format", 60, default="") or None, fields.text("name", 200, default="")
@@ -145,7 +145,7 @@ def read_document(server: Server, fields: JsonFields) -> Any:
 
 
 def render_document(server: Server, fields: JsonFields) -> Any:
-    """Render a board or puzzle as text in a format, as SVG, or as a viewer URL."""
+    """Return a board or puzzle as text in a format, as an SVG image, or as a viewer URL."""
     puzzle = wire.read_puzzle(fields)
     board, form = wire.read_board(fields, puzzle), fields.text("format", 60)
     if form == "svg":
@@ -155,7 +155,7 @@ def render_document(server: Server, fields: JsonFields) -> Any:
 
 
 def make_game(server: Server, fields: JsonFields) -> Any:
-    """Make a new game: a puzzle, and the board that it was cut from."""
+    """Make the puzzle of a new game, and the planted solution from which it was cut."""
     shape, colour_count = fields.text("shape", 20), fields.integer("colours", 2, 21)
     if shape not in _GAMES:
         raise InputError(f"there is no shape of this name; expected one of {', '.join(_GAMES)}")
@@ -170,11 +170,11 @@ def make_game(server: Server, fields: JsonFields) -> Any:
     return {"puzzle": wire.puzzle_to_json(puzzle), "solution": wire.board_to_json(puzzle, made.solution)}
 
 
-# -- runs --------------------------------------------------------------------------------------------------------------
+# -- handlers for runs -------------------------------------------------------------------------------------------------
 
 
 async def _changes(look: Callable[[], dict[str, Any]]) -> Events:
-    """Call ``look`` every `EVERY_S` seconds; yield its result if it has changed, else an empty event."""
+    """Call ``look`` every `EVERY_S` seconds; yield its result if that has changed since the last call, else {}."""
     last = ""
     while True:
         found = await asyncio.to_thread(look)
@@ -185,7 +185,7 @@ async def _changes(look: Callable[[], dict[str, Any]]) -> Events:
 
 
 def get_params(server: Server, query: Query) -> Any:
-    """Return all parameters with their meaning, default and range."""
+    """Return all parameters of a search, by section, with their meaning, default and range."""
     sections = {}
     for section in dataclasses.fields(Params):
         component = getattr(Params(), section.name)
@@ -196,7 +196,7 @@ def get_params(server: Server, query: Query) -> Any:
 
 
 async def start_run(server: Server, fields: JsonFields) -> Any:
-    """Start a search in a new run directory below the root."""
+    """Start a search as a job, in a new run directory below the directory that is served."""
     clues, begins = fields.text("clues", 300, default=""), fields.boolean("start", default=False)
     if clues not in ("", *formats.CLUE_WORDS):
         clues = str(server.runs.inside(clues))
@@ -211,7 +211,7 @@ async def start_run(server: Server, fields: JsonFields) -> Any:
         raise InputError("there is no shipped instance and no file below the directory served of this name")
     puzzle, notes = await asyncio.to_thread(load_instance, source, None, clues or None)
     how = {name: fields.get(name) for name in ("time", "workers", "seed", "engine", "target", "params")}
-    if not isinstance(how["params"], dict):  # a string would name a file
+    if not isinstance(how["params"], dict):  # a string would be taken as the name of a parameter file
         raise InputError("'params' is no object; expected {section: {name: value}}")
     how |= {"start": source if begins else None, "instance": instance}
     spec = RunSpec(puzzle, **how)
@@ -231,7 +231,7 @@ async def start_run(server: Server, fields: JsonFields) -> Any:
 
 
 async def resume_run(server: Server, fields: JsonFields) -> Any:
-    """Continue a run in a new job."""
+    """Start a job that continues a run which has ended."""
     path = server.runs.path(fields.text("name", 1000))
     how = {"run_dir": str(path), "time": fields.get("time"), "workers": fields.get("workers")}
     spec = ResumeSpec(**how)
@@ -240,7 +240,7 @@ async def resume_run(server: Server, fields: JsonFields) -> Any:
 
 
 async def estimate_run(server: Server, fields: JsonFields) -> Any:
-    """Start a job that measures how long each score takes with the puzzle and the parameters of a run."""
+    """Start a job that measures how long boards of each score take, with the puzzle and the parameters of a run."""
     seconds = fields.number("time", 1, MAX_SECONDS)
     run = await asyncio.to_thread(load_summary, server.runs.path(fields.text("name", 1000)))
     params = to_dict(run.settings.parameters)
@@ -249,7 +249,7 @@ async def estimate_run(server: Server, fields: JsonFields) -> Any:
 
 
 def stop_run(server: Server, fields: JsonFields) -> Any:
-    """Ask a run to stop and save, as `lns stop` does."""
+    """Ask a run to save its state and stop, as `lns stop` does."""
     path = server.runs.path(fields.text("name", 1000))
     if load_summary(path).state != "running":
         raise InputError("this run is not going on")
@@ -290,11 +290,11 @@ CHANGES: dict[str, Callable[[Server, JsonFields], Any]] = {
 }
 
 
-# -- addresses --------------------------------------------------------------------------------------------------------
+# -- serving the addresses --------------------------------------------------------------------------------------------
 
 
 def make_app(server: Server) -> Starlette:
-    """Make the application that serves ``server``."""
+    """Make the web application that serves the pages and addresses of ``server``."""
     site = Site(server)
     routes = [
         Route("/", lambda request: RedirectResponse(server.start, 303)),
@@ -313,19 +313,19 @@ async def _not_found(request: Request, error: Exception | None = None) -> Respon
 
 
 class Site:
-    """The handlers of the requests to a server."""
+    """What a server answers to requests for a page, for the login, and for an address below ``/api/``."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
 
     async def page(self, request: Request) -> Response:
-        """Return the page of the name in the address."""
+        """Return the page that the last part of the address names."""
         if (name := request.path_params["name"]) not in PAGES:
             return await _not_found(request)
         return HTMLResponse(render_page(name, self._server.access.token))
 
     async def login(self, request: Request) -> Response:
-        """Ask for the password; if it is right, set the key as a cookie and redirect to the page asked for."""
+        """Return the password form; after the right password, redirect to the wanted page with the key as a cookie."""
         access, wrong, asked = self._server.access, "", own_path(request.query_params.get("next", "/"))
         if access.password is None:
             return RedirectResponse(asked, 303)
@@ -339,7 +339,7 @@ class Site:
         return HTMLResponse(wire.template("login").substitute(wrong=wrong), 403 if wrong else 200)
 
     async def answer(self, request: Request) -> Response:
-        """Return the answer of a handler; answer bad input with status 400 and a sentence."""
+        """Return the answer of the handler of an address; for bad input, status 400 and a sentence."""
         handlers: dict[str, Callable[..., Any]] = CHANGES if request.method == "POST" else READS
         handler = handlers.get(request.path_params["path"])
         if handler is None:
@@ -348,7 +348,7 @@ class Site:
             if handlers is CHANGES:
                 given: Any = JsonFields(json_object(decode(await request.body(), "the file")))
             else:
-                seen = request.headers.get("last-event-id")  # sent by a stream that reconnects
+                seen = request.headers.get("last-event-id")  # the last event that a reconnecting page has seen
                 given = {**request.query_params, **({"first": seen} if seen else {})}
             if iscoroutinefunction(handler):
                 found = await handler(self._server, given)
@@ -366,7 +366,7 @@ class Site:
 
 
 async def _stream(server: Server, events: Events) -> AsyncIterator[str]:
-    """Yield the lines of an event stream, which ends when the page, the events or the server end."""
+    """Yield the text of an event stream, which ends with ``events``, or when the page closes or the server ends."""
     try:
         async for event in events:
             if server.closing.is_set():
@@ -375,7 +375,7 @@ async def _stream(server: Server, events: Events) -> AsyncIterator[str]:
             if event:
                 yield (f"id: {number}\n" if number else "") + f"data: {json.dumps(event)}\n\n"
             else:
-                yield ": \n\n"  # nothing new; sending it shows whether the page is still there
+                yield ": \n\n"  # sent for an empty event, as sending shows whether the page is still open
     except InputError as error:
         yield f"data: {json.dumps({'type': 'error', 'error': str(error)[:2000]})}\n\n"
     finally:
@@ -384,7 +384,7 @@ async def _stream(server: Server, events: Events) -> AsyncIterator[str]:
 
 
 def render_page(name: str, token: str) -> str:
-    """Return the HTML of a page."""
+    """Return the HTML of the page ``name``; ``token`` is the secret that the page sends with every change."""
     body = wire.template(name).substitute(free_pieces=wire.template("free_pieces").template)
     menu = "".join(
         f'<a href="/{other}"{" aria-current=page" if other == name else ""}>{escape(title)}</a>'

@@ -1,7 +1,7 @@
 """Access control: a request that does not come from a page of this server is refused before any route sees it.
 
-Requests of a page carry the key of the printed address as a cookie, and changes also the token of the page. A server
-that can be reached from other machines asks for a password instead of the key.
+Requests of a page carry the key, a secret in the printed address, as a cookie; requests that change something carry the
+token of the page, too. A server that other machines can reach prints no key but gives it to those who know a password.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ log = logging.getLogger("lns")
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MOST_TRIES, MOST_TRIES_IN_ALL = 10, 100
-"""Most wrong passwords within a minute, from one address and in all; then every password is refused."""
+"""Most wrong passwords within a minute, from one address and from all; after these even a right one is refused."""
 _MINUTE = 60.0
-MAX_BODY = 1_000_000  # bytes of a request's body
-MAX_FORM = 10_000  # bytes of the password form, which is read before the sender is known
+MAX_BODY = 1_000_000  # most bytes of the body of a request
+MAX_FORM = 10_000  # most bytes of a sent password form, which is read before the sender is known
 TOKEN_HEADER = "x-lns-token"
 OPEN_PATHS = ("/static/", "/login")
-"""Paths that need no key: scripts and styles, which hold no user data, and the password form."""
+"""Beginnings of paths that need no key: scripts and styles, which hold no user data, and the password form."""
 
 _OWN_PATH = re.compile(r"/(?![/\\])[!-~]*")
 _HEADERS = {
@@ -45,7 +45,7 @@ _HEADERS = {
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "same-origin",  # without a referrer, browsers send forms without their origin
+    "referrer-policy": "same-origin",  # with "no-referrer", browsers would send forms without an origin
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
@@ -63,41 +63,41 @@ def is_loopback(host: str) -> bool:
 
 
 def own_number() -> str:
-    """Return the IP address by which others reach this machine, or its name if it has none; sends nothing."""
+    """Return the IPv4 address by which other machines reach this one, or else its host name; nothing is sent."""
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            probe.connect(("192.0.2.1", 9))  # a documentation address (RFC 5737): only the route is looked up
+            probe.connect(("192.0.2.1", 9))  # an address for documentation (RFC 5737); only the route is looked up
             return str(probe.getsockname()[0])
     except OSError:
         return socket.gethostname()
 
 
 def is_same(given: str, secret: str) -> bool:
-    """Return whether the given text is the secret, in a time that does not reveal where they differ."""
+    """Return whether ``given`` is the secret, in a time that does not reveal where the two differ."""
     return hmac.compare_digest(given.encode(), secret.encode())
 
 
 @dataclass
 class Access:
-    """The secrets of one server."""
+    """The address and the secrets of one server."""
 
     host: str  # the host name or IP address that the server listens on
     port: int
-    password: str | None = None  # asked for in place of the key if the server can be reached from elsewhere
+    password: str | None = None  # asked for if other machines can reach the server; None: the printed key is enough
     key: str = field(default_factory=lambda: secrets.token_urlsafe(24))
-    """Whoever knows the key may read; it is part of the printed address, and then a cookie."""
+    """The secret that opens all pages; the printed address has it, and then a cookie. Changes need the token, too."""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
-    """Each page holds the token and sends it with every change, which a page of another site cannot."""
-    _wrong: list[tuple[float, str]] = field(default_factory=list)  # wrong passwords: time, and address of the sender
+    """The secret that each page holds and sends with every change; pages of other sites do not know it."""
+    _wrong: list[tuple[float, str]] = field(default_factory=list)  # time and sender's address of each wrong password
 
     @property
     def cookie(self) -> str:
-        """Name of the cookie; it has the port, since all ports of a host share their cookies."""
+        """Name of the cookie with the key; it contains the port, since all ports of a host share their cookies."""
         return f"lns-{self.port}"
 
     @property
     def address(self) -> str:
-        """The URL that the user opens; it names this machine's IP address if the server listens on all."""
+        """The URL that the user opens; if the server listens on all addresses, it has this machine's IP address."""
         host = own_number() if self.host in ("0.0.0.0", "::", "") else self.host
         host = f"[{host}]" if ":" in host else host
         return f"http://{host}:{self.port}/" + ("" if self.password else f"?key={self.key}")
@@ -105,9 +105,9 @@ class Access:
     def knows_host(self, header: str) -> bool:
         """Return whether a Host header names this server.
 
-        If another site's name is made to resolve to this machine (DNS rebinding), its pages send that name. So only
-        `LOOPBACK`, IP addresses and this machine's name are accepted; a server for this machine only accepts just
-        `LOOPBACK` and the address on which it listens.
+        If another site's name is made to resolve to this machine (DNS rebinding), that site's pages send its name. So
+        only `LOOPBACK`, IP addresses and this machine's name are accepted; a server that only this machine can reach
+        accepts nothing but `LOOPBACK` and the address on which it listens.
         """
         name, _, port = header.rpartition(":")
         if not name or not port.isdecimal() or int(port[:6]) != self.port:
@@ -121,7 +121,7 @@ class Access:
             return not is_loopback(self.host) and name.lower() in (self.host.lower(), socket.gethostname().lower())
 
     def admits(self, password: str, address: str = "") -> bool:
-        """Return whether ``password`` from ``address`` is right; False after too many wrong ones in a minute."""
+        """Return whether ``password``, sent from ``address``, is right; False after too many wrong ones in a minute."""
         now = time.monotonic()
         self._wrong = [(at, who) for at, who in self._wrong if now - at < _MINUTE]
         of_address = sum(who == address for _, who in self._wrong)
@@ -134,14 +134,14 @@ class Access:
 
 
 class JSONResponse(_JSONResponse):
-    """JSON in ASCII, since file names that are not UTF-8 and lone surrogates cannot be encoded as UTF-8."""
+    """A JSON response in ASCII, since lone surrogates, as in file names not in UTF-8, cannot be encoded in UTF-8."""
 
     def render(self, content: Any) -> bytes:
         return json.dumps(content, allow_nan=False).encode()
 
 
 class Guard:
-    """ASGI middleware that checks Host, Origin, key, token and body size, and sets headers of every answer."""
+    """ASGI middleware that checks Host, Origin, key, token and size of each request, and adds `_HEADERS` to answers."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app, self._access = app, access
@@ -177,7 +177,7 @@ class Guard:
             return refuse(403, "the request comes from a page of another site")
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             link = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"
-            if not link or path.startswith("/api/"):  # a link of another site may lead to a page; it changes nothing
+            if not link or path.startswith("/api/"):  # a link on another site may open a page, as this changes nothing
                 return refuse(403, "the request comes from a page of another site")
         length, most = headers.get("content-length", "0"), MAX_FORM if path.startswith(OPEN_PATHS) else MAX_BODY
         if "transfer-encoding" in headers or not length.isdecimal() or len(length) > 12:
@@ -187,7 +187,7 @@ class Guard:
         if path.startswith(OPEN_PATHS):
             return None
         query = parse_qs(asked := scope["query_string"].decode("latin-1"))
-        if scope["method"] == "GET" and "key" in query and access.password is None:  # the key becomes a cookie
+        if scope["method"] == "GET" and "key" in query and access.password is None:  # the key moves to a cookie
             if not is_same(query["key"][0], access.key):
                 return refuse(403, "the key in the address is not the one of this server; it has a new one each time")
             rest = urlencode({name: values for name, values in query.items() if name != "key"}, doseq=True)
@@ -207,14 +207,15 @@ def own_path(text: str) -> str:
 
 
 def refuse(status: int, sentence: str) -> Response:
-    """Return an answer that says in one sentence what was wrong."""
+    """Return an answer with an HTTP status and, as JSON, a sentence that says what was wrong."""
     return JSONResponse({"error": sentence}, status)
 
 
 def with_key(access: Access, response: Response) -> Response:
-    """Return the answer with the key as a cookie, which scripts cannot read and other sites send with links only.
+    """Return ``response`` with the key as a cookie, which scripts cannot read.
 
-    The cookie is not "strict": the printed address, clicked in a terminal that is a web page, would open without it.
+    From other sites, browsers send the cookie with links only ("lax"). If it were "strict", they would not send it when
+    the printed address is clicked in a terminal that is itself a web page.
     """
     response.set_cookie(access.cookie, access.key, httponly=True, samesite="lax", path="/")
     return response

@@ -1,4 +1,4 @@
-"""Jobs: processes that do one task each, limited in number, time and memory, and ended if no page watches them."""
+"""Jobs: processes that do one task each, limited in number, time and memory; most end if no page watches them."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from typing import Any
 from lns.instances.errors import InputError
 
 MOST_JOBS = max(2, os.cpu_count() or 1)
-MOST_KEPT = 50  # ended jobs whose messages can still be read
+MOST_KEPT = 50  # most ended jobs whose messages are kept
 MOST_MESSAGES = 5_000
 MAX_SECONDS = 24 * 3600.0
 MEMORY_BYTES = 8 * 2**30
 GRACE_S = 10.0
 """Seconds that a job goes on although no page watches it, so that a page that is reloaded finds it."""
-START_S = 240.0  # seconds beyond its own limit that a job may take, for the compilation of kernels
-END_S = 15.0  # seconds after a signal in which a process must end, before it is killed
+START_S = 240.0  # seconds that a job may take beyond its time limit, for the compilation of kernels
+END_S = 15.0  # seconds after SIGINT before a process that has not ended is killed
 INTERRUPTED_AT_START = (-signal.SIGINT, 1)
-"""Exit statuses of the interpreter if SIGINT comes before the worker handles it; 1 during the import of ``site``."""
+"""Exit statuses of a worker that gets SIGINT before it handles this signal; 1 if still importing ``site``."""
 WORKER = ("-m", "lns.web.worker")
-"""Arguments of the interpreter that does a job."""
+"""Arguments of the Python interpreter that runs the process of a job."""
 _LINE_BYTES = 64 * 2**20
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -40,18 +40,18 @@ class Job:
 
     id: str
     process: asyncio.subprocess.Process
-    stays: bool  # whether it goes on when no page watches it
+    stays: bool  # whether the job goes on when no page watches it
     messages: list[dict[str, Any]] = field(default_factory=list)
-    progress: dict[str, Any] | None = None  # the last progress message; ``messages`` has none of this type
-    ended: bool = False  # whether its last message has come
-    stopped: bool = False  # whether it was asked to end
+    progress: dict[str, Any] | None = None  # the last progress message; ``messages`` has no progress messages
+    ended: bool = False  # whether the last message of the job has come
+    stopped: bool = False  # whether the job was asked to end
     watchers: int = 0
     unwatched_since: float = field(default_factory=time.monotonic)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set by the next message, and then replaced: waiters must get the event before they read `messages`."""
+    """An event that the next message sets and replaces; waiters must fetch it before they read `messages`."""
 
     def add(self, message: dict[str, Any]) -> None:
-        """Store a message and wake the waiters."""
+        """Store a message and wake those who wait for ``changed``."""
         is_last = message["type"] in ("done", "error")
         if message["type"] == "progress":
             self.progress = message
@@ -69,7 +69,7 @@ class Job:
                 self.process.send_signal(signal.SIGINT)
 
     async def end(self) -> None:
-        """Ask the job to end, and kill it if it does not."""
+        """Ask the job to end, and kill its process if it does not end in time."""
         self.stop()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.process.wait(), END_S)
@@ -77,7 +77,7 @@ class Job:
             self.process.kill()
 
     async def events(self, first: int = 0) -> AsyncGenerator[dict[str, Any]]:
-        """Yield the messages from number ``first`` on as they come, and progress at most five times a second."""
+        """Yield the messages from index ``first`` on as they come, and progress at most five times a second."""
         self.watchers += 1
         try:
             number, shown = first, None
@@ -99,7 +99,7 @@ class Job:
             self.unwatched_since = time.monotonic()
 
     async def read(self) -> None:
-        """Store the messages of the process until it ends; add a last message if it sent none."""
+        """Store the messages of the process until the process ends; add a last message if it has sent none."""
         assert self.process.stdout is not None
         with contextlib.suppress(ValueError, ConnectionError):  # raised for a line that is too long or a broken pipe
             while line := await self.process.stdout.readline():
@@ -112,7 +112,7 @@ class Job:
             self.add({"type": "error", "error": sentence})
 
     async def guard(self, seconds: float) -> None:
-        """End the job if no page watches it (unless it stays), or if it takes too long."""
+        """End the job after ``seconds``; unless the job ``stays``, end it earlier if no page watches it."""
         deadline = time.monotonic() + seconds
         while not self.ended:
             await asyncio.sleep(0.5)
@@ -137,18 +137,18 @@ class Jobs:
         return [job for job in self._jobs.values() if not job.ended]
 
     def find(self, name: str) -> Job:
-        """Return the job of this id. Raises InputError if there is none."""
+        """Return the job with the id ``name``. Raises InputError if there is no such job."""
         if name not in self._jobs:
             raise InputError("there is no such job; it may be one of an earlier server")
         return self._jobs[name]
 
     async def start(self, kind: str, fields: dict[str, Any], seconds: float, *, stays: bool = False) -> Job:
-        """Start a job of a kind in `lns.web.tasks.TASKS`, with the fields for it.
+        """Start a job that does the task ``kind`` of `lns.web.tasks.TASKS` with the given fields.
 
-        Its process is ended `START_S` after ``seconds``, the time limit of its search. With ``stays`` it goes on when
-        the page is closed. Raises InputError if `MOST_JOBS` jobs are running.
+        ``seconds`` is the time limit of the search; the process is ended `START_S` seconds later. With ``stays`` the
+        job goes on when the page is closed. Raises InputError if `MOST_JOBS` jobs are running.
         """
-        async with self._starting:  # two requests at once may not both take the last place
+        async with self._starting:  # so that two requests at once cannot both take the last free place
             if (running := len(self.running)) >= MOST_JOBS:
                 raise InputError(f"{running} jobs are running, as many as may run at once; stop one of them first")
             job = Job(secrets.token_hex(8), await _start_worker(), stays)
@@ -164,7 +164,7 @@ class Jobs:
         return job
 
     async def close(self) -> None:
-        """End all jobs in order; those that do not end in time are killed."""
+        """Ask all jobs that are running to end, and kill those that do not end in time."""
         await asyncio.gather(*(job.end() for job in self.running))
         for task in self._tasks:
             task.cancel()
@@ -183,8 +183,8 @@ async def _start_worker() -> asyncio.subprocess.Process:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
         env=os.environ | {"PYTHONPATH": os.pathsep.join([str(_ROOT), *filter(None, sys.path)])},
-        start_new_session=True,  # Ctrl-C is for the server to handle
-        # lets SIGINT end the worker also if a shell started the server in the background, where SIGINT is ignored
+        start_new_session=True,  # so that Ctrl-C in a terminal reaches the server only
+        # lets SIGINT end the worker even if a shell started the server in the background, where SIGINT is ignored
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         limit=_LINE_BYTES,
     )

@@ -1,4 +1,4 @@
-"""The run directories below a root, as the page shows them. Only files are read, so a running search is not slowed."""
+"""The run directories below a root, as the page Runs shows them. Only files are read, which slows no running search."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ MOST_RUNS = 500
 MOST_FILES = 200
 MAX_BEST_BOARDS = 6
 LOOK_S = 5.0
-"""Seconds after which a running run is read again although no file has changed, since a run that died changes none."""
-MOST_LINES = 1_000  # lines of a log in one answer
+"""Seconds after which a run in progress is read again although no file has changed, since a dead run changes none."""
+MOST_LINES = 1_000  # most lines of a log in one answer
 _STATE = (STATUS, "lock", BEST)
 
 
 class Runs:
-    """The runs below a directory; nothing outside it is read."""
+    """The runs below the directory ``root``; nothing outside this directory is read."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
@@ -49,20 +49,20 @@ class Runs:
 
     def files(self) -> list[str]:
         """Return the names of the files in the root that may hold a puzzle, sorted."""
-        with contextlib.suppress(OSError), os.scandir(self.root) as entries:  # the root may be gone
+        with contextlib.suppress(OSError), os.scandir(self.root) as entries:  # raised if the root is gone
             files = (one.name for one in entries if one.is_file(follow_symlinks=False))
             return sorted(name for name in files if name[0] != "." and name.isprintable())[:MOST_FILES]
         return []
 
     def path(self, name: str) -> Path:
-        """Return the run directory of a name. Raises InputError if it leaves the root, passes a link or is no run."""
+        """Return the path of the run ``name``. Raises InputError if there is no such run directory below the root."""
         settings = self.inside(f"{name}/{SETTINGS}")
         if not settings.is_file():
             raise InputError("there is no run of this name below the directory that is served")
         return settings.parent
 
     def inside(self, name: str) -> Path:
-        """Return the path of a name below the root. Raises InputError if it leaves the root or passes a symlink."""
+        """Return the path ``name`` below the root. Raises InputError if it leaves the root or passes a link."""
         path, steps = self.root, [part for part in name.split("/") if part]
         if len(name) > 1000 or "\0" in name or "\\" in name or any(part in (".", "..") for part in steps):
             raise InputError("the name is no path below the directory that is served")
@@ -78,23 +78,23 @@ class Runs:
         return [self._read(path, _STATE, partial(_facts_of, name, path)) for name, path in paths]
 
     def details(self, name: str) -> dict[str, Any]:
-        """Return all that the page shows of one run."""
+        """Return all that the page Runs shows of the run ``name``."""
         path = self.path(name)
         with self._reading:
             return self._read(path, (*_STATE, BOARDS, CHECKPOINT), lambda: self._details(name, load_summary(path)))
 
     def log(self, name: str, first: int, count: int) -> dict[str, Any]:
-        """Return lines of run.log from number ``first`` on (negative: from the end), control characters escaped."""
+        """Return at most ``count`` lines of run.log from index ``first`` on; a negative index counts from the end."""
         path, lines = self.path(name) / LOG, list[bytes]()
         with contextlib.suppress(OSError, InputError), open_regular(path, os.O_RDONLY, create=False) as file:
-            lines = file.read().split(b"\n")[:-1]  # complete lines
+            lines = file.read().split(b"\n")[:-1]  # only complete lines
         first = max(0, len(lines) + first if first < 0 else first)
         shown = lines[first : first + min(max(0, count), MOST_LINES)]
         texts = [escape_controls(line[:20_000].decode(errors="replace"))[:2000] for line in shown]
         return {"first": first, "total": len(lines), "lines": texts}
 
     def _read(self, path: Path, files: tuple[str, ...], read: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """Return what ``read`` returned for a run; call it again if one of ``files`` has changed since."""
+        """Return the result of ``read`` for a run, from an earlier call if none of ``files`` has changed since then."""
         key, stamp = (str(path), *files), tuple(_modified(path / file) for file in files)
         kept = self._kept.get(key)
         late = kept is not None and kept[1].get("state") == "running" and time.monotonic() - kept[2] > LOOK_S
@@ -107,7 +107,7 @@ class Runs:
         return run_facts(name, run) | _rest_of(run) | {"elites": self._best_boards(name, run)} | islands
 
     def _best_boards(self, name: str, run: RunSummary) -> list[dict[str, Any]]:
-        """Return the best distinct boards, and in how many cells each differs from the first."""
+        """Return the best distinct boards of a run, and in how many cells each differs from the first."""
         key = name, run.settings.run
         if key not in self._logged_best:
             self._logged_best[key] = BestBoards(run.path, run.puzzle, MAX_BEST_BOARDS)
@@ -131,7 +131,7 @@ def _facts_of(name: str, path: Path) -> dict[str, Any]:
 
 
 def run_facts(name: str, run: RunSummary) -> dict[str, Any]:
-    """Return the summary of a run, as in the list of runs."""
+    """Return the summary of a run, as the list of runs shows it."""
     return {
         **run.as_dict(run.score),
         "name": name,
@@ -144,7 +144,7 @@ def run_facts(name: str, run: RunSummary) -> dict[str, Any]:
 
 
 def _islands_of(run: RunSummary) -> list[dict[str, Any]]:
-    """Return a summary of each island from the last checkpoint; an empty list if that cannot be read."""
+    """Return a summary of each island from the last checkpoint; an empty list if no checkpoint can be read."""
     path = run.path / CHECKPOINT
     try:
         found = {} if path.is_symlink() else checkpoint.load(path, run.settings.run, run.puzzle)

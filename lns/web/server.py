@@ -27,17 +27,17 @@ from lns.web.wire import document_to_json
 
 DEFAULT_PORT = 8040
 MOST_CONNECTIONS = 4000
-"""Most open connections; fewer if the system does not allow twice as many files, as jobs need files, too."""
+"""Most open connections; fewer if the process may not open twice as many files, since jobs need files, too."""
 _NEXT_PORTS = 20
 _MOST_FILES = 8192
 WAIT_S = 20.0
-"""Seconds that the server waits for a whole request, for the rest of a body, or for a client that does not read."""
+"""Most seconds that the server waits for a request, for the rest of its body, or for a client to read the answer."""
 
 
 def prepare(what: str | None, access: Access) -> Server:
     """Make the server for a run directory, a directory with runs, or a board or puzzle (file, URL, shipped name).
 
-    ``what``: by default the working directory. Raises InputError if it is none of these.
+    ``what`` names one of these; None is the working directory. Raises InputError if ``what`` names none of these.
     """
     if what is None or (Path(what).is_dir() and not (Path(what) / SETTINGS).is_file()):
         return Server(access, Runs(Path(what or ".")))
@@ -51,9 +51,9 @@ def prepare(what: str | None, access: Access) -> Server:
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """Return a socket that listens on ``port``; 0 takes any free port, None tries `DEFAULT_PORT` and some after it.
+    """Return a socket that listens on ``port``; 0 takes any free port, None tries `DEFAULT_PORT` and the ports above.
 
-    Raises InputError if the port is in use, or there is no such address.
+    Raises InputError if the port is in use, or if ``host`` is no address of this machine.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     ports = range(DEFAULT_PORT, DEFAULT_PORT + _NEXT_PORTS) if port is None else [port]
@@ -73,12 +73,12 @@ def listen(host: str, port: int | None) -> socket.socket:
 
 
 def serve(server: Server, opened: socket.socket, *, browse: bool, announce: Callable[[str], None]) -> None:
-    """Serve on a socket until SIGINT or SIGTERM; then end all jobs in order.
+    """Serve on a socket until SIGINT or SIGTERM; then ask all jobs to end, and wait for them.
 
-    ``announce`` gets the address once the server answers; ``browse`` opens it in the user's browser.
+    ``announce`` is called with the address once the server answers; with ``browse`` the user's browser opens it.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft < _MOST_FILES:  # each open connection is a file
+    if soft < _MOST_FILES:  # each open connection counts as an open file
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (min(_MOST_FILES, hard), hard))
     files = min(_MOST_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
@@ -87,22 +87,22 @@ def serve(server: Server, opened: socket.socket, *, browse: bool, announce: Call
         make_app(server), log_level="error", access_log=False, server_header=False, ws="none", lifespan="off",
         timeout_keep_alive=20, timeout_graceful_shutdown=3, h11_max_incomplete_event_size=32_768,
         http=cast(Any, partial(Connection, most, {})), backlog=files // 4,
-        proxy_headers=False,  # otherwise clients could forge the address that is counted
+        proxy_headers=False,  # otherwise clients could forge the address by which wrong passwords are counted
     )  # fmt: skip
     _Uvicorn(config, server, browse, announce).run(sockets=[opened])
 
 
 class Connection(H11Protocol):
-    """A connection that is ended if its client takes too long, or to make room for others.
+    """An HTTP connection that is ended if its client takes too long, or to make room for other connections.
 
-    If ``most`` connections are open, a new one is closed at once. ``waiting`` holds the connections whose clients
-    the server waits for, at most ``most // 2``; if there are more, the one that has waited longest is ended.
+    If ``most`` connections are open, a new one is closed at once. ``waiting`` holds all connections that wait for their
+    clients, at most ``most // 2``; if there are more, the connection that has waited longest is ended.
     """
 
     def __init__(self, most: int, waiting: dict[Connection, None], **of_uvicorn: Any) -> None:
         super().__init__(**of_uvicorn)
         self._most, self._waiting = most, waiting
-        self._state: object = None  # state of the request that the server waits for; None: it does not wait
+        self._state: object = None  # state of the client for which the server waits; None: no wait
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -135,20 +135,20 @@ class Connection(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             super().send_400_response(msg)
-        else:  # an answer has begun already
+        else:  # too late, as an answer has begun already
             self.transport.close()
-        if self.cycle is not None:  # the application need not wait for the rest of the request
+        if self.cycle is not None:  # stop the application from waiting for the rest of the request
             self.cycle.disconnected = True
             self.cycle.message_event.set()
 
     def _look(self) -> None:
-        """Note whether the server waits for the client: it does, except while it answers a whole request."""
+        """Start or end the wait for the client; the server waits except while it answers a request that is complete."""
         state = self.conn.their_state
         answers = self.cycle is not None and not self.cycle.response_complete and not self.flow.write_paused
         self._wait(None if answers and state not in (h11.IDLE, h11.SEND_BODY) else state)
 
     def _wait(self, state: object) -> None:
-        """Start the time limit for this state of a request, unless it runs already; None: end the wait."""
+        """Start the time limit of the wait in a ``state`` of the client, unless it runs already; None ends the wait."""
         if state is self._state:
             return
         self._state = state
@@ -167,7 +167,7 @@ class Connection(H11Protocol):
 
 
 class _Uvicorn(uvicorn.Server):
-    """Uvicorn that announces its address and ends the jobs before it ends."""
+    """A server of uvicorn that announces its address, and ends all jobs before it ends."""
 
     def __init__(self, config: uvicorn.Config, server: Server, browse: bool, announce: Callable[[str], None]) -> None:
         super().__init__(config)

@@ -1,7 +1,7 @@
-"""The tasks of jobs.
+"""The tasks that jobs do.
 
 A task is a generator. It checks the fields of a request, yields once to receive the function that sends messages to the
-page, does the work, and returns the fields of the last message. The server runs only the check.
+page, does the work, and returns the fields of the last message. The server itself runs only the check.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from lns.terminal.output import picked
 from lns.web import wire
 from lns.web.wire import board_to_json, puzzle_to_json, read_board, read_cells, read_grid, read_puzzle
 
-MOST_STEPS = 50_000  # most steps of a search that a page records
-MOST_PLACEMENTS = 5_000  # most recorded steps of a search for a filling of a grid
+MOST_STEPS = 50_000  # most steps of an exact search that a page may record
+MOST_PLACEMENTS = 5_000  # most recorded steps of a search for a filling of a polyomino grid
 _SHOW_S = 0.2
 Result = dict[str, Any]
 
 
 class Send(Protocol):
-    """Sends a message to the page."""
+    """A function that sends a message, given as keywords, to the page."""
 
     def __call__(self, **message: Any) -> None: ...
 
@@ -48,7 +48,7 @@ Task = Generator[None, Send, Result]
 
 
 def improve(fields: JsonFields) -> Task:
-    """Free cells of a board and refill them, with a proof."""
+    """Free cells of a board and refill them as well as possible, with a proof if the search ends in time."""
     puzzle = read_puzzle(fields)
     board, cells, seconds = read_board(fields, puzzle), read_cells(fields, puzzle), _seconds(fields)
     target = None if fields.get("target") is None else fields.integer("target", 0, puzzle.max_score)
@@ -73,7 +73,7 @@ def improve(fields: JsonFields) -> Task:
 
 
 def windows(fields: JsonFields) -> Task:
-    """Re-solve all windows of a given height and width, one after the other."""
+    """Re-solve all windows of a board that have a given height and width, one after the other."""
     puzzle = read_puzzle(fields)
     given, seconds, nodes = read_board(fields, puzzle), _seconds(fields), fields.integer("nodes", 1, 10**9)
     height, width = fields.integer("height", 1, puzzle.height), fields.integer("width", 1, puzzle.width)
@@ -100,7 +100,7 @@ def windows(fields: JsonFields) -> Task:
 
 
 def solve(fields: JsonFields) -> Task:
-    """Search for a perfect board by a chosen exact solver; if a board is given, keep its pieces."""
+    """Search for a perfect board with a chosen exact solver; the pieces of a given board stay in place."""
     puzzle, board = _puzzle_and_start(fields)
     solver, seconds = fields.text("solver", 60), _seconds(fields)
     entry = find_solver(solver)
@@ -144,7 +144,7 @@ def trace(fields: JsonFields) -> Task:
 
 
 def fill(fields: JsonFields) -> Task:
-    """Fill a grid of polyominoes; record the first steps, and show the placed pieces during the search."""
+    """Fill a grid with polyominoes; record the first steps, and send the placed pieces during the search."""
     grid, weight = read_grid(fields), fields.text("weight", 40)
     if weight not in (NO_WEIGHT, *WEIGHTS):
         raise InputError(f"unknown weight; expected {NO_WEIGHT}, {', '.join(WEIGHTS)}")
@@ -153,7 +153,7 @@ def fill(fields: JsonFields) -> Task:
     send = yield
     model = build_model(grid, reduced=count_all)
     search = FillingSearch(model, weight, zones=zones, dead_ends=dead_ends)
-    search.advance(0, True)  # compiles before the clock starts
+    search.advance(0, True)  # compiles the search before its time is measured
     began = time.perf_counter()
     recorder, status = wire.record(search, MOST_PLACEMENTS, count_all=count_all)
     spent, shown = time.perf_counter() - began, 0.0
@@ -181,14 +181,14 @@ def fill(fields: JsonFields) -> Task:
 
 
 def level(fields: JsonFields) -> Task:
-    """Make a level of IQ Puzzler Pro: a grid with some pieces placed that can be completed."""
+    """Make a level of the game IQ Puzzler Pro: a grid with some placed pieces that has a filling."""
     placed, seed = fields.integer("placed", 0, 11), fields.integer("seed", 0, 10**6)
     yield
     return {"status": "done", **wire.grid_to_json(random_level(placed, seed))}
 
 
 class _Progress(nullcontext[Any]):
-    """Sends the progress of a measurement, at most twice a second."""
+    """Sends the progress of a measurement to the page, at most twice a second."""
 
     def __init__(self, send: Send) -> None:
         super().__init__(self)
@@ -201,7 +201,7 @@ class _Progress(nullcontext[Any]):
 
 
 def estimate(fields: JsonFields) -> Task:
-    """Measure on one core how often boards of each score are found, and extrapolate."""
+    """Measure on one core how often boards of the lower scores are found, and extrapolate to higher scores."""
     puzzle, params, seed = read_puzzle(fields), fields.get("params"), fields.integer("seed", 0, 2**53)
     seconds = _seconds(fields)
     send = yield
@@ -217,7 +217,7 @@ def estimate(fields: JsonFields) -> Task:
 
 
 def run(fields: JsonFields) -> Task:
-    """Search for the best board, in a run directory that the server has made; remove it if no run was written.
+    """Search for the best board, in a run directory that the server has made; remove the directory if it stays empty.
 
     The server has checked the fields: ``source``, which names the puzzle, ``clues``, and ``how``, the other fields of a
     `lns.api.arguments.RunSpec`.
@@ -236,7 +236,7 @@ def run(fields: JsonFields) -> Task:
 
 
 def resume(fields: JsonFields) -> Task:
-    """Continue a run."""
+    """Continue the run of a run directory."""
     how = {name: fields.get(name) for name in ("run_dir", "time", "workers")}
     yield
     from lns.api.solving import resume
@@ -247,13 +247,13 @@ def resume(fields: JsonFields) -> Task:
 
 _OF_PAGES: tuple[Callable[[JsonFields], Task], ...] = (improve, windows, solve, trace, fill, level)
 PAGE_TASKS = {task.__name__: task for task in _OF_PAGES}
-"""The tasks whose fields a page sends; the server makes the fields of the others."""
+"""By name: the tasks whose fields a page sends. The server makes the fields of the other tasks."""
 TASKS = PAGE_TASKS | {"estimate": estimate, "run": run, "resume": resume}
-"""All tasks by the kind of their jobs."""
+"""By name: all tasks. The name of a task is the kind of its jobs."""
 
 
 def done(task: Task, send: Send) -> Result:
-    """Check the fields of a task, do its work and return its result."""
+    """Check the fields of a task, do its work, which sends messages by ``send``, and return its result."""
     next(task)
     try:
         task.send(send)
@@ -280,7 +280,7 @@ def _kept(puzzle: Puzzle, board: Board | None) -> Puzzle:
 
 
 def _why_not(puzzle: Puzzle, board: Board) -> str:
-    """Return why no perfect board can contain this board; "" if no reason is found."""
+    """Return why no perfect board has all pieces of this board in their places; "" if no reason is found."""
     checked = verify(puzzle, board)
     if checked.violations:
         return checked.violations[0]

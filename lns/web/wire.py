@@ -1,6 +1,6 @@
 """JSON of puzzles, boards, grids and steps between page and server, and HTML files that play the steps of a search.
 
-Input is untrusted and is checked like a file. The HTML files need no server.
+JSON from a page is untrusted and is checked like a file. The HTML files need no server.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from lns.instances.text import printable
 from lns.instances.verify import verify
 from lns.terminal.output import picked
 
-MAX_TEXT = 1_000_000  # characters of a puzzle or board that comes in as text
+MAX_TEXT = 1_000_000  # most characters of a puzzle or board that a page sends as text
 MOST_CELLS = 1_000  # most cells of a grid of polyominoes
 _HERE = Path(__file__).parent
 _STATIC = _HERE / "static"
@@ -46,9 +46,9 @@ _EXPORT = re.compile(r"^export (?=(?:const|class|function|let) )", re.MULTILINE)
 
 
 def puzzle_to_json(puzzle: Puzzle) -> dict[str, Any]:
-    """Return the fields of the format ``json`` (`lns.instances.formats.own_json`), with a name that is safe to show.
+    """Return a puzzle in the format ``json`` (`lns.instances.formats.own_json`), with a name that is safe to show.
 
-    Raises InputError for pieces with copies, which the pages cannot show.
+    Raises InputError for a puzzle with copies of pieces, which the pages cannot show.
     """
     refuse_copies(puzzle, "a page")
     fields: dict[str, Any] = json.loads(render("json", puzzle, None)[0])
@@ -63,7 +63,7 @@ def board_to_json(puzzle: Puzzle, board: Board) -> list[int]:
 
 
 def read_grid(fields: JsonFields) -> Grid:
-    """Return the grid in the field ``text`` (see `lns.exact.polyominoes.grid.parse`); "" is IQ Puzzler Pro."""
+    """Return the grid in the field ``text`` (see `lns.exact.polyominoes.grid.parse`); "" stands for IQ Puzzler Pro."""
     grid = parse_grid(fields.text("text", 100_000) or IQ_PUZZLER_PRO)
     if (cells := sum(map(len, grid.rows))) > MOST_CELLS:
         raise InputError(f"the grid has {cells} cells; expected at most {MOST_CELLS} on the page")
@@ -71,7 +71,7 @@ def read_grid(fields: JsonFields) -> Grid:
 
 
 def cut_random_grid(fields: JsonFields) -> Grid:
-    """Return a grid cut into random pieces, within the requested limits on their size and shape."""
+    """Return a grid that is cut into random pieces, within the requested limits on their size and shape."""
     width, height = fields.integer("width", 2, 100), fields.integer("height", 2, 100)
     if width * height > MOST_CELLS:
         raise InputError(f"{width} x {height} has {width * height} cells; expected at most {MOST_CELLS} on the page")
@@ -86,7 +86,7 @@ def cut_random_grid(fields: JsonFields) -> Grid:
 
 
 def find_shipped(source: str) -> Puzzle:
-    """Load a shipped instance. Raises InputError for every other name: text from a page opens no file."""
+    """Load a shipped instance. Raises InputError for any other name, so that text from a page opens no other file."""
     shipped = shipped_instances()
     if source in shipped or source in {str(path) for path in shipped.values()}:
         return load_puzzle(str(shipped.get(source, source)))
@@ -96,8 +96,8 @@ def find_shipped(source: str) -> Puzzle:
 def parse_text(text: str, puzzle: Puzzle | None = None, format: str | None = None, name: str = "puzzle") -> Document:
     """Read a puzzle, with its board if there is one, from text in any format, a viewer URL or a link.
 
-    ``puzzle`` is used for a board that does not name its own. Raises InputError for text in no known format, and for a
-    board of an unknown puzzle.
+    ``puzzle`` is used for a board that neither names nor defines its puzzle. Raises InputError for text in no known
+    format, and for a board of an unknown puzzle.
     """
     form, name = format or ("url" if is_url(text) else None), printable(name, 100) or "puzzle"
     refusals: list[InputError] = []
@@ -114,7 +114,7 @@ def parse_text(text: str, puzzle: Puzzle | None = None, format: str | None = Non
 
 
 def document_to_json(document: Document) -> dict[str, Any]:
-    """Return what the page needs of a document: puzzle, board if there is one, notes, and `facts`."""
+    """Return what a page needs of a document: puzzle, board if there is one, pinned cells, notes, and `facts`."""
     puzzle, board = document.puzzle, document.board
     assert puzzle is not None
     return {
@@ -128,7 +128,7 @@ def document_to_json(document: Document) -> dict[str, Any]:
 
 
 def facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
-    """Return the largest score and the digest of a puzzle, and what the verifier says of its board, if any."""
+    """Return the highest possible score and the hash of a puzzle, and what the verifier says of its board, if any."""
     found = picked(puzzle, "max_score", "sha256")
     if board is None:
         return found
@@ -137,11 +137,11 @@ def facts(puzzle: Puzzle, board: Board | None) -> dict[str, Any]:
     return found | picked(checked, "score", "placed", "valid") | {"problems": problems}
 
 
-# -- steps ------------------------------------------------------------------------------------------------------------
+# -- steps of a search ------------------------------------------------------------------------------------------------
 
 
 def colours() -> dict[str, Any]:
-    """Return what the scripts need to draw: the palette and the motifs."""
+    """Return what the scripts need to draw boards: the palette and the colour motifs."""
     return {
         "palette": ["#" + hex_code(colour) for colour in PALETTE],
         "grey": "#" + hex_code(GREY),
@@ -153,7 +153,7 @@ def colours() -> dict[str, Any]:
 
 
 def trace_to_json(trace: Trace) -> dict[str, Any]:
-    """Return the steps as lists of the fields of `lns.exact.trace.Step`, or of `Painting` (view "triangles")."""
+    """Return a trace for JSON; a step lists the fields of `lns.exact.trace.Step` or, for a SAT solver, `Painting`."""
     sat = any(isinstance(step, Painting) for step in trace.steps)
     return {
         "solver": trace.solver,
@@ -164,7 +164,7 @@ def trace_to_json(trace: Trace) -> dict[str, Any]:
 
 
 def grid_to_json(grid: Grid) -> dict[str, Any]:
-    """Return the rows and pieces of a grid."""
+    """Return the rows and pieces of a polyomino grid."""
     return {
         "rows": list(grid.rows),
         "pieces": {name: [list(cell) for cell in shape] for name, shape in grid.pieces.items()},
@@ -172,9 +172,9 @@ def grid_to_json(grid: Grid) -> dict[str, Any]:
 
 
 class GridRecorder(StepRecorder):
-    """Records what a search for a filling places, as the page reads it.
+    """Records the placements of a search for a filling of a grid, in the form that the page reads.
 
-    A step is [level, name of the piece, its cells as numbers, outcome]; the outcome is a `StepOutcome`.
+    A step is [level, name of the piece, its cells as ``row*width + column``, outcome]; the outcome is a `StepOutcome`.
     """
 
     def as_json(self) -> list[list[Any]]:
@@ -182,7 +182,7 @@ class GridRecorder(StepRecorder):
         return [[step.level, step.piece, self._numbers(step.cells), int(step.outcome)] for step in self.steps]
 
     def placed_as_json(self) -> list[list[Any]]:
-        """Return [name, cells] for each piece that is placed now."""
+        """Return [name of the piece, its cells] for each piece that is placed now."""
         return [[name, self._numbers(cells)] for name, cells in self.placed()]
 
     def _numbers(self, cells: Iterable[Cell]) -> list[int]:
@@ -191,7 +191,7 @@ class GridRecorder(StepRecorder):
 
 
 def record(search: FillingSearch, most: int, *, count_all: bool = False) -> tuple[GridRecorder, SolveStatus]:
-    """Record at most ``most`` steps of a search for one filling or all; return the recorder and the status reached."""
+    """Record at most ``most`` steps of a search for one filling or (``count_all``) all; return recorder and status."""
     recorder = GridRecorder(search)
     recorder.record(most, count_all=count_all)
     if not search.exhausted and (count_all or not search.solutions):
@@ -200,20 +200,20 @@ def record(search: FillingSearch, most: int, *, count_all: bool = False) -> tupl
 
 
 def record_grid(grid: Grid, most: int) -> dict[str, Any]:
-    """Return the first steps of a search for a filling, large pieces first, as `grid_page` plays them."""
+    """Return the first steps of a search that fills a grid, large pieces first, in the form that `grid_page` plays."""
     recorder, status = record(FillingSearch(build_model(grid), COUNTING_WEIGHT), most)
     return {"solver": "polyomino", "status": str(status), "view": "grid", "steps": recorder.as_json()}
 
 
 def page(puzzle: Puzzle, trace: Trace) -> str:
-    """Return an HTML file that contains scripts, styles and the steps of a search."""
+    """Return the text of an HTML file that plays the steps of a search; scripts and styles are included."""
     data = {"puzzle": puzzle_to_json(puzzle), "trace": trace_to_json(trace)}
     title = f"{puzzle.name}: {trace.solver} step by step"
     return _page(title, _OF_BOARDS, data, "watchSteps(new Puzzle(given.puzzle), given.trace);")
 
 
 def grid_page(name: str, grid: Grid, trace: dict[str, Any]) -> str:
-    """Return an HTML file that plays a search on a grid of polyominoes; ``trace``: what `record_grid` returns."""
+    """Return the text of an HTML file that plays ``trace``, what `record_grid` returned for the grid ``grid``."""
     data = {"grid": grid_to_json(grid), "trace": trace}
     return _page(f"{name} step by step", _OF_GRIDS, data, "watchGrid(given.grid, given.trace);")
 
@@ -227,10 +227,10 @@ def _page(title: str, scripts: Sequence[str], data: dict[str, Any], start: str) 
 
 
 def template(name: str) -> Template:
-    """Return the HTML template of a page; each ``$name`` in it is to be replaced."""
+    """Return the HTML template ``name``, in which each word after ``$`` is a placeholder."""
     return Template((_HERE / "pages" / f"{name}.html").read_text(encoding="utf-8"))
 
 
 def _plain(script: str) -> str:
-    """Return a JavaScript module without its imports and exports."""
+    """Return the text of a JavaScript module without its import lines and ``export`` keywords."""
     return _EXPORT.sub("", _IMPORT.sub("", script))

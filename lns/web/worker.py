@@ -1,4 +1,4 @@
-"""The process of a job: reads a request from stdin, does its task, writes messages to stdout, a line of JSON each.
+"""The process of a job: it reads a request from stdin, does its task and writes messages to stdout as lines of JSON.
 
 The last message has the type "done" or "error". SIGINT and SIGTERM end the task with its result so far.
 """
@@ -24,7 +24,7 @@ _INTERRUPTED = {"type": "done", "status": "interrupted"}
 
 
 def main() -> None:
-    """Do the task that is read from stdin."""
+    """Do the task of the request that is read from stdin."""
     die_with_parent()
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # printed text goes to stderr, not between the messages
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def _work(request: dict[str, Any], out: IO[str]) -> dict[str, Any]:
-    """Do the task and return its last message."""
+    """Do the task of a request and return its last message; write the other messages to ``out``."""
     try:
         from lns.web.tasks import TASKS, done
 
