@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from lns.instances.puzzle import Puzzle
 
 REFUSED = ("holes", "no frame", "no turns", "copies")
-"""`Puzzle.rules` that construction and beams cannot handle. They need rim cells to have grey sides (also if the rim has
-an ordinary colour), boards and pieces that may be turned, and pieces that are used once each."""
+"""The rules of puzzles (`Puzzle.rules`) that neither construction nor beams can handle. Both need grey sides along the
+rim of the board, boards and pieces that may be turned, and pieces that are used exactly once each."""
 
 
 def refused_rules(puzzle: Puzzle) -> tuple[str, ...]:

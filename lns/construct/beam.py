@@ -1,9 +1,9 @@
-"""Beam search in a fixed order: of all children of all prefixes of one length, the best ``width`` are kept.
+"""Beam search in a fixed order of the cells: of all children of the prefixes of one length, the best are kept.
 
 The value of a prefix is the number of favoured half-edges that it has used, minus ``break_cost`` for each break. So
 while pieces fit everywhere, the beam uses up the favoured colours, as the quotas of the constructor do; later it avoids
-breaks. Ties are broken at random. A prefix is stored as its parent and one placement. Of the prefixes that reach the
-cut, the exact tails are searched, the best prefix first.
+breaks. Among children of equal value the choice is random. A prefix is stored as the index of its parent and one
+placement. After the prefixes that reach the cut, the exact tails are searched, that of the best prefix first.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ from lns.params import BeamParams
 from lns.rng import RandomState, generator, random_below
 
 Paths = npt.NDArray[np.int16]
-"""Prefixes, int16 (n, depth): the oriented piece of each depth."""
+"""Prefixes of equal length, int16 (prefixes, length): the oriented piece placed at each depth."""
 
 
 class BeamPlan(NamedTuple):
     """Read-only inputs of a beam."""
 
     tables: CandidateTables
-    column: Int64Array  # int64 (cells,): column of each depth's cell
-    break_cost: int  # value lost by a break, in favoured half-edges
-    fan_out: int  # most children of one prefix
-    min_value: int  # the least value that a prefix can have
+    column: Int64Array  # int64 (cells,): by depth, board column of the cell
+    break_cost: int  # value that a prefix loses by a break, in favoured half-edges
+    fan_out: int  # most children generated from one prefix
+    min_value: int  # lower bound of the values of all prefixes
 
 
 class LayerWorkspace(NamedTuple):
-    """Arrays for the children of one layer. Values are counted from `BeamPlan.min_value`."""
+    """Arrays for all children generated from one layer, of which the next layer is selected."""
 
-    parent: Annotated[IntArray, "width * fan_out"]  # index of each child's parent
-    candidate: Annotated[Int64Array, "width * fan_out"]  # packed candidate that each child adds
-    value: Annotated[Int64Array, "width * fan_out"]  # value of each child
-    sorted: Annotated[IntArray, "width * fan_out"]  # numbers of the selected children, best first
-    counts: Annotated[Int64Array, "values"]  # number of children by value
+    parent: Annotated[IntArray, "width * fan_out"]  # by child: index of its parent in the layer before
+    candidate: Annotated[Int64Array, "width * fan_out"]  # by child: the packed candidate that it adds to its parent
+    value: Annotated[Int64Array, "width * fan_out"]  # by child: its value minus `BeamPlan.min_value`
+    sorted: Annotated[IntArray, "width * fan_out"]  # indexes of the selected children, best first
+    counts: Annotated[Int64Array, "values"]  # number of children by ``value``
 
 
 @kernel
@@ -63,16 +63,16 @@ def extend_layer(
     """Fill the cell of ``depth`` in all prefixes and select the best children, at most the width of the beam.
 
     ``current`` holds ``prefix_count`` prefixes sorted by value (``gain``), best first. ``extended`` receives the
-    selected children in the same order, ``parent``, int32 (width,), and ``placed``, int16 (width,), the parent and the
-    oriented piece of each. Ties at the lowest value selected are broken by ``random``. Returns (children selected,
-    children generated).
+    selected children, best first; ``parent``, int32 (width,), the index of each child's parent; ``placed``, int16
+    (width,), the oriented piece that each child adds. ``random`` decides among children of the lowest value selected.
+    Returns (number of children selected, number of children generated).
     """
     width, counts, min_value, row, column = len(current.gain), work.counts, plan.min_value, plan.tables.row, plan.column
     list_start, candidates, base = plan.tables.list_start, plan.tables.candidates, plan.tables.base[depth]
     gain = current.gain
     counts[:] = 0
     generated = kept = 0
-    threshold = 0  # least value that is still kept: fewer than `width` children have a higher one
+    threshold = 0  # least value of a child that may be selected: fewer than `width` children exceed it
     for i in range(prefix_count):
         if gain[i] + packed.MAX_FAVOURED - min_value < threshold:
             break
@@ -89,7 +89,7 @@ def extend_layer(
             if added < -(packed.BREAK_COST // 2):
                 added += packed.BREAK_COST - plan.break_cost
             value = gain[i] + added - min_value
-            if value < threshold:  # lists are sorted: the rest is not better
+            if value < threshold:  # candidate lists are sorted, so later candidates are not better
                 break
             work.parent[generated] = i
             work.candidate[generated] = candidate
@@ -103,7 +103,7 @@ def extend_layer(
                 threshold += 1
     if generated == 0:
         return 0, 0
-    # counting sort, best first; which children at the threshold are kept is random
+    # counting sort of the children, best first; which children of the value `threshold` are selected is random
     undecided, open_places = counts[threshold], width - (kept - counts[threshold])
     place = 0
     for value in range(len(counts) - 1, threshold - 1, -1):
@@ -144,8 +144,9 @@ def search_tails(
 ) -> tuple[int, int, int, int]:
     """Search the exact tails of prefixes; see `Tails.search`.
 
-    ``position``: `padded_positions` by depth; ``padded_width``: cells of a padded row; ``work.found`` receives the tail
-    of the board found. Returns (prefixes searched or skipped, tails searched, nodes, mismatches or NOT_FOUND).
+    ``position``: `padded_positions` of the cells by depth; ``padded_width``: number of cells in a row of the padded
+    board; ``work.found`` receives the oriented pieces of the tail if a board is found. Returns (number of prefixes
+    searched or skipped, number of tails searched, number of nodes, mismatches of the board or NOT_FOUND).
     """
     quads, colour_count = tail.quads, tail.colour_count
     cells, cut = len(quads) >> 2, paths.shape[1]
@@ -178,14 +179,15 @@ def search_tails(
 def beam_tables(
     puzzle: Puzzle, order: IntArray, cut: int, favoured: tuple[int, ...], random: RandomState
 ) -> CandidateTables:
-    """Build the candidate tables of a beam, which may break anywhere; ``random`` orders equally good candidates."""
+    """Build the candidate tables of a beam, with breaks at every depth; ``random`` orders candidates of equal gain."""
     return build_tables(puzzle, order, np.ones(puzzle.cells, dtype=bool), favoured, generator(random), cut)
 
 
 class BeamSearch:
     """One beam, from the empty board to prefixes of ``cut`` cells; it may be stopped and resumed between two layers.
 
-    ``order``: int32 (cells,), cells by depth; ``tables``: made by `beam_tables`; the search advances ``random``.
+    ``order``: int32 (cells,), cells by depth; ``tables``: made by `beam_tables`; ``random``: state of a random
+    generator, which the search advances.
     """
 
     def __init__(
@@ -210,13 +212,13 @@ class BeamSearch:
         children = width * params.fan_out
         values = packed.MAX_FAVOURED * cells - self._plan.min_value + 1
         self._work = allocate(LayerWorkspace, {"width * fan_out": children, "values": values})
-        # by layer, for each prefix: index of its parent in the layer before, and oriented piece on the layer's cell
+        # both by layer and prefix: index of its parent in the layer before; oriented piece on the layer's cell
         self._parent, self._placed = np.zeros((cut, width), dtype=np.int32), np.zeros((cut, width), dtype=np.int16)
-        self.depth = 0  # length of the prefixes
-        self.prefix_count = 1  # 0 if no prefix of the last layer could be extended
+        self.depth = 0  # length of the current prefixes
+        self.prefix_count = 1  # number of current prefixes; 0 if none could be extended
 
     def run(self, children: int) -> int:
-        """Grow layer by layer, up to the cut, until at least ``children`` were generated; return their number."""
+        """Grow layers up to the cut until at least ``children`` children were generated; return their number."""
         generated = 0
         while generated < children and self.depth < self.cut and self.prefix_count:
             parent, placed = self._parent[self.depth], self._placed[self.depth]
@@ -246,7 +248,7 @@ class BeamSearch:
         return self._current.gain[: self.prefix_count]
 
     def resume(self, paths: Paths, values: Int64Array) -> None:
-        """Continue from legal prefixes, int16 (n, depth), and their values, int64 (n,): see `paths` and `values`."""
+        """Continue from legal prefixes, in the form of `paths`, and their values, in the form of `values`."""
         self.prefix_count, self.depth = count, _ = paths.shape
         right, down, used, gain = self._current
         gain[:count] = values
@@ -263,15 +265,15 @@ class BeamSearch:
 class TailsSearched(NamedTuple):
     """The result of `Tails.search`."""
 
-    prefixes: int  # prefixes searched or skipped; the board belongs to the last of them
-    tails: int  # exact tails searched
-    nodes: int  # placements in these tails
+    prefixes: int  # number of prefixes searched, or skipped for too many breaks; the board completes the last one
+    tails: int  # number of exact tails searched
+    nodes: int  # number of placements in these exact tails
     board: Board | None
-    mismatches: int  # mismatches of the board, or NOT_FOUND
+    mismatches: int  # mismatches of ``board``, or NOT_FOUND if it is None
 
 
 class Tails:
-    """The exact tails of prefixes of ``cut`` cells; ``order``: int32 (cells,), cells by depth."""
+    """The search of exact tails after prefixes of ``cut`` cells; ``order``: int32 (cells,), cells by depth."""
 
     def __init__(self, puzzle: Puzzle, order: IntArray, cut: int) -> None:
         self.puzzle, self.order, self.cut = puzzle, order, cut
@@ -281,7 +283,7 @@ class Tails:
     def search(self, paths: Paths, most: int, nodes: int, tail_nodes: int) -> TailsSearched:
         """Search the tail of each prefix in turn until one makes a full board with at most ``most`` mismatches.
 
-        It also ends after the tail by which ``nodes`` nodes were made in all; one tail takes at most ``tail_nodes``.
+        The search also ends once the tails have taken ``nodes`` nodes in all; one tail takes at most ``tail_nodes``.
         """
         done, tails, made, mismatches = search_tails(
             paths, self._position, self.puzzle.width + 1, self._plan, self._work, most, nodes, tail_nodes
@@ -291,7 +293,7 @@ class Tails:
         return TailsSearched(done, tails, made, board, mismatches)
 
     def board(self, placed: IntArray) -> Board:
-        """Return a board with the oriented pieces ``placed``, by depth; the cells after these are empty."""
+        """Return a board with the oriented pieces ``placed`` on the first cells of the order; all others are empty."""
         placements = np.full(self.puzzle.cells, EMPTY, dtype=np.int32)
         placements[self.order[: len(placed)]] = placed
         return Board(placements, self.puzzle.width, self.puzzle.height)

@@ -1,23 +1,23 @@
-"""The order of the cells, and candidate tables: the pieces to try on a cell for each pair of known colours (left, up).
+"""The order of the cells, and candidate tables: the pieces to try on a cell, by the colours on its left and above it.
 
-In an order, the upper and the left neighbour of a cell come before the cell: a linear extension of the staircase order.
-Some columns may be filled from the right (`is_from_right`); cells of the last column between both parts have three
-known sides. A candidate is all that a search needs to know of an oriented piece, packed into one int64:
+The upper and the left neighbour of a cell come before the cell in the order. Some columns may instead be filled from
+the right (`is_from_right`); where both parts meet, the cells of the last column have three known sides. A candidate is
+all that a search needs to know of an oriented piece, packed into one int64:
 
-    bits  0-12  piece              (index into ``used``)
+    bits  0-12  index of the piece
     bits 13-14  rotation
     bits 15-26  colour shown downwards
     bits 27-47  colour shown to the right, times the number of colours (as `CandidateTables.list_start` is indexed)
-    bits 48-63  gain, signed: favoured half-edges, minus BREAK_COST for a break
+    bits 48-63  gain, signed: number of favoured half-edges, minus BREAK_COST if the candidate breaks
 
-A prefix carries the sum of the gains of its pieces. Both its favoured half-edges and its breaks can be read off this
-sum (`breaks_spent`).
+A prefix carries the sum of the gains of its pieces. Both the number of its favoured half-edges and the number of its
+breaks can be computed from this sum (`breaks_spent`).
 
 Cells that take the same pieces form a *cell class*: they have the same sides on the rim, the same colours required by
-adjacent clues, and the same sides that may break. A class has one candidate list for each pair of colours. A list is
-sorted by breaks (none, then one), then by favoured half-edges (most first); ties are in random order. It ends with a
-sentinel: the lowest gain and a piece number that is never used. On the rim there are also lists for only one known
-colour, with colour 0 for the unknown one.
+adjacent clues, and the same sides that may break. A class has one candidate list for each pair of a left and an upper
+colour. A list is sorted by breaks (none, then one), then by favoured half-edges (most first); equals are in random
+order. A list ends with a sentinel: a candidate of the lowest gain, with a piece index that is never marked as used.
+Cells on the rim also have lists for a single known colour, with colour 0 in place of the unknown one.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from lns.instances.layout import Sides
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, BoolArray, Clue, IntArray, Puzzle
 
 BREAK_BITS = 10
-BREAK_COST = 1 << BREAK_BITS  # cost of one break in units of gain; more than all favoured half-edges (`QuotaBandit`)
-LIST_END_GAIN = -(2**15)  # gain of the sentinel at the end of a list
-MAX_FAVOURED = 4  # most favoured half-edges of a piece
-MAX_BREAKS = 32  # a schedule allows fewer breaks than this: the gain of 32 breaks would reach LIST_END_GAIN
+BREAK_COST = 1 << BREAK_BITS  # gain lost by a break; more than the favoured half-edges of all pieces (`QuotaBandit`)
+LIST_END_GAIN = -(2**15)  # gain of the sentinel at the end of a candidate list
+MAX_FAVOURED = 4  # most favoured half-edges of one piece
+MAX_BREAKS = 32  # a break schedule allows fewer breaks than this: the gain of 32 breaks is LIST_END_GAIN
 MAX_COLOURS = 500
 
 ROTATION_SHIFT, DOWN_SHIFT, RIGHT_SHIFT, GAIN_SHIFT = 13, 15, 27, 48
@@ -44,7 +44,7 @@ PIECE_MASK, DOWN_MASK, RIGHT_MASK = np.int64(2**13 - 1), np.int64(2**12 - 1), np
 
 Int64Array = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
-Bitsets = npt.NDArray[np.uint64]  # each uint64 is a set, with one bit for each member
+Bitsets = npt.NDArray[np.uint64]  # arrays in which each uint64 is a set, with one bit for each possible member
 
 
 def comb_order(
@@ -55,11 +55,12 @@ def comb_order(
     corner_size: int = 1,
     columns_from_right: int = 0,
 ) -> IntArray:
-    """Return the comb order of a board, int32 (width * height,), which keeps the frontier short while breaks are spent.
+    """Return the comb order of a board: its cells in the order in which they are filled, int32 (width * height,).
 
     Upper rows are filled row by row. The band, the last ``column_major_rows`` rows, is filled column by column: first
-    ``columns_from_right`` columns, from the right edge on; then ``column_major_skip`` columns at the left edge, these
-    row by row; then the other columns, of which the last ``corner_size`` are filled by a row and a column in turn.
+    ``columns_from_right`` columns, from the right edge on; then ``column_major_skip`` columns at the left edge, which
+    are filled row by row; then the other columns. Of these, the last ``corner_size`` are filled by one row and one
+    column in turn.
     """
     band = max(1, min(column_major_rows, height))
     top, first = height - band, max(0, min(columns_from_right, width - 1))
@@ -77,7 +78,7 @@ def comb_order(
 
 
 def is_from_right(order: IntArray, width: int) -> BoolArray:
-    """Return which cells of ``order`` come before their left neighbour (their right side is known); bool (cells,)."""
+    """Return, by depth, whether a cell of ``order`` comes before its left neighbour (is filled from the right)."""
     depth_of = np.empty(len(order), dtype=np.int64)
     depth_of[order] = np.arange(len(order))
     from_right: BoolArray = (order % width > 0) & (depth_of[order - 1] > np.arange(len(order)))
@@ -85,13 +86,16 @@ def is_from_right(order: IntArray, width: int) -> BoolArray:
 
 
 def padded_positions(order: IntArray, width: int) -> Int64Array:
-    """Return the index of each cell of ``order`` in a board with an extra row above and an extra left column; int64."""
+    """Return the indexes of the cells of ``order`` in a padded board: one extra row above, one extra column at left."""
     row, column = np.divmod(order.astype(np.int64), width)
     return (row + 1) * (width + 1) + column + 1
 
 
 def outside_positions(puzzle: Puzzle, order: IntArray, start: int, end: int) -> Int64Array:
-    """Return padded positions, int64 (cells, 3), of left, upper, right neighbours at depths below ``start``, or -1."""
+    """Return the padded positions of neighbours of the cells at depths ``start`` to ``end`` - 1; int64 (depths, 3).
+
+    Each row has the left, the upper and the right neighbour; -1 if that neighbour is not filled before ``start``.
+    """
     position = padded_positions(order, puzzle.width)
     before = {cell: position[depth] for depth, cell in enumerate(order[:start].tolist())}
     outside = np.full((end - start, 3), -1, dtype=np.int64)
@@ -105,29 +109,29 @@ def outside_positions(puzzle: Puzzle, order: IntArray, start: int, end: int) -> 
 class CandidateTables(NamedTuple):
     """The candidate lists of all cell classes.
 
-    The list of a class, a left and an upper colour begins at
-    ``candidates[list_start[base + left * colour_count + up]]``, with ``base`` = class number * colour_count^2.
+    The list of a cell class for the colours ``left`` and ``up`` begins at index ``list_start[base + left *
+    colour_count + up]`` of ``candidates``, where ``base`` is the index of the class times colour_count^2.
     """
 
-    list_start: IntArray  # int32 (classes * colour_count^2,): first candidate of each list
+    list_start: IntArray  # int32 (classes * colour_count^2,): index in ``candidates`` where each list begins
     candidates: Int64Array  # int64: packed candidates, all lists one after the other
-    base: IntArray  # int32 (cells,): where the lists of each depth's cell begin in list_start
-    row: IntArray  # int32 (cells,): row of each depth's cell, plus the board's height if filled from the right
-    colour_count: int  # number of colours, the rim's included
+    base: IntArray  # int32 (cells,): by depth, index in ``list_start`` where the lists of the cell's class begin
+    row: IntArray  # int32 (cells,): by depth, board row of the cell, plus the height if it is filled from the right
+    colour_count: int  # number of colours, grey included
 
 
 class CellClass(NamedTuple):
     """The properties of a cell that decide which pieces it takes."""
 
-    rim_sides: Sides  # by side, whether it lies on the rim
-    clue_sides: tuple[tuple[int, int], ...] = ()  # (side, colour) that a clue on the right or below shows to the cell
-    break_sides: tuple[int, ...] = ()  # sides at which the cell may mismatch
-    clue: int = -1  # oriented piece of a clue on the cell itself, -1 = none
-    from_right: bool = False  # whether its right side is known instead of its left one
+    rim_sides: Sides  # by side, whether the side lies on the rim
+    clue_sides: tuple[tuple[int, int], ...] = ()  # (side, colour shown) of each adjacent clue at a later depth
+    break_sides: tuple[int, ...] = ()  # sides of the cell at which a piece may mismatch
+    clue: int = -1  # oriented piece of the clue on the cell itself, -1 = no clue
+    from_right: bool = False  # whether the cell is filled when the colour on its right, not on its left, is known
 
     @property
     def known_side(self) -> int:
-        """The side, besides the upper one, that is known when the cell is filled."""
+        """The side, LEFT or RIGHT, that has a known colour besides the upper side when the cell is filled."""
         return RIGHT if self.from_right else LEFT
 
 
@@ -139,16 +143,17 @@ def oriented_piece(candidate: np.int64) -> np.int64:
 
 @inline_flat_kernel
 def breaks_spent(gain: int) -> int:
-    """Return the number of breaks of a prefix with this gain."""
+    """Return the number of breaks of a prefix, from the sum of the gains of its pieces."""
     return (BREAK_COST - 1 - gain) >> BREAK_BITS
 
 
 def pack_candidates(
     puzzle: Puzzle, oriented: Int64Array, gain: Int64Array, from_right: BoolArray | bool = False
 ) -> Int64Array:
-    """Pack oriented pieces (piece * 4 + rotation), int64 (n,), with their gains, int64 (n,).
+    """Return the packed candidates, int64 (n,), of oriented pieces, int64 (n,), with their gains, int64 (n,).
 
-    ``from_right``: whether each is for a cell filled from the right, where its left colour is stored as its right one.
+    ``from_right``: whether each candidate is for a cell filled from the right; its left colour is then stored in place
+    of its right colour.
     """
     quads = puzzle.oriented[oriented].astype(np.int64)
     right, down = np.where(from_right, quads[:, LEFT], quads[:, RIGHT]) * (puzzle.colours + 1), quads[:, DOWN]
@@ -157,13 +162,13 @@ def pack_candidates(
 
 
 def check_colours(puzzle: Puzzle) -> None:
-    """Raise InputError if there are too many colours: the lists of a class, colours x colours, must fit into memory."""
+    """Raise InputError for too many colours: a cell class has colours * colours lists, which must fit into memory."""
     if puzzle.colours > MAX_COLOURS:
         raise InputError(f"{puzzle.name} has {puzzle.colours} colours; the optimizer takes at most {MAX_COLOURS}")
 
 
 def may_break(puzzle: Puzzle, cell: int, side: int) -> bool:
-    """Return whether ``side`` of ``cell`` may mismatch: it is an inner edge that does not join two rim cells."""
+    """Return whether ``side`` of ``cell`` may mismatch: whether it is an inner edge but does not join two rim cells."""
     sides = puzzle.rim_sides(cell)
     neighbour = cell + (-puzzle.width, 1, puzzle.width, -1)[side]
     return not sides[side] and not (any(sides) and any(puzzle.rim_sides(neighbour)))
@@ -179,11 +184,11 @@ def build_tables(
 ) -> CandidateTables:
     """Build the candidate lists of all cells.
 
-    ``order``: int32 (cells,), cells by depth; ``break_depths``: bool (cells,), depths whose lists include candidates
-    with one break; ``favoured``: colours whose half-edges count as gain; ``chance`` orders candidates of equal gain;
-    ``cut``: depth from which the exact tail fills the cells; clues from there on are ignored.
+    ``order``: int32 (cells,), cells by depth; ``break_depths``: bool (cells,), by depth, whether the lists include
+    candidates with one break; ``favoured``: colours whose half-edges count as gain; ``chance``: random generator that
+    orders candidates of equal gain; ``cut``: depth at which the exact tail begins; clues at later depths are ignored.
     """
-    lists = (puzzle.colours + 1) ** 2  # number of lists of one class
+    lists = (puzzle.colours + 1) ** 2  # number of candidate lists of one cell class
     clues = clues_before(puzzle, order, cut)
     numbers: dict[CellClass, int] = {}
     base = np.empty(puzzle.cells, dtype=np.int32)
@@ -199,7 +204,7 @@ def build_tables(
     shows_left = np.repeat([cell_class.from_right for cell_class in numbers], [len(part[0]) for part in parts])
     candidates = pack_candidates(puzzle, oriented, favoured_sides - BREAK_COST * breaks, shows_left)
     by = np.lexsort((chance.random(len(keys)), -favoured_sides, breaks, keys))
-    # one sentinel ends each list; all empty lists share the one at index 0
+    # each list ends with a sentinel; an empty list is only a sentinel, and all empty lists share that at index 0
     used_keys, starts, sizes = np.unique(keys[by], return_index=True, return_counts=True)
     sentinels_before = 1 + np.arange(len(used_keys))
     sentinel = np.int64(puzzle.cells) | np.int64(LIST_END_GAIN) << np.int64(GAIN_SHIFT)
@@ -214,7 +219,7 @@ def build_tables(
 def cell_class_of(
     puzzle: Puzzle, cell: int, breaks: bool, clues: dict[int, Clue], from_right: bool = False
 ) -> CellClass:
-    """Return the class of ``cell``; ``breaks``: whether it may break at all; ``clues``: clues to respect, by cell."""
+    """Return the class of ``cell``; ``breaks``: whether any side may mismatch; ``clues``: clues to respect, by cell."""
     rim_sides = puzzle.rim_sides(cell)
     if cell in clues:
         return CellClass(rim_sides, clue=clues[cell].oriented, from_right=from_right)
@@ -232,10 +237,11 @@ def cell_class_of(
 def _class_candidates(puzzle: Puzzle, cell_class: CellClass) -> tuple[Int64Array, Int64Array, Int64Array]:
     """Return all candidates of one cell class that have at most one break.
 
-    Three arrays of equal length: left * colour_count + up of the candidate's list, oriented piece, breaks.
+    The three arrays have an entry for each candidate: the key of its list (left * colour_count + up), its oriented
+    piece, and its number of breaks.
     """
     colour_count = puzzle.colours + 1
-    if cell_class.clue >= 0:  # its neighbours match the clue, or were charged for the break
+    if cell_class.clue >= 0:  # a mismatch with the clue was counted as a break of the neighbour
         every_key = np.arange(colour_count**2, dtype=np.int64)
         return every_key, np.full_like(every_key, cell_class.clue), np.zeros_like(every_key)
 
@@ -243,7 +249,7 @@ def _class_candidates(puzzle: Puzzle, cell_class: CellClass) -> tuple[Int64Array
     pieces, clue_breaks = fitting_pieces(puzzle, cell_class)
     beside = cell_class.known_side
     left, up = quads[pieces, beside] * colour_count, quads[pieces, UP]
-    lists = [(left + up, pieces, clue_breaks)]  # keys, oriented pieces, breaks
+    lists = [(left + up, pieces, clue_breaks)]  # each entry: arrays of list keys, oriented pieces, breaks
     for known, unknown_side in ((left, UP), (up, beside)):
         if any(cell_class.rim_sides) and not cell_class.rim_sides[unknown_side]:
             lists.append((known, pieces, clue_breaks))
@@ -259,15 +265,15 @@ def _class_candidates(puzzle: Puzzle, cell_class: CellClass) -> tuple[Int64Array
 
 
 def fitting_pieces(puzzle: Puzzle, cell_class: CellClass) -> tuple[Int64Array, Int64Array]:
-    """Return the oriented pieces that fit a cell class, whatever lies on the left and above, int64 (n,).
+    """Return the oriented pieces that fit a cell class whatever colours are on its left and above it, int64 (n,).
 
-    Also return the mismatches of each piece with a clue on the right or below, 0 or 1, int64 (n,).
+    Also return the number of mismatches of each such piece with adjacent clues that come later, 0 or 1, int64 (n,).
     """
     if cell_class.clue >= 0:
         return np.array([cell_class.clue], dtype=np.int64), np.zeros(1, dtype=np.int64)
     quads, rotations = puzzle.oriented, puzzle.oriented.reshape(-1, 4, 4)
-    same = (rotations[:, :, None] == rotations[:, None]).all(axis=-1)  # [piece, rotation, other rotation]
-    is_tried = ~np.tril(same, -1).any(axis=-1)  # unlike all earlier rotations of its piece, and not of a clue
+    same = (rotations[:, :, None] == rotations[:, None]).all(axis=-1)  # indexes: piece, rotation, other rotation
+    is_tried = ~np.tril(same, -1).any(axis=-1)  # by piece and rotation: whether no earlier rotation looks alike
     is_tried[[clue.piece for clue in puzzle.clues]] = False
     fits = is_tried.ravel() & ((quads == GREY) == np.array(cell_class.rim_sides)).all(axis=1)
     breaks = np.zeros(len(quads), dtype=np.int64)
@@ -280,6 +286,6 @@ def fitting_pieces(puzzle: Puzzle, cell_class: CellClass) -> tuple[Int64Array, I
 
 
 def clues_before(puzzle: Puzzle, order: IntArray, cut: int) -> dict[int, Clue]:
-    """Return the clues at depths below ``cut``, by cell; the exact tail counts mismatches with later clues itself."""
+    """Return, by cell, the clues at depths below ``cut``; the exact tail itself counts mismatches with later clues."""
     filled = set(order[:cut].tolist())
     return {clue.cell: clue for clue in puzzle.clues if clue.cell in filled}

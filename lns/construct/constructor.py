@@ -20,26 +20,27 @@ from lns.instances.symmetry import board_from_view, puzzle_in_view
 from lns.params import ConstructParams
 from lns.rng import RandomState, generator
 
-NODES_BEFORE_DIVISOR = 8  # a restart that reaches exact tails lasts nodes_before / 8 nodes within limits:
-MAX_RESTART_FACTOR = 10  # a restart lasts at least `restart_nodes` and at most this many times `restart_nodes`
-SURPLUS_BINS = 9  # bins of a histogram of surplus half-edges; the last one counts all larger numbers
-PARTITION_CELLS = 16  # prefixes with this many cells without a clue are partitioned among the islands
+NODES_BEFORE_DIVISOR = 8  # a restart that has reached an exact tail lasts ``nodes_before`` / 8 nodes, within limits
+MAX_RESTART_FACTOR = 10  # most nodes of a restart, in multiples of the least nodes, ``restart_nodes``
+SURPLUS_BINS = 9  # bins of the histogram of surpluses, 0 to 8 half-edges; the last bin also counts larger surpluses
+PARTITION_CELLS = 16  # prefixes that have filled this many cells without a clue are partitioned among the islands
 
 
 class Constructor:
     """One restart of the depth-first search; it can be interrupted and resumed at any node.
 
     It searches the tree of one break schedule, with the candidates in a new random order. When `restart_due` is true,
-    the caller makes a new constructor. ``random``, uint64 (4,), is shared with the engine.
+    the caller makes a new constructor. ``random``, uint64 (4,), is the state of the engine's random generator.
 
-    ``partition``: (part, parts). Under a quota, prefixes of `PARTITION_CELLS` cells are partitioned by a hash of their
-    pieces, and only those of this part are searched; so no two islands search the same tree. Without a quota, and on
-    the smallest boards, every island searches all prefixes.
+    ``partition``: (index of this part, number of parts). Under a quota, prefixes that have filled `PARTITION_CELLS`
+    cells are partitioned by a hash of their pieces, and only the prefixes of this part are searched; so no two islands
+    search the same tree. Without a quota, and on the smallest boards, every island searches all prefixes.
 
-    ``nodes_before``: node equivalents of earlier restarts with the same colours and view; they make this one longer.
+    ``nodes_before``: node equivalents of earlier restarts with the same favoured colours and view; the more these are,
+    the longer this restart lasts.
 
-    Candidate tables and endgame sets are not part of `state`; they are rebuilt from the random seed of the restart and
-    from the bits that the endgame has assigned to pieces. Raises InputError for too many colours.
+    Candidate tables and sets of the endgame are not part of `state`; they are rebuilt from the random seed of the
+    restart and from the bits that the endgame has assigned to pieces. Raises InputError for too many colours.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class Constructor:
         self._make_plan()
 
     def _make_plan(self) -> None:
-        """Make the tables from the random seed, and the arrays of a search that has not begun."""
+        """Make the candidate tables from the random seed, and the arrays of a search that has not begun."""
         chance = np.random.Generator(np.random.PCG64(self._seed))
         schedule, order, cut = self.schedule, self.schedule.order, self.schedule.cut
         start, cells = schedule.endgame_depth, self.puzzle.cells
@@ -88,13 +89,13 @@ class Constructor:
         prefix.scalars[DEPTH], prefix.cursor[0] = kernel.NOT_STARTED, tables.list_start[tables.base[0]]
         self.prefix, parts = prefix, {"prefix": prefix, "endgame": endgame_state, "tail": tail_workspace}
         self.arrays: ConstructorState = allocate(ConstructorState, sizes, **parts)
-        # histogram, of sampled prefixes past the quota, of the favoured half-edges used beyond those demanded
+        # by surplus in favoured half-edges: number of sampled prefixes that got past the end of the quota
         self.surplus_counts = np.zeros(SURPLUS_BINS, dtype=np.int64)
 
     def run(self, nodes: int, target: int) -> Board | None:
-        """Search for at most ``nodes`` more nodes, or until the restart is due or a board is found.
+        """Continue the search for at most ``nodes`` nodes, or until `restart_due` is true or a board is found.
 
-        Return a full board that scores at least ``target``, or None; the next call continues where this one stopped.
+        Return a full board that scores at least ``target``, or None; the next call continues where this call stopped.
         """
         mismatches, limit = self.puzzle.max_score - target, min(self.nodes + nodes, self._length)
         status = kernel.construct(self.plan, self.arrays, mismatches, limit, self.params.tail_nodes)
@@ -111,14 +112,14 @@ class Constructor:
 
     @property
     def restart_due(self) -> bool:
-        """Whether the tree is exhausted, or the restart has made its share of nodes."""
+        """Whether it is time for a new restart: the tree is exhausted, or this restart has made `_length` nodes."""
         return self.exhausted or self.nodes >= self._length
 
     @property
     def _length(self) -> int:
-        """Nodes of the restart: few until it reaches an exact tail, which most restarts do not.
+        """Number of nodes after which the restart ends: few until it reaches an exact tail, which most restarts do not.
 
-        A restart that has reached one gets more nodes, the more its colours were searched before.
+        A restart that has reached an exact tail lasts the longer, the more ``nodes_before`` there are.
         """
         shortest = self.params.restart_nodes
         length = min(max(shortest, self.nodes_before // NODES_BEFORE_DIVISOR), MAX_RESTART_FACTOR * shortest)
@@ -126,32 +127,32 @@ class Constructor:
 
     @property
     def no_prefix_found(self) -> bool:
-        """Whether no exact tail has been reached yet."""
+        """Whether this restart has not reached an exact tail yet."""
         return self.prefixes == 0
 
     @property
     def frontier_keys(self) -> npt.NDArray[np.uint64]:
-        """Sampled frontier keys, uint64 (keys,): see `lns.construct.quota_arm`."""
+        """The sampled frontier keys of this restart, uint64 (keys,): see `lns.construct.quota_arm.PrefixNovelty`."""
         return self.prefix.frontier_keys[1 : int(self.prefix.frontier_keys[0]) + 1]
 
     @property
     def nodes(self) -> int:
-        """Placements, including those that look-ahead rejected; without those of exact tails."""
+        """Number of placements, including any that the look-ahead to the next cell rejected, but no exact tails."""
         return int(self.prefix.scalars[NODES])
 
     @property
     def prefixes(self) -> int:
-        """Prefixes that reached the exact tail."""
+        """Number of prefixes that reached the exact tail."""
         return int(self.arrays.counters[kernel.PREFIXES])
 
     @property
     def statistics(self) -> Statistics:
-        """Counts of the work done, including the placements of exact tails."""
+        """Counts of the work that this restart has done, including the placements in exact tails."""
         tail_nodes = int(self.arrays.counters[kernel.TAIL_NODES])
         return Statistics(nodes=self.nodes, prefixes=self.prefixes, tail_nodes=tail_nodes)
 
     def _arrays(self) -> State:
-        """Return the arrays of `state` by name, all but the numbers of the restart."""
+        """Return the arrays of `state` by name, except the array ``restart`` of seed and other scalars."""
         arrays, endgame = self.arrays, self.arrays.endgame
         parts = (
             (self, ("surplus_counts", "random")),

@@ -1,13 +1,14 @@
 """Search of the last cells before the exact tail, where few pieces are free and most breaks are spent.
 
-By then most pieces of a candidate list are used and would have to be skipped one by one. With at most 64 free pieces
-each piece is one bit, and bitwise operations find all candidates of a cell at once: for each colour and rotation there
-is a set of the pieces that show the colour on the left, and one of those that show it on top. The intersection of a
-cell's two sets holds its exact candidates; pieces in only one of the two are its candidates with a break.
+At these cells most pieces of a candidate list are used and would have to be skipped one by one. With at most 64 free
+pieces each piece is one bit, and bitwise operations find all candidates of a cell at once: for each colour and rotation
+one set holds the pieces that show the colour on the left, another set the pieces that show it on top. The intersection
+of the two sets for a cell's known colours holds its exact candidates (without a break); a piece in only one of the two
+sets is a breaking candidate.
 
 A piece is refused at once if it leaves a later neighbour without a candidate (`endgame_plan.LATER`). If the next cell
-may not break, all candidates that leave that cell without a match are dropped before they are tried; they count as
-nodes. A piece is placed on the rim only if the rim can still be completed after it (`lns.construct.endgame_plan`).
+may not break, candidates that leave that cell without a matching piece are dropped before they are tried, but count as
+nodes. A piece is placed on the rim only if the rim can still be completed afterwards (`lns.construct.endgame_plan`).
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from lns.construct.endgame_plan import ClosingPlan, ClosingState, EndgamePlan, E
 from lns.exact.kernels.bits import lowest_bit, popcount
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 
-REACHED, BUDGET, EXHAUSTED = 0, 1, 2  # status of a search
+REACHED, BUDGET, EXHAUSTED = 0, 1, 2  # what a search returns: prefix found, node limit reached, no prefix left
 DEPTH, NODES = range(2)  # indexes of ``PrefixState.scalars``
-COUNTS_PER_DEPTH = 2 * MAX_BREAKS  # node counters of a depth: exact placements, then breaking ones, by breaks spent
-_NOT_LISTED = -1  # value of COUNT before the closings are listed
+COUNTS_PER_DEPTH = 2 * MAX_BREAKS  # counters of a depth: placements by breaks spent, first without, then with a break
+_NOT_LISTED = -1  # stands in place of the number of closings (sets that complete the rim) before they are listed
 _NONE, _ONE, _TWO, _ALL = np.uint64(0), np.uint64(1), np.uint64(2), ~np.uint64(0)
 _THREE, _FOUR = np.uint64(3), np.uint64(4)
-_BREAK = np.uint64(256)  # added in the column CHOSEN if the candidate breaks
-_NOTHING = np.uint64(512)  # returned in place of a candidate if none is left
+_BREAK = np.uint64(256)  # flag in the column CHOSEN: the candidate breaks
+_NOTHING = np.uint64(512)  # returned by `_take_candidate` if no candidate is left
 
 
 @flat_kernel
@@ -40,15 +41,16 @@ def start_endgame(
     down: Int64Array,
     breaks: int,
 ) -> None:
-    """Start the endgame after a prefix of ``endgame_start`` cells: ``used``, ``right``, ``down`` as in `PrefixState`.
+    """Start the endgame after a prefix of ``endgame_start`` cells that has spent ``breaks`` breaks.
 
-    Free pieces without a bit take over the bits of used pieces. Making all sets anew would take as long as a hundred
-    nodes, and on some boards an endgame starts every fifty nodes.
+    ``used``, ``right``, ``down``: the prefix, see `PrefixState`. Free pieces without a bit take over the bits of used
+    pieces: to make all sets anew would take as long as a hundred nodes, and on some boards an endgame starts every
+    fifty nodes.
     """
     free, taken, missing = _NONE, _NONE, len(plan.piece_order) - plan.endgame_start
     for bit, piece in enumerate(state.piece_of_bit):
         if piece >= 0:
-            is_free = np.uint64(1 - used[piece])  # branch-free, as a branch would be unpredictable
+            is_free = np.uint64(1 - used[piece])  # without a branch, which the processor would mispredict
             free |= is_free << np.uint64(bit)
             taken |= _ONE << np.uint64(bit)
             missing -= np.int64(is_free)
@@ -66,24 +68,27 @@ def start_endgame(
     levels = len(plan.position)
     for i in range(levels):
         row = np.uint64(levels + i) * at.ROW_WORDS
-        if plan.outside[i, 0] >= 0:  # never true for a cell that is filled from the right
+        if plan.outside[i, 0] >= 0:  # false for a cell filled from the right: its left neighbour comes later
             state.levels[row + at.SHOWN_RIGHT] = right[plan.outside[i, 0]] // plan.colour_count * 4
         if plan.outside[i, 1] >= 0:
             state.levels[row + at.SHOWN_DOWN] = down[plan.outside[i, 1]] * 4
 
 
-# -- the rim ---------------------------------------------------------------------------------------------------------
+# -- completing the rim ----------------------------------------------------------------------------------------------
 
 
 @inline_flat_kernel
 def set_anchor_colour(state: ClosingState, colour: int) -> None:
-    """Set the colour that the anchor shows to the last stretch, and mark the closings as not listed yet."""
+    """Set the colour shown below the anchor, the lowest right-side piece, and mark the rim's closings as not listed."""
     state.scalars[at.COUNT], state.scalars[at.ANCHOR_COLOUR] = _NOT_LISTED, colour
 
 
 @flat_kernel
 def list_closings(plan: ClosingPlan, state: ClosingState, free: np.uint64) -> None:
-    """List the closings made of ``free`` pieces; if too many, list closings of only the first part of the stretch."""
+    """List the closings: all sets of ``free`` pieces that complete the rim from the anchor down and round the corner.
+
+    If there are more than `MAX_CLOSINGS`, list the sets for as many cells of that stretch as possible.
+    """
     closings, end_colour = state.closings, state.end_colour
     corners = len(state.near_sets) >> 1
     first, count = 0, 1
@@ -109,7 +114,7 @@ def list_closings(plan: ClosingPlan, state: ClosingState, free: np.uint64) -> No
 
 @inline_flat_kernel
 def _is_connected(plan: ClosingPlan, state: ClosingState, free: np.uint64, colour: int) -> bool:
-    """Return whether all rim pieces in ``free`` are connected with ``colour`` through joints of equal colour."""
+    """Return whether ``colour`` is linked to every rim piece in ``free`` by a chain of free rim pieces that match."""
     rim = free & state.rim_pieces[0]
     reached = state.colour_sets[colour] & rim
     before = _NONE
@@ -124,9 +129,9 @@ def _is_connected(plan: ClosingPlan, state: ClosingState, free: np.uint64, colou
 
 @inline_flat_kernel
 def _free_after(plan: EndgamePlan, state: EndgameState, row: np.uint64, chosen: np.uint64) -> np.uint64:
-    """Return the pieces that are free, and not reserved, after candidate ``chosen`` is placed on the level of ``row``.
+    """Return the set of pieces that are free and not reserved once ``chosen`` is placed on the level of ``row``.
 
-    Return 0 if the rim could not be completed after it.
+    Return the empty set (0) if the rim could then no longer be completed.
     """
     levels, closing, work = state.levels, plan.closing, state.closing
     rule, bit = plan.levels[row + at.RULE] % at.RULES, _ONE << (chosen >> _TWO)
@@ -139,12 +144,12 @@ def _free_after(plan: EndgamePlan, state: EndgameState, row: np.uint64, chosen: 
         list_closings(closing, work, levels[np.uint64(closing.anchor_level + 1) * at.ROW_WORDS + at.FREE])
     number = np.uint64(closing.row[row >> at.ROW_SHIFT])
     remaining = (levels[row + at.FREE] | work.reserved[number]) ^ bit
-    # along the left side the next cell of the rim is below; at the bottom, where the lower side is 0, on the right
+    # colour shown to the next rim cell, which is below on the left side of the board, and on the right along the bottom
     shown = levels[row + at.SHOWN_DOWN] if levels[row + at.SHOWN_DOWN] else levels[row + at.SHOWN_RIGHT]
     if len(closing.rim_colours) and not _is_connected(closing, work, remaining, np.int64(shown >> _TWO)):
         return _NONE
     first, reserved = np.uint64(work.scalars[at.FIRST]), _ALL
-    for i in range(np.uint64(work.scalars[at.COUNT])):  # branch-free, so that it is vectorized
+    for i in range(np.uint64(work.scalars[at.COUNT])):  # a loop without a branch, so that it is vectorized
         pieces = work.closings[first + i]
         reserved &= pieces | (_NONE - np.uint64((pieces & ~remaining) != _NONE))
     if reserved == _ALL:
@@ -161,7 +166,7 @@ def _free_after(plan: EndgamePlan, state: EndgameState, row: np.uint64, chosen: 
 def _find_candidates(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> tuple[int, int]:
     """Find the candidates of the level of ``row`` and drop those that leave the next cell without a candidate.
 
-    Returns the numbers of exact and of breaking candidates that were dropped.
+    Returns (number of exact candidates dropped, number of breaking candidates dropped).
     """
     left_sets, up_sets, class_sets, here, levels = (
         state.left_sets, state.up_sets, state.class_sets, plan.levels, state.levels
@@ -203,8 +208,8 @@ def _find_candidates(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> 
 def _drop_dead_ends(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> tuple[int, int]:
     """Drop the candidates after which the next cell has no exact candidate and may not break.
 
-    These are most of the candidates, such as breaking pieces above a cell that may not break, so they are dropped
-    together. Returns the numbers of exact and of breaking candidates dropped.
+    Most candidates are such dead ends, for example breaking pieces above a cell that may not break, so all are dropped
+    at once. Returns (number of exact candidates dropped, number of breaking candidates dropped).
     """
     levels, following = state.levels, row + at.NEXT
     breaks, limit = levels[row + at.BREAKS], plan.levels[following + at.LIMIT]
@@ -221,9 +226,9 @@ def _drop_dead_ends(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> t
     keep0 = keep1 = keep2 = keep3 = _NONE
     if above == row:
         all_but_one = doubtful & (doubtful - _ONE)
-        if all_but_one & (all_but_one - _ONE) == _NONE:  # it is faster to try one or two
+        if all_but_one & (all_but_one - _ONE) == _NONE:  # it is faster to try one or two doubtful candidates
             return 0, 0
-        for colour in range(colours):  # by colour and branch-free, so that it is vectorized
+        for colour in range(colours):  # a loop without a branch, so that it is vectorized
             has_candidate = _NONE - np.uint64((pair_sets[pair + colour] & free) != _NONE)
             keep0 |= down_sets[colour] & has_candidate
             keep1 |= down_sets[colours + colour] & has_candidate
@@ -232,7 +237,7 @@ def _drop_dead_ends(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> t
     elif pair_sets[pair + (levels[above + at.SHOWN_DOWN] >> _TWO)] & free:
         return 0, 0
     exact_dropped, breaking_dropped, keep = 0, 0, (keep0, keep1, keep2, keep3)
-    if levels[row + at.CANDIDATES + _ONE]:  # otherwise `_find_candidates` has not written these sets
+    if levels[row + at.CANDIDATES + _ONE]:  # without breaking candidates, their sets may not be written
         breaking_dropped = _intersect(levels, row, _ONE, keep)
     if breaks >= limit:
         exact_dropped = _intersect(levels, row, _NONE, keep)
@@ -241,7 +246,7 @@ def _drop_dead_ends(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> t
 
 @inline_flat_kernel
 def _intersect(levels: Bitsets, row: np.uint64, with_break: np.uint64, keep: tuple[np.uint64, ...]) -> int:
-    """Keep only the exact or breaking candidates in ``keep``, a set for each rotation; return how many are dropped."""
+    """Drop exact (``with_break`` 0) or breaking (1) candidates not in ``keep``, a set by rotation; return how many."""
     first = row + at.CANDIDATE_SETS + with_break * _FOUR
     a, b, c, d = levels[first], levels[first + _ONE], levels[first + _TWO], levels[first + _THREE]
     dropped = popcount(a & ~keep[0]) + popcount(b & ~keep[1]) + popcount(c & ~keep[2]) + popcount(d & ~keep[3])
@@ -253,9 +258,10 @@ def _intersect(levels: Bitsets, row: np.uint64, with_break: np.uint64, keep: tup
 
 @inline_flat_kernel
 def _take_candidate(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> np.uint64:
-    """Remove the next candidate, in the first rotation it has left, from a level's sets, and set the colours it shows.
+    """Take the next candidate out of the sets of the level of ``row``, and store its right and lower colour in the row.
 
-    Returns the candidate as in the column CHOSEN, or _NOTHING if none is left.
+    Exact candidates come first, and each piece in the first rotation that is still to be tried. Returns the candidate
+    in the form of the column CHOSEN, or _NOTHING if no candidate is left.
     """
     levels = state.levels
     with_break, pieces = _NONE, levels[row + at.CANDIDATES]
@@ -284,8 +290,8 @@ def _take_candidate(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> n
 def _is_stuck(plan: EndgamePlan, state: EndgameState, ahead: np.uint64, free: np.uint64, breaks: np.uint64) -> bool:
     """Return whether a cell ahead that must match exactly has no candidate left.
 
-    ``ahead``: index of the columns NEXT or LATER of a row; ``free`` and ``breaks``: free pieces and breaks spent, both
-    once the level is filled.
+    ``ahead``: index of the column NEXT or LATER in the row of the level that is being filled; ``free``: set of free
+    pieces, ``breaks``: breaks spent, both once that level is filled.
     """
     here, levels = plan.levels, state.levels
     if breaks < here[ahead + at.LIMIT]:
@@ -304,8 +310,8 @@ def search_endgame(
 ) -> int:
     """Continue the search until all levels are filled, or ``node_limit`` nodes were made in all calls together.
 
-    ``scalars``, ``child_counts``: see `PrefixState`. Returns REACHED if all levels are filled (the next call continues
-    with the prefix after this one), BUDGET, or EXHAUSTED, with the depth back at ``endgame_start``.
+    ``scalars``, ``child_counts``: see `PrefixState`. Returns REACHED if all levels are filled (the next call looks for
+    the next such prefix); BUDGET at the node limit; EXHAUSTED, back at ``endgame_start``, if no prefix is left.
     """
     end = np.uint64(len(plan.position)) * at.ROW_WORDS
     row = np.uint64(scalars[DEPTH] - plan.endgame_start) * at.ROW_WORDS
@@ -325,7 +331,7 @@ def search_endgame(
                 child_counts[counts + np.uint64(MAX_BREAKS + 1)] += breaking
                 nodes += exact + breaking
         backtrack = True
-        while backtrack:  # until a candidate passes both look-aheads
+        while backtrack:  # until a candidate passes both look-aheads, or none is left
             chosen = _take_candidate(plan, state, row)
             if chosen == _NOTHING:
                 break

@@ -1,4 +1,4 @@
-"""The arrays of the endgame, and how they are made for a puzzle, an order and a schedule.
+"""The arrays of the endgame, and how they are made for a puzzle, an order of the cells and a break schedule.
 
 A *level* is a depth counted from the start of the endgame; level i fills the cell of depth ``endgame_start + i``.
 `lns.construct.endgame` searches the levels.
@@ -10,11 +10,11 @@ only when most rim pieces are used. So all sets of pieces that fill the stretch 
 listed once. Each rim piece placed elsewhere rules out the closings that need it. A piece that would rule out the last
 closing is refused, and pieces that all remaining closings share are reserved.
 
-Seen as a graph, the joint colours are nodes, and each rim piece is an edge between its two colours. All joints before
-match, so each colour is left as often as it is entered. So a path of all free rim pieces exists only if they are
-connected with each other and with the rim placed so far (Euler 1736; corners may still forbid it). A piece that would
-disconnect them is refused, too. This loses boards whose rim mismatches only within the exact tail; they are fewer than
-the boards that the saved nodes find (docs/ladder.md).
+In a graph whose vertices are the colours of rim joints, each rim piece is an edge between its two colours. All joints
+placed so far match, so each colour is left as often as it is entered. So a path of all free rim pieces exists only if
+the pieces are connected with each other and with the rim placed so far (Euler 1736; corner pieces may forbid the path
+even then). A piece that would disconnect them is refused, too. This refusal loses boards whose rim mismatches only
+within the exact tail; they are fewer than the boards that the saved nodes find (docs/ladder.md).
 """
 
 from __future__ import annotations
@@ -30,146 +30,153 @@ from lns.exact.kernels import allocate
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
-MAX_ENDGAME_PIECES = 64  # free pieces at the start of the endgame: each is one bit of a set
+MAX_ENDGAME_PIECES = 64  # most free pieces at the start of the endgame: each is one bit of a set
 MAX_CLOSINGS = 256
-SETS_PER_CLASS = 8  # in ``class_sets``: sets by rotation of pieces that match adjacent clues, then of others
+SETS_PER_CLASS = 8  # sets of pieces of a cell class: four by rotation that match adjacent clues, then four that do not
 NO_RULE, ANCHOR, RESERVE, RELEASE = range(4)  # values of `ClosingPlan.rule`
-COUNT, ANCHOR_COLOUR, FIRST = range(3)  # indexes of ``ClosingState.scalars``
-_BREAKS_CLUE = 4  # bit of an index of ``class_sets``: set for the sets of pieces that mismatch a clue beside the cell
-NO_LIMIT = np.uint64(2**63)  # a limit that no number of breaks reaches
+COUNT, ANCHOR_COLOUR, FIRST = range(3)  # indexes into ``ClosingState.scalars``
+_BREAKS_CLUE = 4  # added to an index into ``class_sets`` for pieces that mismatch an adjacent clue
+NO_LIMIT = np.uint64(2**63)  # a limit on breaks that is never reached
 _NONE, _ALL = np.uint64(0), ~np.uint64(0)
 
-# The data of a level is one row of 16 words, so that the search needs few pointers; ``row``: index of its first word.
+# All data of a level are one row of 16 words in a flat array; a variable ``row`` is the index of the row's first word.
 ROW_WORDS, ROW_SHIFT = np.uint64(16), np.uint64(4)
-# columns of ``EndgamePlan.levels``
-CLASS_BASE: Any = np.uint64(0)  # where the sets of the cell's class begin in EndgameState.class_sets
-LEFT_SOURCE: Any = np.uint64(1)  # row of EndgameState.levels that has the cell's left colour, as SHOWN_RIGHT; where
-# the cell is filled from the right, "left" and "right" change places, here and below
-UP_SOURCE: Any = np.uint64(2)  # row that has the cell's upper colour, as SHOWN_DOWN
-ALLOWED_BREAKS: Any = np.uint64(3)  # breaks that may have been spent once the cell is filled
-LEFT_BREAK_MASK: Any = np.uint64(4)  # all ones if the left side may break, else 0
-UP_BREAK_MASK: Any = np.uint64(5)  # all ones if the upper side may break, else 0
-CLUE_MASK: Any = np.uint64(6)  # all ones on the cell of a clue, which is placed whatever its neighbours show
+# Columns of a row of ``EndgamePlan.levels``. A row belongs to one cell; if that cell is filled from the right, "left"
+# and "right" change places in all columns of the row.
+CLASS_BASE: Any = np.uint64(0)  # index in EndgameState.class_sets where the sets of the cell's class begin
+LEFT_SOURCE: Any = np.uint64(1)  # row of EndgameState.levels whose SHOWN_RIGHT is the cell's left colour
+UP_SOURCE: Any = np.uint64(2)  # row of EndgameState.levels whose SHOWN_DOWN is the cell's upper colour
+ALLOWED_BREAKS: Any = np.uint64(3)  # most breaks that may have been spent once the cell is filled
+LEFT_BREAK_MASK: Any = np.uint64(4)  # all bits 1 if the cell's left side may break, else 0
+UP_BREAK_MASK: Any = np.uint64(5)  # all bits 1 if the cell's upper side may break, else 0
+CLUE_MASK: Any = np.uint64(6)  # all bits 1 on the cell of a clue, which is placed whatever its neighbours show, else 0
 RULE: Any = np.uint64(7)  # ``ClosingPlan.rule``; plus RULES * ``mirrored`` on a cell that is filled from the right
-NEXT: Any = np.uint64(8)  # look-ahead to the next cell: the four columns below
-LATER: Any = np.uint64(12)  # look-ahead to a neighbour that is filled later, see `_plan_look_ahead`
+NEXT: Any = np.uint64(8)  # first of four columns (LIMIT to ABOVE) for the look-ahead to the next cell
+LATER: Any = np.uint64(12)  # first of four columns for the look-ahead to a neighbour filled later: `_plan_look_ahead`
 RULES = np.uint64(8)
-# columns of a look-ahead, counted from NEXT or LATER
-LIMIT: Any = np.uint64(0)  # from this number of breaks on, the other cell must keep an exact candidate
-PAIR_BASE: Any = np.uint64(1)  # where the sets of the other cell's class begin in EndgameState.pair_sets
-LEFT_OF: Any = np.uint64(2)  # row that has the other cell's left colour
-ABOVE: Any = np.uint64(3)  # row that has the other cell's upper colour
-# columns of ``EndgameState.levels``
-FREE: Any = np.uint64(0)  # pieces that are free before the level
-BREAKS: Any = np.uint64(1)  # breaks spent before the level
-CANDIDATES: Any = np.uint64(2)  # pieces still to try in any rotation: exact ones; in the next column breaking ones
-CANDIDATE_SETS: Any = np.uint64(4)  # pieces still to try, in eight columns: exact ones by rotation, then breaking ones
-SHOWN_RIGHT: Any = np.uint64(12)  # colour offset that the cell shows to its right
-SHOWN_DOWN: Any = np.uint64(13)  # colour offset that the cell shows downwards
-CHOSEN: Any = np.uint64(14)  # break * 256 + bit * 4 + rotation
+# columns of a look-ahead to a cell ahead, counted from NEXT or LATER
+LIMIT: Any = np.uint64(0)  # if at least so many breaks are spent, the cell ahead must keep an exact candidate
+PAIR_BASE: Any = np.uint64(1)  # index in EndgameState.pair_sets where the sets for the class of the cell ahead begin
+LEFT_OF: Any = np.uint64(2)  # row of EndgameState.levels whose SHOWN_RIGHT is the left colour of the cell ahead
+ABOVE: Any = np.uint64(3)  # row of EndgameState.levels whose SHOWN_DOWN is the upper colour of the cell ahead
+# columns of a row of ``EndgameState.levels``
+FREE: Any = np.uint64(0)  # set of the pieces that are free before the level is filled
+BREAKS: Any = np.uint64(1)  # number of breaks spent before the level is filled
+CANDIDATES: Any = np.uint64(2)  # exact candidates still to try in some rotation; in the next column breaking candidates
+CANDIDATE_SETS: Any = np.uint64(4)  # eight columns: sets by rotation of exact candidates, then of breaking candidates
+SHOWN_RIGHT: Any = np.uint64(12)  # colour that the cell shows to its right, as an offset (`EndgamePlan`)
+SHOWN_DOWN: Any = np.uint64(13)  # colour that the cell shows downwards, as an offset (`EndgamePlan`)
+CHOSEN: Any = np.uint64(14)  # the candidate placed: bit of the piece * 4 + rotation, plus 256 if the candidate breaks
 
 
 class ClosingPlan(NamedTuple):
-    """Read-only inputs. A *near* colour points along the rim towards the anchor, a *far* colour away from it."""
+    """Read-only inputs for completing the rim. Of a rim piece, the *near* side faces the anchor, the *far* side not."""
 
-    rule: Int64Array  # int64 (levels,): NO_RULE; ANCHOR on the anchor's cell; RESERVE on rim cells after the anchor
-    # that are not of the last stretch; RELEASE on the last of these, after which nothing is reserved
-    row: Int64Array  # int64 (levels,): number of earlier cells with RESERVE or RELEASE
-    rim_colours: Int64Array  # int64: colours whose connection is checked; none where the exact tail has rim cells
-    # before the stretch, which may mismatch
-    is_corner: npt.NDArray[np.uint8]  # uint8 (cells of the stretch,): from the anchor on, 1 on corners
-    near_index: Int64Array  # int64 (pieces,): index of a rim piece's set in ClosingState.near_sets, -1 = none
-    far_colour: Int64Array  # int64 (pieces,): the near colour that matches the far side; -1 = not a rim piece
-    ends: Int64Array  # int64 (pieces, 2): colours of its near and far joint, as shown from the left or from below
-    anchor_level: int  # level of the anchor; -1 = it is placed before the endgame, or there are no rules
-    anchor_position: int  # padded position of an anchor that is placed before the endgame, else -1
-    release_level: int  # level of RELEASE, -1 = there are no rules
+    # int64 (levels,): ANCHOR on the right-side cell above the rim's last stretch; RESERVE on rim cells filled later but
+    # outside that stretch; RELEASE on the last of these, after which no piece is reserved; NO_RULE on all other cells
+    rule: Int64Array
+    row: Int64Array  # int64 (levels,): index of the cell among those with RESERVE or RELEASE, in order; 0 for others
+    # int64 (colours,): joint colours through which rim pieces must be connected; none if rim cells outside the last
+    # stretch are in the exact tail, where these cells may mismatch
+    rim_colours: Int64Array
+    is_corner: npt.NDArray[np.uint8]  # uint8 (cells,): 1 for a corner, by cell of the rim's last stretch, from its top
+    near_index: Int64Array  # int64 (pieces,): index of the rim piece's set in ClosingState.near_sets, -1 = none
+    far_colour: Int64Array  # int64 (pieces,): colour that a next piece's near side must have; -1 = not a rim piece
+    ends: Int64Array  # int64 (pieces, 2): near and far joint colour of a rim piece, as the left of two pieces shows it
+    anchor_level: int  # level of the anchor (cell above the rim's last stretch); -1 = before the endgame, or no rule
+    anchor_position: int  # padded position of the anchor (cell above the last stretch) if before the endgame, else -1
+    release_level: int  # level of the cell with RELEASE, -1 = no rule applies
 
 
 class ClosingState(NamedTuple):
-    """Sets of rim pieces, by their bits in the endgame, and the closings of the current prefix."""
+    """Sets of rim pieces, by their bits in the endgame, and all closings: sets that complete the rim of a prefix."""
 
-    near_sets: Annotated[Bitsets, "2 colour_count"]  # edge pieces, then corner pieces, by near colour
-    far_colour: Annotated[Int64Array, 64]  # `ClosingPlan.far_colour` by bit
-    colour_sets: Annotated[Bitsets, "colour_count"]  # rim pieces with this colour among their `ClosingPlan.ends`
-    rim_pieces: Annotated[Bitsets, 1]  # all rim pieces
-    closings: Annotated[Bitsets, 2 * MAX_CLOSINGS]  # pieces of each closing; longer ones go into the other half
-    end_colour: Annotated[Int64Array, 2 * MAX_CLOSINGS]  # far colour of each closing's last piece
-    reserved: Annotated[Bitsets, "rows + 1"]  # pieces reserved, by `ClosingPlan.row`
-    scalars: Annotated[Int64Array, 3]  # COUNT of closings, ANCHOR_COLOUR below the anchor, FIRST closing's index
+    near_sets: Annotated[Bitsets, "2 colour_count"]  # by colour towards the anchor: edge pieces, then corner pieces
+    far_colour: Annotated[Int64Array, 64]  # `ClosingPlan.far_colour` of the piece of each bit
+    colour_sets: Annotated[Bitsets, "colour_count"]  # by colour: rim pieces that have it among their `ClosingPlan.ends`
+    rim_pieces: Annotated[Bitsets, 1]  # the set of all rim pieces
+    closings: Annotated[Bitsets, 2 * MAX_CLOSINGS]  # sets of pieces that complete the rim; halves take turns
+    end_colour: Annotated[Int64Array, 2 * MAX_CLOSINGS]  # `far_colour` of the last piece of each set in ``closings``
+    reserved: Annotated[Bitsets, "rows + 1"]  # by `ClosingPlan.row`: set of the pieces reserved before that cell
+    scalars: Annotated[Int64Array, 3]  # COUNT of ``closings``, ANCHOR_COLOUR shown to their start, index of the FIRST
 
 
 class EndgamePlan(NamedTuple):
     """Read-only inputs of the endgame.
 
-    A colour is stored as an *offset*, 4 * colour: an index into the sets by colour and rotation. The offset after the
-    last colour stands for an unknown colour. A set of pieces is a uint64, one bit for each piece.
+    A colour is stored as an *offset*, 4 * colour, since in most arrays of sets each colour has four sets, one for each
+    rotation. The offset after the last colour stands for an unknown colour. A set of pieces is a uint64, one bit for
+    each piece.
     """
 
-    levels: Bitsets  # uint64 (16 (levels + 1),): by level and column, see CLASS_BASE
-    outside: Int64Array  # int64 (levels, 3): see `outside_positions`
-    position: Int64Array  # int64 (levels,): padded position of the cell
-    side_offsets: Int64Array  # int64 (4 pieces, 4): colour offsets of each oriented piece by side
-    packed: Int64Array  # int64 (8 pieces,): packed candidate of each oriented piece; then the same for cells
-    # that are filled from the right
-    mirrored: int  # index from which EndgameState.side_offsets holds left sides, and left_sets right sides
-    first_set: Int64Array  # int64 (4 pieces + 1,): where the indexes of each oriented piece begin in set_indexes
-    set_indexes: Int64Array  # int64: by oriented piece, indexes of the EndgameState.class_sets that hold it
-    known_side: Int64Array  # int64 (classes,): `CellClass.known_side`
-    piece_order: Int64Array  # int64 (pieces,): order in which free pieces get a bit
+    levels: Bitsets  # uint64 (16 * (levels + 1),): a row of 16 words for each level, columns from CLASS_BASE on
+    outside: Int64Array  # int64 (levels, 3): padded positions of neighbours in the prefix, see `outside_positions`
+    position: Int64Array  # int64 (levels,): padded position of the level's cell
+    side_offsets: Int64Array  # int64 (4 * pieces, 4): by oriented piece and side: offset of the colour
+    # int64 (8 * pieces,): packed candidates of the oriented pieces, first for cells filled from the left, then for
+    # cells filled from the right
+    packed: Int64Array
+    mirrored: int  # index in EndgameState.side_offsets and left_sets where data for cells filled from the right begin
+    first_set: Int64Array  # int64 (4 * pieces + 1,): where the indexes of each oriented piece begin in set_indexes
+    set_indexes: Int64Array  # int64: indexes of the EndgameState.class_sets that hold an oriented piece, piece by piece
+    known_side: Int64Array  # int64 (classes,): `CellClass.known_side` of each cell class
+    piece_order: Int64Array  # int64 (pieces,): the pieces in the order in which free ones get a bit
     closing: ClosingPlan
-    colour_count: int  # number of colours, the rim's included
-    endgame_start: int  # depth of level 0
+    colour_count: int  # number of colours, grey included
+    endgame_start: int  # depth of level 0, where the endgame begins
 
 
 class EndgameState(NamedTuple):
     """State of the endgame, in addition to `PrefixState`.
 
-    Sets hold pieces that have a bit, free or used, and are derived from ``piece_of_bit`` (`assign_bit`). Four
-    consecutive sets are those of the four rotations.
+    Sets hold only pieces that have a bit, free or used, and are derived from ``piece_of_bit`` (`assign_bit`). In
+    ``left_sets``, ``up_sets`` and ``class_sets``, four consecutive sets are those of the four rotations.
     """
 
-    piece_of_bit: Annotated[Int64Array, 64, -1]  # piece of each bit, kept for the next prefix, which shares most pieces
+    piece_of_bit: Annotated[Int64Array, 64, -1]  # piece of each bit, -1 = none; most stay the same for the next prefix
     bit_of_piece: Annotated[Int64Array, "pieces", -1]  # bit of each piece, -1 = none
-    left_sets: Annotated[Bitsets, "mirrored + 4 colour_count + 4"]  # pieces that show a colour on the left; from
-    # ``mirrored`` on: on the right
-    up_sets: Annotated[Bitsets, "4 colour_count + 4"]  # pieces that show a colour on top
-    down_sets: Annotated[Bitsets, "4 padded_colours"]  # pieces that show a colour below; by rotation, then by colour
-    class_sets: Annotated[Bitsets, "SETS_PER_CLASS classes"]  # pieces for a cell class, see SETS_PER_CLASS
-    pair_sets: Annotated[Bitsets, "classes padded_colours^2"]  # pieces of a class that match a left and an upper colour
+    # by colour and rotation: pieces that show the colour on the left; from ``mirrored`` on, on the right
+    left_sets: Annotated[Bitsets, "mirrored + 4 colour_count + 4"]
+    up_sets: Annotated[Bitsets, "4 colour_count + 4"]  # by colour and rotation: pieces that show the colour on top
+    down_sets: Annotated[Bitsets, "4 padded_colours"]  # by rotation and colour: pieces that show the colour below
+    class_sets: Annotated[Bitsets, "SETS_PER_CLASS classes"]  # pieces that fit a cell class, see SETS_PER_CLASS
+    # by cell class, left colour and upper colour: pieces that fit the class and match both colours in some rotation
+    pair_sets: Annotated[Bitsets, "classes padded_colours^2"]
     oriented: Annotated[Int64Array, 256]  # oriented piece by bit * 4 + rotation
-    side_offsets: Annotated[Bitsets, "mirrored + 512"]  # at bit * 8 + rotation * 2: offsets of the right and the lower
-    # colour; from ``mirrored`` on: of the left and the lower colour
-    levels: Annotated[Bitsets, "16 (2 levels + 1)"]  # by row and column, see FREE: one row for each level; then one for
-    # each level with what the rim or cells before the endgame show to it; the last row shows the unknown colour
+    # at bit * 8 + rotation * 2: offset of the right colour, then of the lower colour; from ``mirrored`` on: offset of
+    # the left colour, then of the lower colour
+    side_offsets: Annotated[Bitsets, "mirrored + 512"]
+    # rows of 16 words with the columns from FREE on: a row for each level; then a row for each level with the colours
+    # that the rim or cells before the endgame show to its cell; last a row that shows the unknown colour
+    levels: Annotated[Bitsets, "16 (2 levels + 1)"]
     closing: ClosingState
 
 
 class PrefixState(NamedTuple):
-    """State of the search, from which `Constructor.restore` resumes it."""
+    """State of the constructor's search, from which `Constructor.restore` resumes it."""
 
-    cursor: Annotated[Int64Array, "cells + 1"]  # index of the next candidate by depth; in the endgame, column CHOSEN
-    chosen: Annotated[Int64Array, "cells"]  # packed candidate by depth
-    gain: Annotated[Int64Array, "cells + 1"]  # gain of the prefix by its length
-    used: Annotated[npt.NDArray[np.uint8], "cells + 1"]  # 1 for pieces placed; the sentinels' piece, the last, stays 0
-    right: Annotated[Int64Array, "positions"]  # colour that each cell shows to its right, times colour_count
-    down: Annotated[Int64Array, "positions"]  # colour that each cell shows downwards
-    scalars: Annotated[Int64Array, 2]  # DEPTH (or NOT_STARTED) and NODES
-    child_counts: Annotated[Int64Array, "cells * COUNTS_PER_DEPTH"]  # placements of this restart, by depth, by whether
-    # they break, and by the breaks spent after them
-    frontier_keys: Annotated[Bitsets, "MAX_FRONTIER_KEYS + 1"]  # number of recorded keys, then the keys
+    cursor: Annotated[Int64Array, "cells + 1"]  # by depth: index of the next candidate; in the endgame, column CHOSEN
+    chosen: Annotated[Int64Array, "cells"]  # by depth: packed candidate that is placed
+    gain: Annotated[Int64Array, "cells + 1"]  # by length: gain of the prefix, see `lns.construct.candidates`
+    used: Annotated[npt.NDArray[np.uint8], "cells + 1"]  # by piece: 1 if placed; the last entry, for sentinels, stays 0
+    right: Annotated[Int64Array, "positions"]  # by padded position: colour shown to the right, times colour_count
+    down: Annotated[Int64Array, "positions"]  # by padded position: colour shown downwards
+    scalars: Annotated[Int64Array, 2]  # DEPTH: length of the prefix (or NOT_STARTED); NODES: nodes of this restart
+    # number of placements in this restart, by depth, by whether they break, and by the breaks spent after them
+    child_counts: Annotated[Int64Array, "cells * COUNTS_PER_DEPTH"]
+    frontier_keys: Annotated[Bitsets, "MAX_FRONTIER_KEYS + 1"]  # number of recorded frontier keys, then these keys
 
 
 def plan_endgame(
     puzzle: Puzzle, order: IntArray, start: int, cut: int, allowed: IntArray, chance: np.random.Generator
 ) -> tuple[EndgamePlan, EndgameState]:
-    """Make the arrays of an endgame from depth ``start``, at most MAX_ENDGAME_PIECES before the last cell, to ``cut``.
+    """Make the arrays of an endgame from depth ``start``, with at most MAX_ENDGAME_PIECES free pieces, to ``cut``.
 
-    ``order``: int32 (cells,), cells by depth; ``allowed``: int32 (cells,), breaks that may have been spent by depth;
-    ``chance`` decides the order in which pieces get their bits, and so the order in which they are tried.
+    ``order``: int32 (cells,), cells by depth; ``allowed``: int32 (cells,), by depth, most breaks that may have been
+    spent; ``chance``: random generator of the order in which pieces get their bits, and so in which they are tried.
     """
     levels, colour_count = cut - start, puzzle.colours + 1
-    padded_colours = (colour_count + 8) & ~7  # with the unknown colour; a multiple of 8, for vectorized loops
+    padded_colours = (colour_count + 8) & ~7  # colours with the unknown one, rounded up to a multiple of 8 for vectors
     level_of = {cell: level for level, cell in enumerate(order[start:cut].tolist())}
     clues = candidates.clues_before(puzzle, order, cut)
     from_right = candidates.is_from_right(order, puzzle.width)[start:cut].tolist()
@@ -223,7 +230,7 @@ def plan_endgame(
     sizes |= {"classes padded_colours^2": len(numbers) * padded_colours**2}
     state = allocate(EndgameState, sizes, closing=closing_state)
     for sets in (state.left_sets[: 4 * colour_count + 4], state.left_sets, state.up_sets):
-        sets[-4:] = _ALL  # whatever is tried matches an unknown colour
+        sets[-4:] = _ALL  # every piece that may be tried matches the unknown colour
     state.levels.reshape(-1, int(ROW_WORDS))[-1, [SHOWN_RIGHT, SHOWN_DOWN]] = 4 * colour_count
     return plan, state
 
@@ -238,12 +245,13 @@ def _plan_look_ahead(
 ) -> None:
     """Write the look-aheads of each level: to the next cell, and to a neighbour that is filled later.
 
-    A later neighbour is checked if the colours on its left and above it are then both known, or if it shares a rim
-    joint with the cell, since rim joints never break; of two such neighbours, the lower one. Not checked are clue
-    cells, which hold the clue even if it does not match; later neighbours beside a clue; and cells of the last stretch
-    while pieces are reserved for them, as reserved pieces do not count as free.
+    A neighbour filled later is checked if the colours on its left and above it are both known once the cell is filled,
+    or if it shares a rim joint with the cell, since rim joints never break. Of two such neighbours, only the lower one
+    is checked. Never checked are clue cells, which hold the clue even if it does not match; later neighbours next to a
+    clue; and cells of the last stretch while pieces are reserved for them, as reserved pieces do not count as free.
 
-    ``rows``: uint64 (levels + 1, 16), as `EndgamePlan.levels`; ``pairs``: number of pairs of colours of a class.
+    ``rows``: uint64 (levels + 1, 16), the rows of `EndgamePlan.levels`; ``pairs``: padded number of pairs of a left and
+    an upper colour.
     """
     levels = len(level_of)
     sources, unknown = (rows[:, [LEFT_SOURCE, UP_SOURCE]] // ROW_WORDS).tolist(), 2 * levels
@@ -256,7 +264,7 @@ def _plan_look_ahead(
     rows[:levels, [int(NEXT), int(LATER)]] = NO_LIMIT
     for cell, level in level_of.items():
         on_rim = any(classes[level].rim_sides)
-        if level > 0:  # pieces reserved for the cell after RELEASE do not count as free yet
+        if level > 0:  # no look-ahead to the rim cell after RELEASE: its reserved pieces are not free yet
             checked = classes[level].clue < 0 and not (on_rim and closing.release_level == level - 1)
             write(level - 1, int(NEXT), level, rows[level, ALLOWED_BREAKS] if checked else NO_LIMIT, sources[level])
         beside = (LEFT, cell - 1) if classes[level].from_right else (RIGHT, cell + 1)
@@ -266,7 +274,7 @@ def _plan_look_ahead(
                 continue
             known = [source if source <= level or source >= levels else unknown for source in sources[later]]
             rim_joint = not candidates.may_break(puzzle, cell, side)
-            if rim_joint:  # the other side of the later cell may break
+            if rim_joint:  # the later cell may break at its other known side, so take that colour as unknown
                 known[side != DOWN] = unknown
             of_later = classes[later]
             beside_clue = of_later.clue >= 0 or of_later.clue_sides
@@ -276,14 +284,15 @@ def _plan_look_ahead(
 
 
 def plan_closing(puzzle: Puzzle, order: IntArray, start: int, cut: int) -> tuple[ClosingPlan, ClosingState]:
-    """Make the arrays for an endgame from depth ``start`` to ``cut`` of ``order``, int32 (cells,).
+    """Make the arrays for completing the rim in an endgame from depth ``start`` to ``cut``.
 
-    No rule applies (all NO_RULE) if the order leaves no stretch of the rim for the end, if a clue lies on the rim after
-    the anchor, or if the colours of the rim pieces do not pair up, so that the rim cannot be completed at all.
+    ``order``: int32 (cells,), cells by depth. No rule applies (all NO_RULE) if the order does not fill a stretch of the
+    rim last, if a clue lies on a rim cell filled after the right-side cell above that stretch, or if the joint colours
+    of the rim pieces do not pair up, so that the rim cannot be completed at all.
     """
     colour_count = puzzle.colours + 1
     near_colour, far_colour = (np.full(puzzle.cells, -1, dtype=np.int64) for _ in range(2))
-    for oriented, quad in enumerate(puzzle.oriented.tolist()):  # turned as on the right side or in its lower corner
+    for oriented, quad in enumerate(puzzle.oriented.tolist()):  # turned for the board's right side or its lower corner
         if quad[RIGHT] == GREY and quad[UP] != GREY:
             near_colour[oriented >> 2] = quad[UP]
             far_colour[oriented >> 2] = quad[DOWN] or puzzle.mate[quad[LEFT]]
@@ -324,11 +333,11 @@ def plan_closing(puzzle: Puzzle, order: IntArray, start: int, cut: int) -> tuple
 
 
 def _stretch(puzzle: Puzzle, order: IntArray, start: int, cut: int) -> tuple[list[int], list[int], list[int]]:
-    """Return the cells of the last stretch, from the anchor on, and the other rim cells filled after the anchor.
+    """Return the cells of the rim's last stretch, and the other rim cells filled after the anchor, the cell above it.
 
-    The others are two lists: cells of the endgame, then of the exact tail. The stretch has the right-side cells filled
-    after the first bottom cell, the corner, and the bottom cells filled after the first such right-side cell. All three
-    lists are empty if no rule applies.
+    The result has three lists: the stretch, the other cells that the endgame fills, the other cells of the exact tail.
+    The stretch has the right-side cells filled after the first bottom cell, the corner, and the bottom cells filled
+    after the first such right-side cell. All three lists are empty if no rule applies.
     """
     width, height = puzzle.width, puzzle.height
     depth_of = {cell: depth for depth, cell in enumerate(order.tolist())}
@@ -351,7 +360,7 @@ def _stretch(puzzle: Puzzle, order: IntArray, start: int, cut: int) -> tuple[lis
 
 @inline_flat_kernel
 def _toggle_piece(plan: EndgamePlan, state: EndgameState, piece: int, bit: np.uint64) -> None:
-    """Add a piece with this bit to all sets that it belongs to, or remove it if it is in them."""
+    """Add ``piece``, as ``bit``, to all sets that it belongs to, or remove it from them if it already has a bit."""
     has_bit = state.bit_of_piece[piece] >= 0
     unknown = plan.colour_count
     colours = len(state.down_sets) >> 2
@@ -387,7 +396,7 @@ def _toggle_piece(plan: EndgamePlan, state: EndgameState, piece: int, bit: np.ui
 
 @flat_kernel
 def assign_bit(plan: EndgamePlan, state: EndgameState, piece: int, bit: int) -> None:
-    """Assign ``bit`` to ``piece``, which has none; the previous owner of the bit loses it."""
+    """Assign the bit of index ``bit`` to ``piece``, which has no bit; the piece that owned the bit before loses it."""
     mask = np.uint64(1) << np.uint64(bit)
     previous = state.piece_of_bit[bit]
     if previous >= 0:

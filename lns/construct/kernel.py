@@ -4,11 +4,11 @@ Cells are filled in an order in which the left and the upper neighbour of each c
 read from a sorted candidate list (`lns.construct.candidates`). A prefix of depth d carries ``gain`` = favoured
 half-edges used - BREAK_COST * breaks spent, and a cell may be filled only if the gain stays at least ``min_gain[d]`` =
 quota floor - BREAK_COST * breaks allowed. One comparison thus enforces both the break schedule and the quota. Lists are
-sorted by gain, so the first candidate below ``min_gain`` ends the list, and so does the sentinel.
+sorted by gain, so the first candidate that takes the prefix below ``min_gain`` ends the list; the sentinel always does.
 
 From depth ``endgame_start`` to ``cut`` the cells are filled by `lns.construct.endgame`, from ``cut`` on by
-`lns.construct.tail`. Two cells of the rim never mismatch each other before the cut. A piece is therefore skipped if it
-shows a colour to a later rim cell that no free piece matches (the look-ahead).
+`lns.construct.tail`. Two cells of the rim never mismatch each other before the cut. A piece is therefore skipped if no
+free piece matches the colour that it shows to a rim cell filled later (the look-ahead).
 """
 
 from __future__ import annotations
@@ -28,38 +28,38 @@ from lns.construct.tail import TailPlan, TailWorkspace, solve_tail
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.instances.puzzle import DOWN, RIGHT, IntArray, Puzzle
 
-MISMATCH_BINS = 16  # sampled tails are counted by their mismatches, 0 to 15
-TAIL_SAMPLE_NODES = 50_000  # least nodes of prefixes between two sampled tails
-TAIL_SAMPLE_COST_FACTOR = 100  # least nodes between two sampled tails, as a multiple of the nodes of the first
-KEY_SAMPLE_DIVISOR = 2**11  # a frontier key is recorded if this divides it
-MAX_FRONTIER_KEYS = 2**15  # most keys of one restart: enough for 7e7 frontier prefixes, or about 5e9 nodes
+MISMATCH_BINS = 16  # sampled exact tails are counted by their fewest mismatches, 0 to 15
+TAIL_SAMPLE_NODES = 50_000  # least nodes, without exact tails, between two sampled tails
+TAIL_SAMPLE_COST_FACTOR = 100  # least nodes between two sampled tails, in multiples of the nodes of the first tail
+KEY_SAMPLE_DIVISOR = 2**11  # a frontier key is recorded if it is divisible by this
+MAX_FRONTIER_KEYS = 2**15  # most frontier keys recorded in a restart: enough for 7e7 frontier prefixes, about 5e9 nodes
 _HASH_FACTOR, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
-_ROTATE_LEFT, _ROTATE_RIGHT = np.uint64(13), np.uint64(51)  # rotate 64 bits by the 13 bits of a piece number
-NOT_STARTED = -1  # depth of a search before its first call
-PREFIXES, TAIL_NODES, FOUND_MISMATCHES, NEXT_SAMPLE, COUNTERS = range(5)  # indexes of ``counters``, and their number
+_ROTATE_LEFT, _ROTATE_RIGHT = np.uint64(13), np.uint64(51)  # to rotate 64 bits left by 13, the bits of a piece index
+NOT_STARTED = -1  # stands in place of the depth before the first call of a search
+PREFIXES, TAIL_NODES, FOUND_MISMATCHES, NEXT_SAMPLE, COUNTERS = range(5)  # indexes into ``counters``, then its length
 
 
-# The data of a depth is one row of 8 words, so that the search needs few pointers: columns of ``PrefixPlan.depths``
+# All data of a depth are one row of 8 words in a flat array. The constants below are columns of ``PrefixPlan.depths``.
 DEPTH_WORDS = np.uint64(8)
-POSITION: Any = np.uint64(0)  # position of the depth's cell, see `candidates.padded_positions`
-MIN_GAIN: Any = np.uint64(1)  # least gain of a prefix once the cell is filled
-LIST_BASE: Any = np.uint64(2)  # where the cell's lists begin in ``CandidateTables.list_start``
-LOOK_RIGHT: Any = np.uint64(3)  # where the lists of the cell on the right begin, if look-ahead checks it, else -1
-LOOK_DOWN: Any = np.uint64(4)  # where the lists of the cell below begin, if look-ahead checks it, else -1
+POSITION: Any = np.uint64(0)  # padded position of the depth's cell, see `candidates.padded_positions`
+MIN_GAIN: Any = np.uint64(1)  # least gain that a prefix must have once the depth's cell is filled
+LIST_BASE: Any = np.uint64(2)  # index in ``CandidateTables.list_start`` where the lists of the depth's cell begin
+LOOK_RIGHT: Any = np.uint64(3)  # LIST_BASE of the cell on the right, if look-ahead checks that cell, else -1
+LOOK_DOWN: Any = np.uint64(4)  # LIST_BASE of the cell below, if look-ahead checks that cell, else -1
 
 
 class PrefixPlan(NamedTuple):
-    """Read-only inputs of the search by candidate lists; "position" is an index into the padded board."""
+    """Read-only inputs of the search by candidate lists, which ends where the endgame begins."""
 
     tables: CandidateTables
-    depths: Int64Array  # int64 (8 cells,): made by `plan_depths`; by depth and column, see POSITION
-    heads: Int64Array  # int64 (lists,): first candidate of each list of ``CandidateTables.list_start``
-    padded_width: int  # cells of a row of the padded board
+    depths: Int64Array  # int64 (8 * cells,): a row of 8 words for each depth, columns from POSITION on
+    heads: Int64Array  # int64 (lists,): first packed candidate of each list of ``CandidateTables.list_start``
+    padded_width: int  # number of cells in a row of the padded board
     endgame_start: int  # depth at which the endgame begins
-    cut: int  # depth at which a prefix is complete
-    partition_depth: int  # prefixes of this length are partitioned among the islands; 0: they are not
-    partition: int  # number of this island's partition
-    partitions: int  # number of partitions
+    cut: int  # depth at which a prefix is complete and its exact tail begins
+    partition_depth: int  # length at which prefixes are partitioned among the islands; 0: every island searches all
+    partition: int  # index of this island's part of the prefixes
+    partitions: int  # number of parts into which the prefixes are partitioned
 
 
 class ConstructorPlan(NamedTuple):
@@ -76,19 +76,21 @@ class ConstructorState(NamedTuple):
     prefix: PrefixState
     endgame: EndgameState
     tail: TailWorkspace
-    found: Annotated[IntArray, "cells"]  # oriented pieces of the board found, by depth
-    counters: Annotated[Int64Array, COUNTERS]  # PREFIXES completed, TAIL_NODES (placements of exact tails),
-    # FOUND_MISMATCHES of the board found, NEXT_SAMPLE (the number of nodes at which the next tail is sampled)
-    prefixes_by_breaks: Annotated[Int64Array, packed.MAX_BREAKS]  # prefixes that reached the exact tail, by breaks
-    tail_outcomes: Annotated[Int64Array, MISMATCH_BINS + 1]  # sampled tails by fewest mismatches; the last counts
-    # those for which none with fewer than MISMATCH_BINS was found
+    found: Annotated[IntArray, "cells"]  # by depth: oriented piece of the board found
+    # PREFIXES: prefixes completed; TAIL_NODES: placements in exact tails; FOUND_MISMATCHES: mismatches of the board
+    # found; NEXT_SAMPLE: number of nodes at which the next exact tail is sampled
+    counters: Annotated[Int64Array, COUNTERS]
+    prefixes_by_breaks: Annotated[Int64Array, packed.MAX_BREAKS]  # by breaks spent: prefixes that reached a tail
+    # number of sampled exact tails by fewest mismatches found; the last entry counts the tails in which no completion
+    # with fewer than MISMATCH_BINS mismatches was found
+    tail_outcomes: Annotated[Int64Array, MISMATCH_BINS + 1]
 
 
 def plan_depths(puzzle: Puzzle, schedule: BreakSchedule, base: IntArray) -> Int64Array:
-    """Make `PrefixPlan.depths`; ``base``: see `CandidateTables`.
+    """Return `PrefixPlan.depths`; ``base``: see `CandidateTables`.
 
-    Look-ahead checks a rim cell on the right of or below a rim cell if it is filled later, but not next: it must keep a
-    candidate. Cells after the cut are not checked, since cells of the exact tail may mismatch.
+    Once a rim cell is filled, look-ahead checks the rim cell on its right or below, if this neighbour is filled later,
+    but not next: it must keep a candidate. Neighbours in the exact tail are not checked, since they may mismatch.
     """
     rows = np.zeros((puzzle.cells, int(DEPTH_WORDS)), dtype=np.int64)
     rows[:, POSITION] = padded_positions(schedule.order, puzzle.width)
@@ -104,7 +106,7 @@ def plan_depths(puzzle: Puzzle, schedule: BreakSchedule, base: IntArray) -> Int6
 
 @inline_flat_kernel
 def _all_used(at: int, candidates: Int64Array, used: npt.NDArray[np.uint8]) -> bool:
-    """Return whether all pieces of the list that begins at index ``at`` are used."""
+    """Return whether all pieces of the candidate list that begins at index ``at`` are used."""
     while used[np.uint64(candidates[np.uint64(at)] & packed.PIECE_MASK)]:
         at += 1
     return candidates[np.uint64(at)] >> packed.GAIN_SHIFT == packed.LIST_END_GAIN
@@ -112,14 +114,14 @@ def _all_used(at: int, candidates: Int64Array, used: npt.NDArray[np.uint8]) -> b
 
 @inline_flat_kernel
 def _mix(key: np.uint64) -> np.uint64:
-    """Hash ``key`` so that each bit of the upper half of the result depends on all of its bits."""
+    """Return a hash of ``key``; each bit in the upper half of the hash depends on all bits of ``key``."""
     key *= _HASH_FACTOR
     return (key ^ key >> _HALF) * _HASH_FACTOR
 
 
 @inline_flat_kernel
 def _is_in_partition(plan: PrefixPlan, chosen: Int64Array, last: np.uint64, candidate: np.int64) -> bool:
-    """Return whether the prefix of the first ``last`` cells, followed by ``candidate``, belongs to this island."""
+    """Return whether the prefix of the first ``last`` cells and ``candidate`` belongs to this island's part."""
     key = np.uint64(candidate & packed.PIECE_MASK)
     for depth in range(last):
         key = (key << _ROTATE_LEFT | key >> _ROTATE_RIGHT) ^ np.uint64(chosen[depth] & packed.PIECE_MASK)
@@ -130,7 +132,7 @@ def _is_in_partition(plan: PrefixPlan, chosen: Int64Array, last: np.uint64, cand
 def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
     """Continue the search by candidate lists up to the next prefix of ``plan.endgame_start`` cells (a frontier prefix).
 
-    Returns REACHED: the prefix is in ``prefix.chosen``, and the next call continues with the one after it; BUDGET:
+    Returns REACHED: such a prefix is in ``prefix.chosen``, and the next call looks for the next one; BUDGET:
     ``node_limit`` nodes were made in all calls together; EXHAUSTED: no further prefix exists.
     """
     list_start, candidates = plan.tables.list_start, plan.tables.candidates
@@ -139,7 +141,7 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
     right, down, child_counts = prefix.right, prefix.down, prefix.child_counts
     endgame_start = np.uint64(plan.endgame_start)
     one = np.uint64(1)
-    last_partitioned = np.uint64(plan.partition_depth) - one  # a depth of 0 wraps around to more than any depth
+    last_partitioned = np.uint64(plan.partition_depth) - one  # a partition_depth of 0 wraps around to a huge depth
     width = np.uint64(plan.padded_width)
     depth = np.uint64(prefix.scalars[DEPTH])
     nodes = prefix.scalars[NODES]
@@ -155,7 +157,7 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
         used[np.uint64(chosen[depth] & packed.PIECE_MASK)] = 0
     status = EXHAUSTED
     at, gain_here = np.uint64(cursor[depth]), gain[depth]
-    candidate = candidates[at]  # read ahead of the loop
+    candidate = candidates[at]  # the loop begins with a candidate that is already read
     while True:
         while used[np.uint64(candidate & packed.PIECE_MASK)]:
             at += one
@@ -179,7 +181,7 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
                 continue
             cursor[depth] = np.int64(at)
             chosen[depth] = candidate
-            # a candidate with a break is negative: its counters come MAX_BREAKS further on
+            # counters of placements with a break (a negative packed candidate) come MAX_BREAKS after those without
             column = np.uint64((candidate >> 63) & packed.MAX_BREAKS) + np.uint64(breaks_spent(new_gain))
             child_counts[depth * np.uint64(COUNTS_PER_DEPTH) + column] += 1
             nodes += 1
@@ -211,7 +213,7 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
 
 @flat_kernel
 def place_pieces(plan: EndgamePlan, state: EndgameState, prefix: PrefixState, depth: int) -> None:
-    """Copy the endgame's placements up to ``depth`` to the prefix, for the exact tail."""
+    """Copy the endgame's placements at depths below ``depth`` to ``prefix``, for the exact tail."""
     for level in range(depth - plan.endgame_start):
         at, position = plan.endgame_start + level, plan.position[level]
         row = np.uint64(level) * endgame_plan.ROW_WORDS
@@ -229,20 +231,20 @@ def place_pieces(plan: EndgamePlan, state: EndgameState, prefix: PrefixState, de
 
 @flat_kernel
 def remove_pieces(plan: EndgamePlan, depth: int, chosen: Int64Array, used: npt.NDArray[np.uint8]) -> None:
-    """Mark the pieces that `place_pieces` placed up to ``depth`` as unused again."""
+    """Mark the pieces that `place_pieces` copied, at depths below ``depth``, as unused again."""
     for level in range(depth - plan.endgame_start):
         used[chosen[plan.endgame_start + level] & packed.PIECE_MASK] = 0
 
 
 @inline_flat_kernel
 def _record_frontier_key(prefix: PrefixState, length: int) -> None:
-    """Record the key of the frontier prefix of ``length`` cells if it is in the sample: see `lns.construct.quota_arm`.
+    """Record the key of the frontier prefix of ``length`` cells if `KEY_SAMPLE_DIVISOR` divides the key.
 
-    The key is a hash of the last four pieces and of ever sparser earlier ones (6, 9, 13, 19, ... cells from the end),
+    The key is a hash of the last four pieces and of ever sparser earlier pieces (6, 9, 13, 19, ... cells from the end),
     so that another restart that comes to the same prefix records the same key.
     """
     chosen, frontier_keys = prefix.chosen, prefix.frontier_keys
-    if length == 0:  # every restart comes to the empty board
+    if length == 0:  # the empty board gets no key, as every restart comes to it
         return
     key, back = np.uint64(length), 1
     while back <= length:
@@ -264,7 +266,7 @@ def next_prefix(plan: ConstructorPlan, state: ConstructorState, node_limit: int)
     endgame_start, has_endgame = plan.prefix.endgame_start, plan.prefix.endgame_start < plan.prefix.cut
     prefix, scalars = state.prefix, state.prefix.scalars
     while scalars[NODES] < node_limit or not has_endgame:
-        if scalars[DEPTH] > endgame_start:  # within the endgame
+        if scalars[DEPTH] > endgame_start:  # the search stands within the endgame
             remove_pieces(plan.endgame, scalars[DEPTH], prefix.chosen, prefix.used)
         else:
             status = search_lists(plan.prefix, prefix, node_limit)
@@ -286,11 +288,11 @@ def next_prefix(plan: ConstructorPlan, state: ConstructorState, node_limit: int)
 def construct(
     plan: ConstructorPlan, state: ConstructorState, max_mismatches: int, node_limit: int, tail_node_limit: int
 ) -> int:
-    """Make prefixes and solve the exact tail of each, until a board of at most ``max_mismatches`` is found.
+    """Make prefixes and search the exact tail of each, until a board of at most ``max_mismatches`` mismatches is found.
 
-    ``node_limit``: most nodes of prefixes in all calls together, plus nodes of tails in this call;
-    ``tail_node_limit``: most nodes of one exact tail. Returns REACHED, with a board in ``state.found`` and its
-    mismatches in ``state.counters``; BUDGET or EXHAUSTED.
+    ``node_limit``: most nodes of prefixes in all calls together, plus nodes of exact tails in this call;
+    ``tail_node_limit``: most nodes of one exact tail. Returns REACHED, with a board in ``state.found`` and the number
+    of its mismatches in ``state.counters``, or BUDGET or EXHAUSTED as `search_lists` does.
     """
     prefix, counters, found = state.prefix, state.counters, state.found
     cut = plan.prefix.cut

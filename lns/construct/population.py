@@ -1,19 +1,20 @@
 """Populations of prefixes, which measure how many pieces fit at each depth, and the quota profile made of their counts.
 
-A population grows cell by cell. All children of all prefixes are counted, and a random sample of them is kept. Two
-populations differ in what they prefer:
+A population grows cell by cell. All children of all prefixes are counted, and a random sample of the children is kept.
+Two functions grow populations and differ in the children that they keep:
 
 - `grow_population` keeps the children with the fewest breaks, so breaks are spent only where too few children fit
-  without one. The mean numbers of exact and breaking children are the input of the model in `lns.construct.schedule`.
-- `grow_strata` makes no breaks and keeps some children of each of the highest numbers of favoured half-edges
+  without a break. The mean numbers of exact children (without a break) and of breaking children are the input of the
+  model in `lns.construct.schedule`.
+- `grow_strata` makes no breaks and keeps some children for each of the highest numbers of favoured half-edges used
   (splitting; H. Kahn, T. Harris, 1951), since a random sample would contain none of these rare prefixes.
 
 The *quota profile* says how many favoured half-edges a prefix must have used at each depth to be worth its nodes. It
 has two inputs: the mean children of a prefix by depth and half-edges used (`count_children`), and an assumed value of a
 prefix where the quota ends. Dynamic programming backwards over depth (R. Bellman, 1957) then finds the prefixes that
 return more than they cost: those with at least a certain number of half-edges. The price of a node is set so high that
-the whole search barely pays. This treats cells as independent, so the level of the profile is wrong: the bandit over
-quota scales corrects it (`lns.construct.quota_bandit`).
+the whole search barely pays. The computation treats cells as independent, so the profile has the right shape, but is
+too high or too low; the bandit over quota scales corrects that (`lns.construct.quota_bandit`).
 """
 
 from __future__ import annotations
@@ -33,41 +34,42 @@ from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.instances.puzzle import IntArray, Puzzle
 from lns.rng import RandomState, generator, random_below, random_state
 
-MAX_COUNTED_BREAKS = 255  # prefixes with more breaks count as prefixes with this many
-STRIDE = 8  # where breaking children are only counted, they are counted for one prefix in this many
-_LEAST_EXACT_GAIN = -(packed.BREAK_COST // 2)  # candidates with a break have less, others more
+MAX_COUNTED_BREAKS = 255  # prefixes with more breaks are counted as if they had this many
+STRIDE = 8  # where breaking children are counted but not kept, only one prefix in this many is examined
+_LEAST_EXACT_GAIN = -(packed.BREAK_COST // 2)  # lies between the gains of candidates with and without a break
 STRATA, PREFIXES_PER_STRATUM = 32, 512
 SAMPLES = 4  # populations grown for one quota profile
-MIN_PREFIXES_PER_STRATUM = 32  # used where candidate lists are long (few colours, many pieces), to bound the time
-RANDOM_SEED = 0  # the same in every run: the counts are a property of the puzzle
-# With LOG_VALUE_PER_HALF_EDGE from 0.1 to 0.4, and NODES_BEHIND from 100 to 100,000, the profile changes by one to
-# three half-edges.
-LOG_VALUE_PER_HALF_EDGE = 0.2  # log of the factor by which one more half-edge raises the value of a prefix at quota end
-NODES_BEHIND = 1000.0  # nodes that a prefix takes after the end of the quota
-SMOOTHING_HALF_EDGES = 3.0  # standard deviation of the smoothing over half-edges, since few prefixes have used many
-ROOT_VALUE = 1e8  # value of the empty board in nodes; with 0 the profile would leave a single prefix in the first rows
-TOLERANCE = 1e-9  # tolerance of the logarithm of the price of a node
+MIN_PREFIXES_PER_STRATUM = 32  # least prefixes kept of a stratum, where long candidate lists take much time
+RANDOM_SEED = 0  # seed of all populations, so that a quota profile depends on the puzzle alone
+# Natural logarithm of the factor by which one more favoured half-edge raises the value of a prefix at the end of the
+# quota. Values from 0.1 to 0.4, and values of NODES_BEHIND from 100 to 100,000, change the profile by 1-3 half-edges.
+LOG_VALUE_PER_HALF_EDGE = 0.2
+NODES_BEHIND = 1000.0  # nodes that the search takes below a prefix after the end of the quota
+SMOOTHING_HALF_EDGES = 3.0  # standard deviation of the smoothing of child counts over the half-edges used
+ROOT_VALUE = 1e8  # value of the empty board, in nodes; were it small, one prefix at most would pass the first rows
+TOLERANCE = 1e-9  # accuracy to which the logarithm of the price of a node is computed
 
 
 class Population(NamedTuple):
-    """Prefixes of equal length, in the first elements of the arrays."""
+    """Prefixes of equal length, one for each entry of the arrays; only the first entries are in use."""
 
-    right: Annotated[IntArray, ("size", "directions * height")]  # colour * colour_count that each row shows to its
-    # next cell; columns from ``height`` on: rows that are filled from the right
-    down: Annotated[IntArray, ("size", "width")]  # colour that each column shows to its next cell
-    used: Annotated[Bitsets, ("size", "words")]  # pieces used, one bit for each piece
-    gain: Annotated[Int64Array, "size"]  # gain of each prefix, see `lns.construct.candidates`; in a beam, its value
+    # by prefix and board row: colour that the row shows to its next cell, times colour_count; the same from ``height``
+    # on for rows that are filled from the right
+    right: Annotated[IntArray, ("size", "directions * height")]
+    down: Annotated[IntArray, ("size", "width")]  # by prefix and board column: colour shown to the column's next cell
+    used: Annotated[Bitsets, ("size", "words")]  # by prefix: set of the pieces used, one bit for each piece
+    gain: Annotated[Int64Array, "size"]  # by prefix: gain, see `lns.construct.candidates`, or value in a beam
 
 
 class Reservoirs(NamedTuple):
-    """Random samples of the children of one layer, one sample for each rank (reservoir sampling).
+    """Random samples (reservoirs) of the children of one population, one sample for each rank.
 
-    The rank of a child is its number of breaks, or its stratum.
+    The rank of a child is its number of breaks or, in a stratified population, the index of its stratum.
     """
 
-    parent: Annotated[Int64Array, ("ranks", "capacity")]  # index of each child's parent
-    candidate: Annotated[Int64Array, ("ranks", "capacity")]  # packed candidate that each child adds
-    offered: Annotated[Int64Array, "ranks"]  # children offered so far
+    parent: Annotated[Int64Array, ("ranks", "capacity")]  # index of each child's parent prefix
+    candidate: Annotated[Int64Array, ("ranks", "capacity")]  # packed candidate that each child adds to its parent
+    offered: Annotated[Int64Array, "ranks"]  # by rank: number of children offered so far
 
 
 def new_population(size: int, width: int, height: int, directions: int = 2) -> Population:
@@ -81,7 +83,7 @@ def new_population(size: int, width: int, height: int, directions: int = 2) -> P
 
 @inline_flat_kernel
 def is_used(population: Population, i: int, piece: int) -> bool:
-    """Return whether prefix ``i`` has used ``piece``."""
+    """Return whether prefix ``i`` of a population has used ``piece``."""
     return bool(population.used[i, piece >> 6] >> np.uint64(piece & 63) & np.uint64(1))
 
 
@@ -91,7 +93,7 @@ def append_child(
 ) -> None:
     """Write prefix ``i`` of ``current``, with ``candidate`` on its next cell, to prefix ``child`` of ``extended``.
 
-    The caller sets the ``gain`` of the child.
+    ``row``, ``column``: indexes of that cell in `Population.right` and ``down``. The caller sets the child's ``gain``.
     """
     for at in range(current.right.shape[1]):
         extended.right[child, at] = current.right[i, at]
@@ -107,7 +109,7 @@ def append_child(
 
 @inline_flat_kernel
 def offer_to_reservoir(parent: int, candidate: int, rank: int, reservoirs: Reservoirs, random: RandomState) -> None:
-    """Offer a child to the reservoir of ``rank``, which keeps each of its offers with equal probability."""
+    """Offer a child to the reservoir of ``rank``, which keeps each child offered with equal probability."""
     capacity = reservoirs.parent.shape[1]
     slot = reservoirs.offered[rank]
     reservoirs.offered[rank] += 1
@@ -120,7 +122,7 @@ def offer_to_reservoir(parent: int, candidate: int, rank: int, reservoirs: Reser
 
 @inline_flat_kernel
 def _take_children(reservoirs: Reservoirs, current: Population, extended: Population, row: int, column: int) -> int:
-    """Write the children in the reservoirs to ``extended``, by rank, while there is room; return their number."""
+    """Write the children in the reservoirs to ``extended``, lowest rank first, up to its size; return their number."""
     children = 0
     for rank in range(len(reservoirs.offered)):
         for slot in range(min(reservoirs.offered[rank], reservoirs.parent.shape[1])):
@@ -146,9 +148,9 @@ def grow_population(
 ) -> int:
     """Grow a population from the empty board, count its children, and return the depth reached.
 
-    ``tables`` list breaks at every depth; once a depth is filled, a prefix must have used its ``quota_floor``, int32
-    (cells,), of favoured half-edges. ``current`` and ``extended`` are two new populations of equal size; ``means``,
-    float64 (2, cells), receives the mean children of a prefix by depth: those without a break, then those with one.
+    ``tables``: candidate tables with breaks at every depth; ``quota_floor``: int32 (cells,), favoured half-edges that a
+    prefix must have used once each depth is filled; ``current``, ``extended``: two new populations of equal size;
+    ``means``: float64 (2, cells), receives the mean number of children by depth, without a break, then with a break.
     """
     list_start, candidates, base = tables.list_start, tables.candidates, tables.base
     size, width = len(current.gain), current.down.shape[1]
@@ -170,8 +172,8 @@ def grow_population(
                 if enough and not is_used(current, i, candidate & packed.PIECE_MASK):
                     exact += 1
                     offer_to_reservoir(i, candidate, min(breaks, MAX_COUNTED_BREAKS), reservoirs, random)
-        # Prefixes are sorted by breaks. Once enough children with fewer breaks fill the next population, breaking
-        # children are only counted, for one prefix in STRIDE.
+        # Prefixes are sorted by breaks. Once enough children with fewer breaks are known to fill the next population,
+        # breaking children are no longer offered, only counted, for one prefix in STRIDE.
         i, rank, full = 0, -1, False
         while i < count:
             breaks = breaks_spent(current.gain[i]) + 1
@@ -216,15 +218,15 @@ def grow_strata(
 ) -> tuple[int, int]:
     """Grow a stratified population from the empty board and count its children.
 
-    ``tables`` list no breaks. The counts are added to ``parents`` and ``children``, see `ChildCounts`; ``reservoirs``:
-    one for each stratum. Returns (depth reached, candidates checked, including those of used pieces).
+    ``tables``: candidate tables without breaks; ``parents``, ``children``: arrays of `ChildCounts`, to which the counts
+    are added; ``reservoirs``: one for each stratum. Returns (depth reached, number of candidates checked, used or not).
     """
     list_start, candidates, base = tables.list_start, tables.candidates, tables.base
     width, strata = current.down.shape[1], len(reservoirs.offered)
     count, checks = 1, 0
     for depth in range(len(parents)):
         row, column = tables.row[depth], order[depth] % width
-        highest = -1  # most favoured half-edges that a child has used
+        highest = -1  # most favoured half-edges that any child of this depth has used
         for i in range(count):
             at = list_start[base[depth] + current.right[i, row] + current.down[i, column]]
             while candidates[at] >> packed.GAIN_SHIFT >= 0 and is_used(current, i, candidates[at] & packed.PIECE_MASK):
@@ -254,21 +256,22 @@ def grow_strata(
 
 
 class ChildCounts(NamedTuple):
-    """Prefixes and their children, counted by depth and by favoured half-edges that the prefix has used."""
+    """Numbers of prefixes and of their children, by depth and by favoured half-edges that the prefix has used."""
 
-    parents: Int64Array  # int64 (depths, numbers): number of prefixes
-    children: Int64Array  # int64 (depths, numbers, MAX_FAVOURED + 1): number of their children, by the favoured
-    # half-edges of the piece added
-    reached: int  # the greatest depth that a population reached
-    checks: int  # candidates checked
+    parents: Int64Array  # int64 (depths, half_edges): number of prefixes
+    # int64 (depths, half_edges, MAX_FAVOURED + 1): number of children of these prefixes, also by the favoured half-
+    # edges of the piece added
+    children: Int64Array
+    reached: int  # the greatest depth that any of the populations reached
+    checks: int  # number of candidates checked
 
 
 @lru_cache(maxsize=512)  # a restored island needs the profiles of all its arms again
 def quota_profile(puzzle: Puzzle, cells: tuple[int, ...], favoured: tuple[int, ...], cut: int) -> tuple[float, ...]:
-    """Return the half-edges of ``favoured`` colours that a prefix must have used, by depth; they never fall.
+    """Return, by depth, how many half-edges of ``favoured`` colours a prefix must have used; the number never falls.
 
-    The profile is constant from ``cut`` on, where the quota ends. Clues are respected, unless no measured prefix passes
-    them. ``cells``: cells in the order in which they are filled.
+    The profile is constant from depth ``cut`` on, where the quota ends. Measured prefixes respect the clues, unless
+    none of them gets past all clues. ``cells``: cells in the order in which they are filled.
     """
     order = np.array(cells, dtype=np.int32)
     counts = count_children(puzzle, order, favoured, cut)
@@ -283,9 +286,9 @@ def quota_profile(puzzle: Puzzle, cells: tuple[int, ...], favoured: tuple[int, .
 
 
 def count_children(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], depths: int) -> ChildCounts:
-    """Count the children of SAMPLES stratified populations without breaks and with the clues, at the first ``depths``.
+    """Count the children of SAMPLES stratified populations, without breaks and with the clues, below depth ``depths``.
 
-    Up to PREFIXES_PER_STRATUM prefixes are kept of each of the STRATA highest numbers of half-edges used.
+    For each of the STRATA highest numbers of favoured half-edges used, up to PREFIXES_PER_STRATUM prefixes are kept.
     """
     checks = _count(puzzle, order, favoured, depths, 1, MIN_PREFIXES_PER_STRATUM).checks
     size = MIN_PREFIXES_PER_STRATUM * node_equivalents.MAX_PROFILE_CHECKS // (SAMPLES * max(1, checks))
@@ -312,10 +315,11 @@ def _count(
 
 
 def mean_children(parents: Int64Array, children: Int64Array) -> FloatArray:
-    """Return the mean children of a prefix, smoothed over half-edges used; float64 (depths, half_edges, favoured).
+    """Return the mean number of children by depth, half-edges used and half-edges added; float64 (depths, n, favoured).
 
-    Below the lowest number of half-edges counted, the means are those of that number. Above the highest, they are those
-    of the highest, without children that add half-edges. ``parents``, ``children``: see `ChildCounts`.
+    ``parents``, ``children``: see `ChildCounts`. The means are smoothed over the half-edges used. Where no prefix was
+    counted, prefixes with fewer half-edges get the means of the lowest number counted, and prefixes with more get the
+    means of the highest number counted, without children that add half-edges.
     """
     near = gaussian_filter1d(parents.astype(np.float64), SMOOTHING_HALF_EDGES, axis=1, mode="constant")
     mean: FloatArray = gaussian_filter1d(children.astype(np.float64), SMOOTHING_HALF_EDGES, axis=1, mode="constant")
@@ -329,9 +333,9 @@ def mean_children(parents: Int64Array, children: Int64Array) -> FloatArray:
 
 
 def min_half_edges(children: FloatArray) -> IntArray:
-    """Return the fewest favoured half-edges with which a prefix is worth its nodes, by depth; int32 (depths,).
+    """Return, by depth, the fewest favoured half-edges with which a prefix is worth its nodes; int32 (depths,).
 
-    ``children``: float64 (depths, half_edges, favoured), see `mean_children`.
+    ``children``: float64 (depths, n, favoured), see `mean_children`.
     """
     numbers = np.arange(children.shape[1])
 
@@ -347,17 +351,18 @@ def min_half_edges(children: FloatArray) -> IntArray:
     while high - low > TOLERANCE:
         middle = (low + high) / 2
         low, high = (middle, high) if gain(middle) < 0 else (low, middle)
-    # not ``low``: on a large board it may leave no prefix that is worth its node
+    # ``high``, since ``low`` may leave no prefix that is worth its node on a large board
     return backward_induction(children, value_at_end(high))[0]
 
 
 def backward_induction(children: FloatArray, value: FloatArray) -> tuple[IntArray, float]:
     """Find the prefixes that are worth their node, by dynamic programming backwards over depth.
 
-    Values are natural logarithms of nodes, since on large boards these have hundreds of digits. ``children``: see
-    `mean_children`; ``value``: float64 (half_edges,), value of a prefix at the last depth. Returns (fewest half-edges
-    with which a prefix is worth its node, int32 (depths,), ``half_edges`` if none is; value of the empty board).
-    Prefixes with more that are not worth their node, as hardly any piece is left for them, count as dropped.
+    Values are natural logarithms of nodes, since on large boards numbers of nodes have hundreds of digits.
+    ``children``: see `mean_children`; ``value``: float64 (n,), value of a prefix at the last depth, by half-edges used.
+    Returns (by depth, fewest half-edges with which a prefix is worth its node, int32 (depths,), n if no prefix is;
+    value of the empty board). Prefixes with more half-edges may have too few pieces left to be worth their node; they
+    are taken to be dropped, too.
     """
     depths, numbers, favoured = children.shape
     least = np.full(depths, numbers, dtype=np.int32)
@@ -368,7 +373,7 @@ def backward_induction(children: FloatArray, value: FloatArray) -> tuple[IntArra
         if not len(worthwhile):
             return least, -np.inf
         least[depth] = worthwhile[0]
-        net = _log_expm1(value)  # value without the prefix's own node
+        net = _log_expm1(value)  # logarithm of the value minus one node, that of the prefix itself
         value = np.full(numbers, -np.inf)
         for more in range(min(favoured, numbers)):
             parents = value[: numbers - more]

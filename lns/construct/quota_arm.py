@@ -3,15 +3,16 @@
 Estimates from few restarts are noisy, since a few frontier prefixes in a hundred lead to most of the boards. So the
 rate of each arm is shrunk towards a prior that is derived from the other arms:
 
-- Another quota scale, same view. A scale that needs one more favoured half-edge is expected to have
-  `RATE_PER_HALF_EDGE` times the rate: fewer of its restarts lead anywhere, but those lead further. The factor is lower
-  if hardly any prefix of this arm would have passed the higher quota (`Evidence.surplus_factor`). For one
-  half-edge less the rate is lower by that factor, but the nodes before the end of the quota drop to `PASSING_COST`.
-- No quota. This arm has prefixes even if all scales found none in their first, short restarts. These may have been bad
-  luck: each scale may still have the rate of `MAX_EXTRA_HALF_EDGES` more half-edges, and is tried again.
-- The same quota scale, another view. It reaches other prefixes, or continues the same ones elsewhere. So an untried
-  view starts at `OTHER_VIEW_DISCOUNT` times the fresh rate of a tried one, whose boards count with that weight.
-- Other colours. Untried colours start at a weighted mean of the rates of the tried ones.
+- From an arm with another quota scale in the same view: a scale that needs one more favoured half-edge is expected to
+  have `RATE_PER_HALF_EDGE` times the rate, as fewer restarts lead anywhere, but those that do lead further. The factor
+  is lower if hardly any prefix of the other arm would have passed the higher quota (`Evidence.surplus_factor`). For one
+  half-edge less, the rate is divided by `RATE_PER_HALF_EDGE`, but fewer nodes are needed before the end of the quota.
+- From the arm without a quota: it has prefixes even if no scale found any in its first, short restarts. Such a scale
+  may have had bad luck, so it is tried again with the prior of `MAX_EXTRA_HALF_EDGES` more half-edges than no quota.
+- From an arm with the same quota scale in another view: another view reaches other prefixes, or continues the same
+  prefixes elsewhere. So an untried view starts at `OTHER_VIEW_DISCOUNT` times the rate of a tried view without repeated
+  prefixes, and boards expected in the tried view count with the same weight.
+- From arms with other colours: untried colours start at a weighted mean of the rates of the tried colours.
 """
 
 from __future__ import annotations
@@ -28,19 +29,20 @@ from lns.construct.kernel import KEY_SAMPLE_DIVISOR
 from lns.construct.schedule import ChildMeans, Quota
 from lns.engine import Saved
 
-PRIOR_EXACT_FACTOR = 0.9  # factor on a prior's exact children in the eighth of the board after the quota: populations
-# show too many there, since only prefixes that happen to fit survive
-PRIOR_NODES = 100_000.0  # nodes of search that weigh as much as the prior
-RATE_FACTOR_PER_EXTRA_BREAK = 0.25  # new boards per node of a tree with one more break, relative to the tree before
-RATE_PER_HALF_EDGE = 1.6  # factor on a prior rate for each extra favoured half-edge that a quota demands
-PASSING_COST = 0.3  # factor on the nodes needed to get past the quota, for each half-edge that it demands less
-MAX_EXTRA_HALF_EDGES = 1.2  # prior rates rise for at most this many extra half-edges
+# Factor on the mean number of exact children that populations show in the eighth of the board after the quota. This
+# number is too high there, since only prefixes that happen to fit survive.
+PRIOR_EXACT_FACTOR = 0.9
+PRIOR_NODES = 100_000.0  # nodes at a depth that weigh as much as the prior of the mean number of children there
+RATE_FACTOR_PER_EXTRA_BREAK = 0.25  # factor on an arm's rate of new boards for each of its extra breaks
+RATE_PER_HALF_EDGE = 1.6  # factor on the prior of an arm's rate for each favoured half-edge more that its quota demands
+PASSING_COST = 0.3  # factor on the nodes needed to get past a quota, for each favoured half-edge less that it demands
+MAX_EXTRA_HALF_EDGES = 1.2  # the prior of an arm's rate rises for at most this many half-edges more
 ENOUGH_SURPLUS = 0.05  # a higher quota has its full prior if at least this share of the known prefixes would pass it
-SAME_SCALE_HALF_EDGES = 0.25  # quota scales of two views that differ by fewer half-edges count as equal
-OTHER_VIEW_DISCOUNT = 0.8  # factor on the rate of a view for an untried view; weight of boards from another view
-BEST_COLOURS_WEIGHT = 0.25  # weight of the best colours in the prior of untried ones; all other colours weigh 1
-MAX_KEYS = 2**16  # most keys kept: half a megabyte of a checkpoint
-_EXACT, _PARENTS, _BREAKING, _BREAKING_PARENTS = range(4)  # rows of `QuotaArm.child_counts`
+SAME_SCALE_HALF_EDGES = 0.25  # quota scales that differ by fewer than this many half-edges count as equal
+OTHER_VIEW_DISCOUNT = 0.8  # factor from the rate of a tried view to an untried view; weight of boards of other views
+BEST_COLOURS_WEIGHT = 0.25  # weight of the best colour set in the prior of untried sets; other colour sets weigh 1
+MAX_KEYS = 2**16  # most frontier keys kept by an island: half a megabyte in a checkpoint
+_EXACT, _PARENTS, _BREAKING, _BREAKING_PARENTS = range(4)  # indexes of the rows of `QuotaArm.child_counts`
 
 Keys = npt.NDArray[np.uint64]
 
@@ -53,65 +55,65 @@ class QuotaArm(Saved):
         "node_equivalents", "restarts", "extra_breaks", "keys_seen", "keys_new", "child_counts", "prefixes_by_breaks",
         "surplus_counts",
     )  # fmt: skip
-    view: int  # number of the view from which the board is filled
-    colour_set: int  # number of the set of favoured colours
+    view: int  # index of the view from which the board is filled (`QuotaBandit`)
+    colour_set: int  # index of the set of favoured colours (`QuotaBandit`)
     scale_percent: float  # quota scale, in percent of the parameter ``construct.quota_scale``; 0 means no quota
-    prior: ChildMeans  # mean children by depth, measured by populations before any search
-    node_equivalents: float = 0.0  # cost of all restarts of the arm
+    prior: ChildMeans  # mean number of children by depth, measured by populations before any search
+    node_equivalents: float = 0.0  # cost of all restarts of the arm so far
     restarts: int = 0
-    extra_breaks: int = 0  # trees that were searched completely; each allows one break more from then on
-    keys_seen: float = 0.0  # sampled frontier prefixes; the weight of a restart halves with each later one
-    keys_new: float = 0.0  # new ones among ``keys_seen``, weighted in the same way
+    extra_breaks: int = 0  # number of trees searched completely; after each, restarts may have a break more
+    keys_seen: float = 0.0  # weighted number of sampled frontier keys; a restart's weight halves at each later restart
+    keys_new: float = 0.0  # new keys among ``keys_seen``, weighted in the same way
 
     def __post_init__(self) -> None:
-        # by depth: exact children, nodes that could have them, breaking children, nodes that had a break left
+        # by depth: children without a break, their possible parents, children with a break, parents with a break left
         self.child_counts = np.zeros((4, len(self.prior.exact)))
-        self.prefixes_by_breaks = np.zeros(MAX_BREAKS)  # prefixes that reached the exact tail, by breaks spent
-        self.surplus_counts = np.zeros(SURPLUS_BINS)  # see `Constructor.surplus_counts`
+        self.prefixes_by_breaks = np.zeros(MAX_BREAKS)  # by breaks spent: prefixes that reached the exact tail
+        self.surplus_counts = np.zeros(SURPLUS_BINS)  # sum of `Constructor.surplus_counts` over the restarts
 
     @property
     def half_edges(self) -> float:
-        """Favoured half-edges that a prefix must have used where the quota ends."""
+        """Number of favoured half-edges that a prefix must have used where the quota ends."""
         quota = self.prior.quota
-        return max(quota.profile[-1:], default=0.0) * quota.scale  # a profile never falls
+        return max(quota.profile[-1:], default=0.0) * quota.scale  # the last number of a profile is its largest
 
     @property
     def novelty_rate(self) -> float:
-        """Expected new boards per node of the next restart, relative to the average of the restarts so far."""
+        """Expected rate of new boards of the next restart, relative to the average of the restarts so far."""
         return (self.keys_new + 1) / (self.keys_seen + 1) * RATE_FACTOR_PER_EXTRA_BREAK**self.extra_breaks
 
     def learn(self, constructor: Constructor, new: int, seen: int) -> None:
-        """Add the restart that ``constructor`` has ended; ``new`` of its ``seen`` sampled frontier keys were new."""
+        """Add the results of an ended restart; ``new`` of its ``seen`` sampled frontier keys were new."""
         schedule, cells = constructor.schedule, len(constructor.schedule.order)
         self.restarts += 1
         self.surplus_counts += constructor.surplus_counts
         self.prefixes_by_breaks += constructor.arrays.prefixes_by_breaks
-        # the minimum keeps small trees that are searched completely from being chosen again and again
+        # with a minimum, as a small tree that costs hardly anything would be chosen again and again
         spent, least = constructor.statistics.node_equivalents, constructor.params.restart_nodes_without_prefix
         self.node_equivalents += max(spent, least)
         if constructor.exhausted:
             self.extra_breaks += 1
-            self.keys_seen = self.keys_new = 0.0  # the tree with one break more has other prefixes
+            self.keys_seen = self.keys_new = 0.0  # the next tree, with a break more, has other prefixes
         elif seen:
             self.keys_seen, self.keys_new = self.keys_seen / 2 + seen, self.keys_new / 2 + new
         if constructor.no_prefix_found:
-            return  # counts of a subtree that dies early are biased
+            return  # the counts of a tree that dies early would be biased
         counts = constructor.prefix.child_counts.reshape(cells, 2, MAX_BREAKS).astype(np.float64)
-        parents = np.zeros((cells, MAX_BREAKS))  # nodes before each depth, by breaks spent
+        parents = np.zeros((cells, MAX_BREAKS))  # by depth and breaks spent: prefixes that end just before the depth
         parents[0, 0], parents[1:] = 1.0, counts[:-1].sum(axis=1)
-        parents[schedule.cut :] = 0.0  # the children of exact tails are not counted
+        parents[schedule.cut :] = 0.0  # children within exact tails are not counted
         may_break = np.arange(MAX_BREAKS) < schedule.allowed[:, None]
         rows = counts[:, 0], parents, counts[:, 1], np.where(may_break, parents, 0.0)
         self.child_counts += [row.sum(1) for row in rows]
 
     @property
     def no_prefix_found(self) -> bool:
-        """Whether no restart has reached an exact tail yet."""
+        """Whether no restart of the arm has reached an exact tail yet."""
         return not self.child_counts.any()
 
     @property
     def share_before_quota_end(self) -> float:
-        """Share of the cost that was spent before the end of the quota; 0 until a prefix is found."""
+        """Share of the arm's cost that was spent before the end of the quota; 0 until an exact tail is reached."""
         if self.no_prefix_found or not self.node_equivalents:
             return 0.0
         nodes_by_depth = self.child_counts[_EXACT] + self.child_counts[_BREAKING]
@@ -119,7 +121,7 @@ class QuotaArm(Saved):
         return float(max(0.0, 1 - behind / self.node_equivalents))
 
     def shrunk_estimate(self) -> ChildMeans:
-        """Return the mean children by depth: the observed means, shrunk towards the prior."""
+        """Return the mean number of children by depth: the observed means, shrunk towards the prior."""
         exact, quota, cells = self.prior.exact.copy(), self.prior.quota, len(self.prior.exact)
         if quota != Quota():
             exact[quota.end(cells) : quota.end(cells) + cells // 8] *= PRIOR_EXACT_FACTOR
@@ -133,16 +135,17 @@ class PrefixNovelty:
     """A sample of the keys of the frontier prefixes that an island has searched before.
 
     A frontier prefix goes up to the depth at which the endgame begins; its key is a hash of its pieces. Restarts that
-    reach old prefixes make no new boards. Only keys divisible by ``divisor``, a power of two, are kept; it doubles when
-    they are too many (adaptive sampling by M. Wegman: P. Flajolet, "On adaptive sampling", Computing 43, 1990).
+    reach old prefixes make no new boards. Only keys divisible by ``divisor``, a power of two, are kept. The divisor is
+    doubled when keys get too many (adaptive sampling by M. Wegman: P. Flajolet, "On adaptive sampling", Computing 43,
+    1990).
     """
 
     def __init__(self) -> None:
-        self.keys: Keys = np.zeros(0, dtype=np.uint64)  # ascending
-        self.divisor = KEY_SAMPLE_DIVISOR  # a power of two; exactly the keys that it divides are kept
+        self.keys: Keys = np.zeros(0, dtype=np.uint64)  # the keys kept, in ascending order
+        self.divisor = KEY_SAMPLE_DIVISOR  # a power of two; exactly the keys divisible by it are kept
 
     def add(self, keys: Keys) -> tuple[int, int]:
-        """Add the sampled ones of ``keys``; return how many of them were new, and their number without repetitions."""
+        """Add those of ``keys`` that are in the sample; return (how many of these are new, how many are distinct)."""
         before, keys = len(self.keys), np.unique(self._sampled(keys))
         self.keys = np.union1d(self.keys, keys)
         new = len(self.keys) - before
@@ -156,20 +159,20 @@ class PrefixNovelty:
         return sampled
 
     def state(self) -> Keys:
-        """Return the divisor, then the keys; uint64."""
+        """Return an array of the divisor and the keys, uint64 (1 + keys,)."""
         return np.append(np.uint64(self.divisor), self.keys)
 
     def restore(self, state: Keys) -> None:
-        """Continue from `state`."""
+        """Continue from an array that `state` returned."""
         self.divisor, self.keys = int(state[0]), state[1:].copy()
 
 
 class Evidence:
-    """What was observed of some arms, and the rates of new boards per node that this suggests.
+    """What was observed of some arms, and the rates of new boards per node equivalent that follow from it.
 
-    ``boards``: boards to expect of the prefixes of each arm; ``cost``: node equivalents that these prefixes took; both
-    float64 (arms,); ``prior_weight``: node equivalents that weigh as much as the prior. In arrays [i, j], arm i gives
-    information about arm j, or about a quota scale j, in percent, of the same colours.
+    ``boards``: number of boards to expect of the prefixes of each arm; ``cost``: node equivalents that these prefixes
+    took; both float64 (arms,); ``prior_weight``: node equivalents that weigh as much as the prior. In an array with two
+    axes, the arm of the first axis gives information about an arm, or about a quota scale in percent, of the second.
     """
 
     def __init__(self, arms: Sequence[QuotaArm], boards: FloatArray, cost: FloatArray, prior_weight: float) -> None:
@@ -182,7 +185,7 @@ class Evidence:
     def rates(self) -> tuple[FloatArray, float]:
         """Return the new boards to expect per node equivalent, for each arm's next restart and for untried colours.
 
-        The latter is a mean over the best arm of each tried colour set, in which the best of all weighs less.
+        The rate for untried colours is a mean over the best arm of each tried colour set; the best of all weighs less.
         """
         view, colours, scales = self._view[:, 0], self._colours[:, 0], self._scale[:, 0]
         with_quota, weight = scales > 0, self.prior_weight
@@ -193,9 +196,9 @@ class Evidence:
         untried = (sum(best_by_colours) - best_excess) / max(1, len(best_by_colours))
         novelty = np.array([arm.novelty_rate for arm in self.arms])
 
-        # arm i informs arm j, which has a quota, if both favour the same colours
+        # whether an arm (first axis) informs another arm with a quota (second axis): if both favour the same colours
         informs = (self._colours == colours) & with_quota & ~np.eye(len(colours), dtype=bool)
-        # prefixes under a higher scale are among those under a lower one, so the same share of them is new
+        # prefixes under a higher quota scale are among those under a lower scale, so the same share is new under both
         is_higher = self._extra_half_edges(scales) > 0
         share = np.where(self._view != view, OTHER_VIEW_DISCOUNT, np.where(is_higher, novelty[:, None], 1.0))
         prior = np.where(informs, observed[:, None] * share * self.prior_factor(scales), 0.0).max(axis=0)
@@ -210,9 +213,9 @@ class Evidence:
         colour_set: Int64Array | int,
         scales: FloatArray | float,
     ) -> FloatArray:
-        """Return the rates of arms that may not exist yet, from a ``prior`` of the same view; float64 (others,).
+        """Return the expected rates of arms, which may not exist yet, from their ``prior`` rates; float64 (arms,).
 
-        Observations of the same quota scale and colours from other views count as if they had been made in ``view``.
+        Observations of the same quota scale and colours from other views count, discounted, as if made in ``view``.
         """
         same_scale = np.abs(self._extra_half_edges(scales)) < SAME_SCALE_HALF_EDGES
         related = same_scale & (self._view != view) & (self._colours == colour_set) & (np.asarray(scales) > 0)
@@ -221,9 +224,9 @@ class Evidence:
         return np.where(cost > 0, rate, prior)
 
     def prior_factor(self, scales: FloatArray | float) -> FloatArray:
-        """Return the factor from an arm's rate to the prior of other scales of its colours, float64 (arms, others).
+        """Return the factor from each arm's rate to the prior of ``scales`` of its colours, float64 (arms, scales).
 
-        The factor also reflects that getting past a lower quota takes fewer nodes.
+        The factor reflects, among other things, that it takes fewer nodes to get past a lower quota.
         """
         extra, before = self._extra_half_edges(scales), self._before_quota_end
         rate = RATE_PER_HALF_EDGE ** np.minimum(MAX_EXTRA_HALF_EDGES, extra)
@@ -231,22 +234,22 @@ class Evidence:
         return np.asarray(rate * self.surplus_factor(scales) * (1 / (1 - before + before * cheaper)))
 
     def surplus_factor(self, scales: FloatArray | float) -> FloatArray:
-        """Return the part of `prior_factor` that is below 1 if hardly any prefix would pass the other quota.
+        """Return a factor of `prior_factor`: below 1 if hardly any known prefix would pass the quota of other scales.
 
-        The prefixes counted are those under the arm's own quota scale and colours, from all views.
+        The known prefixes of an arm are those under its own quota scale and colours, from all views.
         """
         is_same = np.abs(self._extra_half_edges(self._scale[:, 0])) < SAME_SCALE_HALF_EDGES
         is_same &= self._colours == self._colours[:, 0]
         surplus: FloatArray = is_same.T @ np.array([arm.surplus_counts for arm in self.arms])
         more = np.clip(np.rint(self._extra_half_edges(scales)), 0, SURPLUS_BINS - 1).astype(np.int64)
-        with_surplus = surplus[:, ::-1].cumsum(axis=1)[:, ::-1]  # prefixes with at least 0, 1, ... half-edges
+        with_surplus = surplus[:, ::-1].cumsum(axis=1)[:, ::-1]  # prefixes with a surplus of at least 0, 1, ...
         share: FloatArray = (np.take_along_axis(with_surplus, more, axis=1) + 1) / (with_surplus[:, :1] + 1)
         return np.minimum(1.0, share / ENOUGH_SURPLUS)
 
     def _extra_half_edges(self, scales: FloatArray | float) -> FloatArray:
-        """Return how many half-edges other scales need more than each arm, float64 (arms, others).
+        """Return how many favoured half-edges more ``scales`` demand than each arm does, float64 (arms, scales).
 
-        Arms without a quota are taken to need `MAX_EXTRA_HALF_EDGES` less than any scale.
+        An arm without a quota counts as if it demanded `MAX_EXTRA_HALF_EDGES` fewer half-edges than any scale.
         """
         extra: FloatArray = self._half_edges * (scales / np.where(self._scale > 0, self._scale, 1.0) - 1)
         return np.where(self._scale > 0, extra, MAX_EXTRA_HALF_EDGES)

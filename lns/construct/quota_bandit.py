@@ -1,13 +1,14 @@
 """A multi-armed bandit over quota configurations: which one the next restart of the constructor searches.
 
 An arm is one quota scale for one set of favoured colours, on the board as seen from one view. Pulling an arm means one
-restart, which measures mean children by depth; the next break schedule is derived from these. Its prefixes, by breaks
-spent, and a sample of its exact tails, by mismatches, give the number of boards to expect before the arm makes one.
+restart, which measures the mean number of children by depth; the next break schedule is derived from these means. The
+prefixes of an arm, counted by breaks spent, and a sample of its exact tails, counted by mismatches, give the number of
+boards to expect before the arm makes a board.
 
 The value of an arm is its expected rate of new boards per node (`lns.construct.quota_arm`). Scales are tried from the
 top down in coarse steps until boards are to be expected. Then scales next to the best one are tried in steps of one
-favoured half-edge. A high quota leaves so few prefixes that restarts find the same ones again, and only new frontier
-prefixes count (`PrefixNovelty`). When new ones get rare, a new arm is tried if its expected rate is higher: another
+favoured half-edge. A high quota leaves so few prefixes that restarts find the same prefixes again, so only new frontier
+prefixes count (`PrefixNovelty`). When new prefixes get rare, a new arm is tried if its expected rate is higher: another
 view, a lower scale, or other colours. docs/explanation/bandit.md says more.
 """
 
@@ -32,25 +33,25 @@ from lns.instances.symmetry import IDENTITY_VIEW, View, puzzle_in_view
 from lns.params import ConstructParams
 from lns.rng import RandomState, generator
 
-COARSE_SCALES = (100, 95, 90, 85, 80, 70, 0)  # in percent of `ConstructParams.quota_scale`, tried one after the other
+COARSE_SCALES = (100, 95, 90, 85, 80, 70, 0)  # quota scales in percent of `ConstructParams.quota_scale`, tried in turn
 MAX_SCALE = 150  # largest quota scale in percent
-MAX_GAP = 10  # percent: scales further apart than this get none between them
-SCALE_STEP = 0.5  # percent; all scales are multiples of this
-PRIOR_RESTARTS = 0.4  # a prior rate weighs as much as this many restarts plus PRIOR_SHARE of the cost of all
-PRIOR_SHARE = 1 / 400  # share of the cost of all restarts, see PRIOR_RESTARTS
+MAX_GAP = 10  # in percent: no quota scale is tried between two scales that are further apart
+SCALE_STEP = 0.5  # in percent: all quota scales are multiples of this
+PRIOR_RESTARTS = 0.4  # a prior rate weighs as much as this many restarts plus PRIOR_SHARE of the cost of all arms
+PRIOR_SHARE = 1 / 400  # share of the cost of all arms that adds to the weight of a prior rate, see PRIOR_RESTARTS
 MIN_RESTART_SHARE = 1 / 8  # a restart is not abandoned before this share of `ConstructParams.restart_nodes`
-ABANDON_RATIO = 0.6  # a restart is abandoned if its rate is below this share of another arm's of the same colours
-COLOUR_SETS = 32  # number of candidate sets of favoured colours
-MAX_ARMS = 256  # room for some scales and colour sets from eight views; bounds memory and the time to choose
-MIN_TAILS = 10  # a probability is measured from at least this many sampled tails
+ABANDON_RATIO = 0.6  # a restart is abandoned if its rate is below this share of the best arm's with the same colours
+COLOUR_SETS = 32  # most sets of favoured colours from which arms are made
+MAX_ARMS = 256  # most arms: some scales and colour sets from eight views; bounds memory and the time to choose
+MIN_TAILS = 10  # a probability is measured, not forecast, if at least this many sampled exact tails support it
 
 
 class QuotaBandit:
     """All arms of an island, and the choice among them.
 
     ``views``: symmetries from which the board may be filled under a quota, all with rows of the same length; the first
-    arm, and the one without a quota, use the first view. ``random`` is shared with the engine. ``both_ends``: whether
-    the band may be filled from both ends (`right_columns`).
+    arm, and the arm without a quota, use the first view. ``random``: state of the engine's random generator.
+    ``both_ends``: whether the band may be filled from both ends (`right_columns`).
     """
 
     def __init__(
@@ -67,24 +68,24 @@ class QuotaBandit:
         sets: list[tuple[int, ...]] = []
         if params.quota_scale > 0:
             sets = schedules.favoured_sets(puzzle, params.border_colours, params.inner_colours, COLOUR_SETS)
-        # only sets with fewer favoured half-edges than one break costs, so that a gain tells both apart
+        # only colour sets with fewer half-edges than BREAK_COST, so that half-edges and breaks can be read off a gain
         self._colour_sets = [colours for colours in sets if 0 < np.isin(puzzle.pieces, colours).sum() < BREAK_COST]
         self.arms: list[QuotaArm] = []  # ordered by view, then colour set, then decreasing quota scale
         self.current = 0  # index of the arm that is being searched
-        self.forecast: ScheduleForecast | None = None  # forecast of the present break schedule
-        self.tail_outcomes = np.zeros(MISMATCH_BINS + 1)  # sampled exact tails of all arms, see `ConstructorState`
+        self.forecast: ScheduleForecast | None = None  # forecast from which the present break schedule is made
+        self.tail_outcomes = np.zeros(MISMATCH_BINS + 1)  # outcomes of exact tails of all arms: `ConstructorState`
         self.frontier_keys = PrefixNovelty()
 
     def choose_schedule(self, mismatches: int) -> BreakSchedule:
         """Choose an arm for the next restart, and derive its break schedule for boards of ``mismatches`` mismatches.
 
-        The schedule has ``schedule_slack`` more breaks: one too few leaves no board, one too many only costs nodes.
+        It is made for ``schedule_slack`` more: a break too few leaves no board, a break too many only costs nodes.
         """
-        mismatches = max(0, mismatches)  # after a perfect board, other perfect boards are searched for
+        mismatches = max(0, mismatches)  # after a perfect board, the search is for other perfect boards
         self.current = self._choose_arm(mismatches)
         arm = self.arms[self.current]
         children = arm.shrunk_estimate()
-        if all(arm.no_prefix_found for arm in self.arms):  # no arm shows yet what can be reached
+        if all(arm.no_prefix_found for arm in self.arms):  # no arm shows yet which scores can be reached
             mismatches = schedules.initial_forecast(children, self.puzzle, self.params).mismatches
         wanted = min(mismatches + self.params.schedule_slack + arm.extra_breaks, self.puzzle.max_score)
         probabilities = self._tail_probabilities(self.tail_outcomes) if self.tail_outcomes.any() else None
@@ -99,17 +100,17 @@ class QuotaBandit:
         return replace(schedule, view=self.views[arm.view])
 
     def learn(self, constructor: Constructor) -> None:
-        """Update the present arm with the restart that ``constructor`` has ended."""
+        """Update the present arm with the results of the ended restart ``constructor``."""
         arm = self.arms[self.current]
-        # with one more break a frontier prefix can be continued in more ways, so it gets another key
+        # with a break more a frontier prefix has more continuations, so its key then depends on the extra breaks
         keys = constructor.frontier_keys ^ (np.uint64(arm.extra_breaks & 0xFFFF) << np.uint64(48))
         arm.learn(constructor, *self.frontier_keys.add(keys))
         self.tail_outcomes += constructor.arrays.tail_outcomes
 
     def should_abandon(self, constructor: Constructor, mismatches: int) -> bool:
-        """Return whether to end the present restart, because another arm of its colours has a clearly higher rate."""
+        """Return whether to end the present restart because another arm of the same colours has a much higher rate."""
         arm = self.arms[self.current]
-        # arms of other colours say nothing about this one
+        # only arms of the same colours: arms of other colours say nothing about the present arm
         related = [i for i, other in enumerate(self.arms) if other.scale_percent and other.colour_set == arm.colour_set]
         enough = constructor.nodes >= MIN_RESTART_SHARE * self.params.restart_nodes
         if not arm.scale_percent or len(related) < 2 or constructor.no_prefix_found or not enough:
@@ -118,7 +119,7 @@ class QuotaBandit:
         return bool(rates[related.index(self.current)] < ABANDON_RATIO * rates.max())
 
     def quota(self, scale_percent: float, colour_set: int = 0, view: int = 0) -> Quota:
-        """Return the quota of an arm, or the empty quota for a scale of 0."""
+        """Return the quota of an arm with these properties, or the empty quota for a scale of 0."""
         if not scale_percent or colour_set >= len(self._colour_sets):
             return Quota()
         puzzle, colours = self.puzzle, self._colour_sets[colour_set]
@@ -140,7 +141,7 @@ class QuotaBandit:
         return failed and any(arm.scale_percent == 0 for arm in self.arms)
 
     def _choose_arm(self, mismatches: int) -> int:
-        """Return the index of the arm with the highest expected rate of new boards; it may be a new arm."""
+        """Return the index of the arm with the highest expected rate of new boards, which may be a new arm."""
         if not self.arms:
             return self.add_arm(COARSE_SCALES[0] if self._colour_sets else 0)
         evidence = self._evidence(mismatches)
@@ -155,7 +156,7 @@ class QuotaBandit:
     def _evidence(
         self, mismatches: int, constructor: Constructor | None = None, members: Sequence[int] | None = None
     ) -> Evidence:
-        """Return what is known of the arms ``members``, by default all; ``constructor`` adds the present restart."""
+        """Return the evidence on the arms of indexes ``members`` (None: all) and on the present restart, if given."""
         cost = np.array([arm.node_equivalents for arm in self.arms])
         if constructor is not None:
             cost[self.current] += constructor.statistics.node_equivalents
@@ -167,11 +168,11 @@ class QuotaBandit:
     def _best_or_new(self, best: int, rates: FloatArray, untried: float, evidence: Evidence) -> int:
         """Return the index of the arm ``best``, or of a new arm with a higher expected rate.
 
-        A new arm has a scale next to the best one of some colours and view, that scale from another view, or colours
-        that no arm favours. If ``best`` stays and is the lowest arm of the first colours and view, a coarse scale below
-        it is tried.
+        A new arm has a scale next to the best scale of some colours and view, or that best scale in another view, or
+        colours that no arm favours. If no new arm is better and ``best`` has the lowest scale of the first colours and
+        view, an arm with the next lower coarse scale is added, if there is one.
         """
-        candidates: list[tuple[float, float, int, int]] = []  # (expected rate, scale, colour set, view)
+        candidates: list[tuple[float, float, int, int]] = []  # new arms: (expected rate, scale, colour set, view)
         tried = {(arm.view, arm.colour_set) for arm in self.arms if arm.scale_percent}
 
         def add(prior: float, scale: float, colour_set: int, view: int) -> None:
@@ -183,7 +184,7 @@ class QuotaBandit:
             arm, rate = self.arms[top], float(rates[top])
             if arm.no_prefix_found:
                 continue
-            # a completely searched tree contains the trees of all higher scales
+            # no higher scale after a tree was searched completely, as that tree contains the trees of all higher scales
             if (scale := self._scale_above(top, members)) is not None and not arm.extra_breaks:
                 add(float(evidence.prior_factor(scale)[top, 0]) * rate, scale, colour_set, view)
             if arm.novelty_rate == 0:
@@ -198,7 +199,7 @@ class QuotaBandit:
             candidates.append((untried, self.arms[best].scale_percent or COARSE_SCALES[0], -1, 0))
         most, scale, colour_set, view = max(candidates, default=(0.0, 0, 0, 0))
         if most <= rates[best]:
-            # only for the first colours and view: at a scale of 0 the colours do not matter
+            # coarse scales only for the first colours and view: at the last scale, 0, neither colours nor view matter
             least = self.arms[best].scale_percent if best == self._arms_of(0, 0)[-1] else 0
             lower = next((coarse for coarse in COARSE_SCALES if coarse < least), None)
             return best if lower is None else self.add_arm(lower)
@@ -207,14 +208,14 @@ class QuotaBandit:
         return self.add_arm(scale, colour_set, view)
 
     def _arms_of(self, view: int, colour_set: int) -> list[int]:
-        """Return the indexes of the arms of a view and colours, by falling scale."""
+        """Return the indexes of the arms of a view and a colour set, by falling quota scale."""
         return [i for i, arm in enumerate(self.arms) if (arm.view, arm.colour_set) == (view, colour_set)]
 
     def _scale_above(self, i: int, members: list[int]) -> float | None:
-        """Return an untried scale between arm ``i`` and the next higher arm, or above the highest; None if none exists.
+        """Return an untried quota scale between arm ``i`` and the next higher arm, or above the highest arm, or None.
 
-        Between two arms the middle is taken, or a lower scale if few prefixes of arm ``i`` would pass the middle one.
-        ``members``: the arms of its view and colours.
+        Between two arms the middle is taken, or a lower scale if few prefixes of arm ``i`` would pass the middle scale.
+        ``members``: indexes of the arms of the same view and colours.
         """
         scale = self.arms[i].scale_percent
         if i == members[0]:
@@ -231,7 +232,7 @@ class QuotaBandit:
         return found
 
     def _scale_below(self, i: int, members: list[int]) -> float | None:
-        """Return the next untried scale below arm ``i``, or None if there is none."""
+        """Return the next untried quota scale below that of arm ``i``, or None if there is none."""
         is_lowest = i == members[-1]
         neighbours = (i,) if is_lowest else (i, i + 1)
         end = 0.0 if is_lowest else self.arms[i + 1].scale_percent
@@ -239,9 +240,9 @@ class QuotaBandit:
         return next((lower for lower in below if lower > end and self._differs(lower, *neighbours)), None)
 
     def _differs(self, scale_percent: float, *neighbours: int) -> bool:
-        """Return whether a scale demands another number of half-edges at the end of the quota than its ``neighbours``.
+        """Return whether a scale demands another number of half-edges at the quota's end than the arms ``neighbours``.
 
-        Half-edges are whole numbers, so scales close to each other demand the same number.
+        Only whole half-edges are demanded, so scales close to each other may demand the same number.
         """
         cells, first = self.puzzle.cells, self.arms[neighbours[0]]
         half_edges = self.quota(scale_percent, first.colour_set, first.view).floor(cells).max()
@@ -250,7 +251,7 @@ class QuotaBandit:
     def add_arm(self, scale_percent: float, colour_set: int = 0, view: int = 0) -> int:
         """Add an arm, measure its prior by populations, and return its index; the indexes of later arms grow by 1.
 
-        If no population survives its quota, the prior is that of a lower quota.
+        If no population survives the arm's quota, the prior is measured under a lower quota.
         """
         puzzle, quota = puzzle_in_view(self.puzzle, self.views[view]), self.quota(scale_percent, colour_set, view)
         for share in (1.0, 0.95, 0.9, 0.8, 0.0):
@@ -265,10 +266,10 @@ class QuotaBandit:
         return self.arms.index(arm)
 
     def boards(self, mismatches: int, constructor: Constructor | None = None) -> list[float]:
-        """Return, for each arm, the boards of at most ``mismatches`` mismatches to expect of its prefixes.
+        """Return, for each arm, the number of boards of at most ``mismatches`` mismatches to expect of its prefixes.
 
-        ``constructor`` adds the prefixes of the present restart. The sampled tails of all arms are taken together: most
-        arms have too few of their own.
+        ``constructor``: the present restart, whose prefixes and tails are added, or None. The sampled exact tails of
+        all arms are taken together, since most arms have too few of their own.
         """
         prefixes, outcomes = [arm.prefixes_by_breaks for arm in self.arms], self.tail_outcomes
         if constructor is not None:
@@ -279,11 +280,11 @@ class QuotaBandit:
         return [float(np.convolve(of_arm, ends)[mismatches]) for of_arm in prefixes]
 
     def _tail_probabilities(self, outcomes: FloatArray) -> FloatArray:
-        """Return the probability that an exact tail ends with at most k mismatches; float64 (MISMATCH_BINS,).
+        """Return, for each k, the probability that an exact tail has at most k mismatches; float64 (MISMATCH_BINS,).
 
         If fewer than `MIN_TAILS` of the sampled ``outcomes`` (see `ConstructorState`) have at most k mismatches, the
-        step from k+1 to k is forecast by the arm with most prefixes. The level of its forecast is far too high, since
-        it treats cells as independent, but its slope agrees with what can be measured.
+        ratio of the probabilities for k and k+1 is forecast by the arm with most prefixes. Since the forecast treats
+        cells as independent, its probabilities are far too high, but their ratios agree with what can be measured.
         """
         arm = max(self.arms, key=lambda arm: arm.prefixes_by_breaks.sum())
         children, cut = arm.shrunk_estimate(), schedules.tail_cut(self.puzzle, self.params)
@@ -298,7 +299,7 @@ class QuotaBandit:
         return probability[:MISMATCH_BINS]
 
     def state(self) -> State:
-        """Return all that a bandit of the same puzzle and parameters needs to continue, after the first choice."""
+        """Return all that a bandit of the same puzzle and parameters needs to continue, once a schedule was chosen."""
         assert self.forecast is not None
         arms = {name: np.array([getattr(arm, name) for arm in self.arms]) for name in QuotaArm.SAVED}
         return arms | {

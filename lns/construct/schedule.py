@@ -1,15 +1,16 @@
 """The plan of a restart of the constructor (cell order, break schedule, quota), and how it is derived for a puzzle.
 
-A *break schedule* is a list of unlock depths; at each of them a prefix may have one break more than before. A *quota*
-demands that a prefix has used up some half-edges of a few favoured colours by each depth (`quota_profile`).
+A *break schedule* is a list of unlock depths; from each of them on a prefix may have one break more than before. A
+*quota* demands that a prefix has used up some half-edges of a few favoured colours by each depth (`quota_profile`).
 
-Populations of prefixes, grown under a quota, give the mean exact and breaking children of a prefix by depth
-(`measure_children`). Of all break schedules for a number of mismatches, the one with the most expected boards per node
-is taken (`best_schedule`). The first schedule is for the fewest mismatches forecast once in ``horizon`` nodes.
+Populations of prefixes, grown under a quota, give the mean number of children of a prefix by depth, without and with a
+break (`measure_children`). Of all break schedules for a number of mismatches, the one with the most expected boards per
+node is taken (`best_schedule`). The first schedule of a run aims at the fewest mismatches for which at least one board
+is forecast in ``horizon`` nodes.
 
-The forecast is a Markov model of the search, an idea of Louis Verhaard. Its state is the depth of a prefix and the
-breaks it has spent. The mean children by depth give the expected nodes and the expected full boards by mismatches, up
-to a common factor; their ratio is the rate of boards per node. The model treats the cells as independent.
+The forecast is a Markov model of the search, an idea of Louis Verhaard. A state of the model is the depth of a prefix
+with the number of its breaks. The mean numbers of children give the expected numbers of nodes and of full boards by
+mismatches, up to a common factor; their ratio is the rate of boards per node. The model treats cells as independent.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ from lns.instances.symmetry import IDENTITY_VIEW, View
 from lns.params import BeamParams, ConstructParams
 from lns.rng import RandomState, generator
 
-QUOTA_SHARE = 160 / 256  # share of the cells within which a quota holds
-LARGE_BOARD = 256  # cells; on larger boards more inner colours are favoured
-MAX_COLOUR_SETS = 300_000  # sets of favoured colours that are compared, which takes a fraction of a second
-SAMPLES = 8  # populations of one measurement
-SMOOTHING_CELLS = 3  # a measurement is averaged over this many cells of its class before and after it
-MIN_CHILDREN = 0.02  # least mean children: where no population had any, they are rare, not impossible
-STEPS = (1, -1, 2, -2, 4, -4, 8, -8, 16, -16, 32, -32)  # steps of the coordinate search for unlock depths
+QUOTA_SHARE = 160 / 256  # share of the cells, from the first depth on, within which a quota holds
+LARGE_BOARD = 256  # number of cells; on larger boards more inner colours are favoured
+MAX_COLOUR_SETS = 300_000  # most sets of favoured colours that are compared, in a fraction of a second
+SAMPLES = 8  # number of populations that are grown for one measurement of mean children
+SMOOTHING_CELLS = 3  # mean children are averaged over this many cells of the same class before and after a cell
+MIN_CHILDREN = 0.02  # least mean number of children: where no population had any, children are rare, not impossible
+STEPS = (1, -1, 2, -2, 4, -4, 8, -8, 16, -16, 32, -32)  # changes of an unlock depth that `best_unlocks` tries
 _TINY = 1e-300
 
 
@@ -55,25 +56,25 @@ def quota_end(cells: int) -> int:
 
 @dataclass(frozen=True)
 class Quota:
-    """Favoured colours that a prefix must use up early. ``Quota()`` demands nothing."""
+    """The demand that a prefix uses up its favoured colours early. ``Quota()`` demands nothing."""
 
     favoured: tuple[int, ...] = ()
-    profile: tuple[float, ...] = ()  # half-edges of these colours that a prefix must have used, by depth, at scale 1
-    scale: float = 0.0  # factor on ``profile``
+    profile: tuple[float, ...] = ()  # by depth: favoured half-edges that a prefix must have used at scale 1
+    scale: float = 0.0  # factor by which ``profile`` is multiplied
 
     def scaled(self, factor: float) -> Quota:
         """Return this quota with its scale multiplied by ``factor``."""
         return Quota(self.favoured, self.profile, factor * self.scale) if factor * self.scale > 0 else Quota()
 
     def floor(self, cells: int) -> IntArray:
-        """Return the favoured half-edges that a prefix must have used once each depth is filled; int32 (cells,)."""
+        """Return, by depth, the favoured half-edges that a prefix must have used once the depth is filled."""
         floor = np.zeros(cells, dtype=np.int32)
         end = self.end(cells)
         floor[:end] = np.floor(self.scale * np.array(self.profile[:end] or (0.0,)))
         return floor
 
     def end(self, cells: int) -> int:
-        """Return the first depth at which the quota demands nothing, 1 without quota; no break is allowed before."""
+        """Return the first depth at which the quota demands nothing; 1 without quota. No break is allowed before it."""
         return quota_end(cells) if self.scale > 0 else 1
 
 
@@ -83,25 +84,25 @@ class BreakSchedule:
 
     order: IntArray  # int32 (cells,): cells in the order in which they are filled
     unlock: Int64Array  # int64 (breaks,): ascending depths from which on a prefix may have one break more
-    quota_floor: IntArray  # int32 (cells,): favoured half-edges that must have been used once each depth is filled
-    favoured: tuple[int, ...]  # favoured colours
+    quota_floor: IntArray  # int32 (cells,): by depth, favoured half-edges that a prefix must have used
+    favoured: tuple[int, ...]  # favoured colours, whose half-edges the quota counts
     cut: int  # depth at which the exact tail begins
     endgame_from: int = 0  # the endgame does not begin before this depth, even where it could
     view: View = IDENTITY_VIEW  # symmetry from which the board is filled
 
     @property
     def allowed(self) -> IntArray:
-        """Breaks that a prefix may have once each depth is filled; int32 (cells,)."""
+        """Most breaks that a prefix may have once each depth is filled; int32 (cells,)."""
         return np.searchsorted(self.unlock, np.arange(len(self.order)), side="right").astype(np.int32)
 
     @property
     def least_gain(self) -> Int64Array:
-        """Least gain of a prefix, by depth: favoured half-edges used minus `BREAK_COST` for each break."""
+        """Least gain that a prefix must have, by depth: quota floor minus `BREAK_COST` for each break allowed."""
         return self.quota_floor.astype(np.int64) - packed.BREAK_COST * self.allowed.astype(np.int64)
 
     @property
     def endgame_depth(self) -> int:
-        """First depth at which the endgame can begin: few enough pieces are free, and the quota demands nothing."""
+        """Depth at which the endgame begins: not before ``endgame_from``, with few free pieces and no quota left."""
         demand_end = int(np.flatnonzero(self.quota_floor > 0).max(initial=-1)) + 1
         return min(max(len(self.order) - MAX_ENDGAME_PIECES, demand_end, self.endgame_from), self.cut)
 
@@ -114,12 +115,12 @@ def favoured_colours(puzzle: Puzzle, border: int, inner: int) -> tuple[int, ...]
 def favoured_sets(puzzle: Puzzle, border: int, inner: int, count: int) -> list[tuple[int, ...]]:
     """Return at most ``count`` sets of ``border`` border colours and ``inner`` inner colours to favour.
 
-    Using the favoured colours up early leaves pieces with fewer colours. The fewer pieces carry them, the sooner they
-    are gone; so sets are ordered by the number of pieces that carry any of their colours. If there are more sets than
-    `MAX_COLOUR_SETS`, the colours on the most pieces are dropped. Above `LARGE_BOARD` cells the number of inner colours
-    grows with the cells, up to a quarter of all, as long as their half-edges cost less than a break (`BREAK_COST`).
+    If favoured colours are used up early, the pieces left have fewer colours. The fewer pieces carry them, the sooner
+    they are used up; so sets are sorted by the number of pieces that carry any of their colours. If there are more sets
+    than `MAX_COLOUR_SETS`, the colours on the most pieces are dropped. Above `LARGE_BOARD` cells the number of inner
+    colours grows with the cells, up to a quarter of them all, as long as their half-edges are fewer than `BREAK_COST`.
     """
-    carriers = [0] * (puzzle.colours + 1)  # by colour, a bit for each piece
+    carriers = [0] * (puzzle.colours + 1)  # by colour: set of the pieces that carry it, one bit for each piece
     for piece, quad in enumerate(puzzle.pieces.tolist()):
         for colour in quad:
             carriers[colour] |= 1 << piece
@@ -153,24 +154,24 @@ def colour_classes(puzzle: Puzzle) -> tuple[list[int], list[int]]:
 class ChildMeans:
     """Mean number of children of a prefix, by depth."""
 
-    exact: FloatArray  # float64 (cells,): children without a break
-    breaking: FloatArray  # float64 (cells,): children with a break
+    exact: FloatArray  # float64 (cells,): mean number of children without a break
+    breaking: FloatArray  # float64 (cells,): mean number of children with a break
     quota: Quota  # quota under which the prefixes were grown
 
 
 @dataclass(frozen=True)
 class ScheduleForecast:
-    """The best break schedule for boards of one score."""
+    """The best break schedule for boards with a given number of mismatches, and its forecast rate of boards."""
 
-    mismatches: int  # most mismatches of such a board
+    mismatches: int  # most mismatches of a board for which the schedule is made
     unlock: Int64Array  # int64 (breaks,): ascending unlock depths
-    rate: float  # expected boards with at most ``mismatches`` mismatches per node
+    rate: float  # expected number, per node, of boards with at most ``mismatches`` mismatches
 
 
 def cell_order(puzzle: Puzzle, params: ConstructParams, columns_from_right: int = 0) -> IntArray:
-    """Return the comb order that ``params`` describe, int32 (cells,); a row that is partly in the band is in it whole.
+    """Return the comb order that ``params`` describe, int32 (cells,); the number of rows in the band is rounded up.
 
-    ``columns_from_right``: see `comb_order`; if any, the column where both parts meet is filled last, as a whole.
+    ``columns_from_right``: see `comb_order`; if not 0, the last of the other columns is filled at the end, as a whole.
     """
     skip, corner = params.column_major_skip, 1 if columns_from_right else params.corner_size
     return comb_order(puzzle.width, puzzle.height, _band_rows(puzzle, params), skip, corner, columns_from_right)
@@ -183,10 +184,10 @@ def _band_rows(puzzle: Puzzle, params: ConstructParams) -> int:
 def right_columns(puzzle: Puzzle, params: ConstructParams) -> int:
     """Return how many columns of the band to fill first, from the right (`comb_order`), because of a clue there.
 
-    If they came last, hardly any prefix would pass the clue; if they come first, the prefixes that do not pass it cost
-    few nodes. This pays only if clues lie in both halves of the band, so that mirror images have one on the right, too.
-    The band must be in the endgame, so no quota may hold there. The column where both parts meet must be in the exact
-    tail, so it is not filled row by row. There may be no mates: seen from the right, a side would have another colour.
+    If these columns came last, hardly any prefix would pass the clue; if they come first, the prefixes that do not pass
+    it cost few nodes. This pays only if clues lie in both halves of the band, so that mirror images have a clue on the
+    right, too. The band must be in the endgame and after the end of the quota, and the column filled last must be in
+    the exact tail. There may be no mates, as a side seen from the right would have another colour. Otherwise return 0.
     """
     rows = _band_rows(puzzle, params)
     band = (puzzle.height - rows) * puzzle.width  # depth at which the band begins
@@ -210,14 +211,14 @@ def beam_tail_cut(puzzle: Puzzle, params: BeamParams) -> int:
 
 
 def max_mismatches(puzzle: Puzzle, params: ConstructParams) -> int:
-    """Return the most mismatches that a schedule can spend: all its breaks, and one in each cell of the exact tail."""
+    """Return the most mismatches that a schedule is made for: all its breaks, and one for each cell of the tail."""
     return min(packed.MAX_BREAKS - 1 + puzzle.cells - tail_cut(puzzle, params), puzzle.max_score)
 
 
 def measure_children(
     puzzle: Puzzle, order: IntArray, size: int, quota: Quota, random: RandomState
 ) -> ChildMeans | None:
-    """Measure the mean children of a prefix by depth, with a few populations of ``size`` prefixes.
+    """Measure the mean number of children of a prefix by depth, with a few populations of ``size`` prefixes.
 
     ``order``: int32 (cells,), cells by depth. Returns None if no population survives the quota.
     """
@@ -238,9 +239,10 @@ def measure_children(
 
 
 def _smoothed(children: FloatArray, cell_class: IntArray) -> FloatArray:
-    """Return moving means over neighbouring depths of the same cell class (inner, left edge, ...).
+    """Return ``children``, by depth, as moving means over the nearest cells of the same cell class (inner, left, ...).
 
-    The prefixes of a population share most of their pieces, so whether a rare cell has any child at all is chance.
+    The prefixes of a population share most of their pieces, so it is chance whether a cell that few pieces fit has any
+    children at all.
     """
     smoothed = children.copy()
     for number in np.unique(cell_class):
@@ -254,7 +256,7 @@ def _smoothed(children: FloatArray, cell_class: IntArray) -> FloatArray:
 def initial_forecast(children: ChildMeans, puzzle: Puzzle, params: ConstructParams) -> ScheduleForecast:
     """Return the forecast for the fewest mismatches that some schedule reaches once in ``params.horizon`` nodes.
 
-    If there is no such number, it is for the most mismatches that a schedule can spend. Rates grow with the mismatches.
+    If none does, the forecast is for `max_mismatches`. The search by halving relies on rates that grow with mismatches.
     """
     most = max_mismatches(puzzle, params)
     forecast = cache(partial(best_schedule, children, puzzle, params))
@@ -275,10 +277,10 @@ def best_schedule(
     mismatches: int,
     tail_probabilities: FloatArray | None = None,
 ) -> ScheduleForecast:
-    """Return the break schedule with the most expected boards of at most ``mismatches`` mismatches per node.
+    """Return the break schedule with the most expected boards per node that have at most ``mismatches`` mismatches.
 
-    ``tail_probabilities``: float64 (MISMATCH_BINS,), probability that an exact tail ends with at most k mismatches. If
-    not given, the number of full boards after a prefix is forecast from ``children`` instead.
+    ``tail_probabilities``: float64 (MISMATCH_BINS,), for each k, probability that an exact tail has at most k
+    mismatches. If None, the number of full boards after a prefix is forecast from ``children`` instead.
     """
     cut = tail_cut(puzzle, params)
     first = min(children.quota.end(puzzle.cells), cut)  # no break unlocks before the end of the quota
@@ -296,12 +298,12 @@ def best_schedule(
 
 
 def expected_completions(exact: FloatArray, breaking: FloatArray, mismatches: int) -> FloatArray:
-    """Return the expected number of completions of a prefix with at most k more mismatches; float64 (mismatches + 1,).
+    """Return, for each k, the expected completions of a prefix with at most k mismatches; float64 (mismatches + 1,).
 
-    Any number of the remaining cells may break. ``exact``, ``breaking``: float64 (tail,), mean children without and
-    with a break, for each remaining cell; ``mismatches``: largest k.
+    Any number of the remaining cells may break. ``exact``, ``breaking``: float64 (remaining cells,), mean number of
+    children without and with a break at each of these cells; ``mismatches``: largest k.
     """
-    boards = np.zeros(mismatches + 1)  # expected boards by mismatches
+    boards = np.zeros(mismatches + 1)  # expected number of partial completions, by mismatches
     boards[0] = 1.0
     for exact_children, breaking_children in zip(exact, breaking, strict=True):
         boards[1:] = boards[1:] * exact_children + boards[:-1] * breaking_children
@@ -313,14 +315,15 @@ def expected_completions(exact: FloatArray, breaking: FloatArray, mismatches: in
 def boards_per_node(
     exact: FloatArray, breaking: FloatArray, unlock: Int64Array, finish: FloatArray, tail_cost: float
 ) -> float:
-    """Return the expected full boards with at most m mismatches per node.
+    """Return the expected number, per node, of full boards with at most m mismatches.
 
-    ``exact``, ``breaking``: float64 (cut,), mean children of a prefix by depth; ``unlock``: int64 (breaks,), ascending
-    depths from which on a prefix may have one break more; ``finish``: float64 (m + 1,), expected boards after a prefix
-    that reaches the exact tail, with at most k more mismatches; ``tail_cost``: cost of one exact tail in nodes.
+    ``exact``, ``breaking``: float64 (cut,), mean number of children by depth, without and with a break; ``unlock``:
+    int64 (breaks,), ascending depths from which on a prefix may have one break more; ``finish``: float64 (m + 1,), for
+    each k, expected boards with at most k mismatches in the exact tail after one prefix; ``tail_cost``: cost of one
+    exact tail in nodes.
     """
     cut, mismatches = len(exact), len(finish) - 1
-    prefixes = np.zeros(mismatches + 1)  # expected prefixes, by breaks spent
+    prefixes = np.zeros(mismatches + 1)  # expected number of prefixes up to the present depth, by breaks spent
     prefixes[0] = 1.0
     nodes = 0.0
     allowed = 0
@@ -337,11 +340,11 @@ def boards_per_node(
         if total <= _TINY:
             return 0.0
         nodes += total
-        if total > 1e100:  # avoids overflow; the ratio of boards to nodes stays
+        if total > 1e100:  # avoids overflow and keeps the ratio of boards to nodes
             prefixes /= total
             nodes /= total
     boards = (prefixes * finish[::-1]).sum()
-    # if the cut is 0, the tail is the whole board and there are no nodes
+    # if the cut is 0, the exact tail is the whole board and there are no nodes to divide by
     return float(boards / (nodes + prefixes.sum() * tail_cost) if cut else boards)
 
 
@@ -349,9 +352,9 @@ def boards_per_node(
 def best_unlocks(
     exact: FloatArray, breaking: FloatArray, start: Int64Array, finish: FloatArray, tail_cost: float
 ) -> tuple[Int64Array, float]:
-    """Find the unlock depths with the highest `boards_per_node`, by coordinate search from ``start``, and their rate.
+    """Return the unlock depths with the highest `boards_per_node`, by coordinate search from ``start``, and that rate.
 
-    The depths ascend; one at the cut means that the break is never allowed.
+    The depths ascend; a depth equal to the cut means that the break is never allowed.
     """
     cut = len(exact)
     best = start.copy()
@@ -362,7 +365,7 @@ def best_unlocks(
         for j in range(len(best)):
             for step in STEPS:
                 trial = best.copy()
-                trial[j] = min(max(trial[j] + step, 1), cut)  # at the cut a break is never allowed
+                trial[j] = min(max(trial[j] + step, 1), cut)  # a break that unlocks at the cut is never allowed
                 trial.sort()
                 value = boards_per_node(exact, breaking, trial, finish, tail_cost)
                 if value > rate * 1.0001:
@@ -375,10 +378,10 @@ def break_schedule(
 ) -> BreakSchedule:
     """Make the schedule that the constructor follows: ``forecast`` with cell order, quota, tail and endgame.
 
-    Setting up an endgame is expensive, and in some orders the depth at which it could begin first has the most
-    prefixes: where a column of the rim ends there, as on 10x25. The endgame then begins at the later depth with the
-    fewest prefixes, but not after the first break, because candidate lists with breaks are long, nor after the first
-    cell that is filled from the right, because only the endgame can do that.
+    Setting up an endgame is expensive, and in some orders the first depth at which an endgame could begin has the most
+    prefixes: where a column of the rim ends at that depth, as on 10x25. The endgame then begins at the later depth with
+    the fewest prefixes, but not after the first break, because candidate lists with breaks are long, nor after the
+    first cell filled from the right, because only the endgame can fill such cells.
     """
     quota, cut = children.quota, tail_cut(puzzle, params)
     schedule = BreakSchedule(
@@ -390,7 +393,7 @@ def break_schedule(
     )
     from_right = np.flatnonzero(is_from_right(order, puzzle.width))
     first, first_break = schedule.endgame_depth, int(min((*schedule.unlock, *from_right), default=schedule.cut))
-    # logarithm of the expected prefixes of each length, from 1 on; -inf where no prefix is expected
+    # by depth, logarithm of the mean number of children; the running sums are logarithms of the expected prefixes
     log_children = np.log(children.exact, out=np.full(len(children.exact), -np.inf), where=children.exact > 0)
     prefixes = np.cumsum(log_children)
     setups = prefixes[first - 1] + math.log(node_equivalents.ENDGAME_SETUP)

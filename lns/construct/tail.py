@@ -1,8 +1,8 @@
-"""The exact tail: the last cells of a prefix, refilled with the fewest mismatches, thousands of times a second.
+"""The exact tail: the cells left by a prefix, filled with the fewest mismatches, thousands of times a second.
 
 This is a special case of the region search (`lns.exact.region`) that is small enough for one machine word: at most 16
-free pieces, so 64 oriented pieces, one bit each. The candidates of a cell with 0 to 3 mismatches are four sets.
-The bound by colour balance (for each colour, half-edges on free pieces minus those that placed pieces ask for) is
+free pieces, so 64 oriented pieces, one bit each. A cell has four sets of candidates, with 0, 1, 2 and 3 mismatches.
+The bound by colour balance (for each colour, half-edges on free pieces minus half-edges that placed pieces ask for) is
 updated in constant time.
 """
 
@@ -19,49 +19,50 @@ from lns.exact.kernels.bits import lowest_bit
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, IntArray, Puzzle
 
-NOT_FOUND = -1  # in place of the mismatches if no refill was found
+NOT_FOUND = -1  # stands in place of the number of mismatches if no refill was found
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
-_PIECE_BITS = np.uint64(15)  # the four rotations of a piece
+_PIECE_BITS = np.uint64(15)  # the bits of the four rotations of the first piece
 
 
 class TailPlan(NamedTuple):
-    """Read-only inputs. Tail cells are numbered 0 to m-1 in the order in which they are filled; m = "no cell".
+    """Read-only inputs of `solve_tail` for n pieces. The m cells of the tail have indexes from 0 in the fill order.
 
-    In arrays of two columns the first belongs to the left (or right) side, the second to the upper (or lower) one. A
-    third column belongs to the right side of a cell whose right neighbour is in the prefix.
+    In arrays of two columns the first belongs to the left (or right) side, the second to the upper (or lower) side. A
+    third column belongs to the right side of a cell whose right neighbour is in the prefix. Index m stands for no cell.
     """
 
-    outside: Int64Array  # int64 (m, 3): see `outside_positions`
-    next_cell: Int64Array  # int64 (m, 2): tail cell on the right and below, m = none
-    cells_of: Bitsets  # uint64 (4n,): for each oriented piece, bits of the tail cells whose rim and clue it fits; of
-    # rotations that look alike only the first has bits
-    is_elsewhere: npt.NDArray[np.uint8]  # uint8 (n,): 1 for pieces of a clue outside the tail
-    quads: Int64Array  # int64 (4n, 4): colours of each oriented piece by side
-    mate: Int64Array  # int64 (colour_count,): printed colour of a right or lower side, by the colour that it shows
-    parity: int  # mask of odd_colours: -1 if each colour is its own mate, so that its half-edges pair up; else 0
-    colour_count: int  # number of colours, the rim's included
+    outside: Int64Array  # int64 (m, 3): padded positions of neighbours in the prefix, see `outside_positions`
+    next_cell: Int64Array  # int64 (m, 2): index of the tail cell on the right and of that below, m = none
+    # uint64 (4n,): for each oriented piece, set of the tail cells whose rim sides and clue it fits; of rotations that
+    # look alike, all but the first have an empty set
+    cells_of: Bitsets
+    is_elsewhere: npt.NDArray[np.uint8]  # uint8 (n,): 1 for the piece of a clue outside the tail, else 0
+    quads: Int64Array  # int64 (4n, 4): by oriented piece and side: the colour shown
+    mate: Int64Array  # int64 (colour_count,): by the colour that a right or lower side shows: the colour printed on it
+    parity: int  # bit mask for a number of odd colours: all bits 1 if every colour is its own mate, else 0
+    colour_count: int  # number of colours, grey included
 
 
 class TailWorkspace(NamedTuple):
-    """Arrays that `solve_tail` works in; nothing is kept between calls. A set holds oriented pieces, by bits."""
+    """Arrays that `solve_tail` works in; nothing is kept between calls. A set has one bit for each oriented piece."""
 
-    colour_sets: Annotated[Bitsets, (3, "colour_count")]  # pieces that show a colour left, on top, right
-    legal: Annotated[Bitsets, "m"]  # pieces that fit the rim and the clue of each cell
-    known_colour: Annotated[Int64Array, ("m + 1", 3)]  # colours shown to a cell from left, above, right; 0 by the rim
+    colour_sets: Annotated[Bitsets, (3, "colour_count")]  # sets of pieces that show a colour left, on top, right
+    legal: Annotated[Bitsets, "m"]  # by cell: set of the pieces that fit its rim sides and its clue
+    known_colour: Annotated[Int64Array, ("m + 1", 3)]  # colours shown to each cell from left, above, right; 0: rim
     oriented_of_bit: Annotated[Int64Array, 64]
-    balance: Annotated[Int64Array, "colour_count"]  # half-edges on free pieces minus those that joints need
-    candidates: Annotated[Bitsets, ("m + 1", 4)]  # candidates still to try by depth and mismatches
-    free: Annotated[Bitsets, "m + 1"]  # free oriented pieces by depth
-    mismatches: Annotated[Int64Array, "m + 1"]  # mismatches spent before each depth
-    deficit: Annotated[Int64Array, "m + 1"]  # sum of the negative balances, as a positive number
-    odd_colours: Annotated[Int64Array, "m + 1"]  # number of colours with a positive, odd balance
-    chosen_bit: Annotated[Int64Array, "m + 1"]  # bit of the oriented piece placed at each depth
-    found: Annotated[IntArray, "m"]  # oriented pieces of the best refill
+    balance: Annotated[Int64Array, "colour_count"]  # by colour: half-edges on free pieces, minus open joints
+    candidates: Annotated[Bitsets, ("m + 1", 4)]  # by depth and mismatches: set of candidates still to try
+    free: Annotated[Bitsets, "m + 1"]  # by depth: set of the oriented pieces of free pieces
+    mismatches: Annotated[Int64Array, "m + 1"]  # by depth: number of mismatches spent before it
+    deficit: Annotated[Int64Array, "m + 1"]  # by depth: minus the sum of all negative balances
+    odd_colours: Annotated[Int64Array, "m + 1"]  # by depth: number of colours with a positive, odd balance
+    chosen_bit: Annotated[Int64Array, "m + 1"]  # by depth: bit index of the oriented piece placed
+    found: Annotated[IntArray, "m"]  # by cell of the tail: oriented piece of the best refill
 
 
 def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, TailWorkspace]:
-    """Make the arrays for the tail ``order[cut:]``, at most 16 cells; ``order``: int32 (cells,), by depth."""
+    """Make the arrays for the exact tail on the cells ``order[cut:]``, at most 16; ``order``: cells by depth."""
     cells = order[cut:].tolist()
     count, colour_count = len(cells), puzzle.colours + 1
     number_of = {cell: i for i, cell in enumerate(cells)}
@@ -92,7 +93,7 @@ def plan_tail(puzzle: Puzzle, order: IntArray, cut: int) -> tuple[TailPlan, Tail
 def _set_up(
     plan: TailPlan, work: TailWorkspace, used: npt.NDArray[np.uint8], right: Int64Array, down: Int64Array
 ) -> np.uint64:
-    """Give each free piece four bits, put it into the sets, and balance its half-edges; returns the number of bits."""
+    """Give each free piece four bits, fill the sets and compute the colour balance; return the number of bits given."""
     work.colour_sets[:] = 0
     work.legal[:] = 0
     work.balance[:] = 0
@@ -128,17 +129,17 @@ def _set_up(
 
 @inline_flat_kernel
 def _bound(deficit: int, odd_colours: int) -> int:
-    """Return the mismatches that the colour balance makes unavoidable, at least one for each missing half-edge.
+    """Return the number of mismatches that the colour balance makes unavoidable, at least one per missing half-edge.
 
-    Each colour with an odd surplus leaves a half-edge over. The mismatch of a missing half-edge uses up one of these
-    leftovers, any other mismatch two.
+    Each colour with a positive, odd balance leaves one half-edge over. A mismatch at a missing half-edge uses up one of
+    these leftovers, any other mismatch uses up two.
     """
     return deficit + max(0, (odd_colours - deficit + 1) >> 1)
 
 
 @inline_flat_kernel
 def _change_balance(balance: Int64Array, colour: int, change: int) -> tuple[int, int]:
-    """Add to one colour's balance; return the changes of the deficit and of the number of odd colours."""
+    """Add ``change`` to a colour's balance; return the changes of the deficit and of the number of odd colours."""
     before = balance[colour]
     after = before + change
     balance[colour] = after
@@ -149,9 +150,10 @@ def _change_balance(balance: Int64Array, colour: int, change: int) -> tuple[int,
 
 @inline_flat_kernel
 def _settle(work: TailWorkspace, known: int, shown: int, sign: int) -> tuple[int, int]:
-    """Settle a joint: drop the need for colour ``known``, spend a half-edge of colour ``shown``; ``sign`` -1 undoes it.
+    """Update the balance for a joint that is now filled: drop its need for ``known``, spend a half-edge of ``shown``.
 
-    Returns (change of the deficit, change of the number of odd colours).
+    ``known`` and ``shown`` are colours; ``sign`` is 1, or -1 to undo the update. Returns (change of the deficit, change
+    of the number of odd colours).
     """
     if known == shown:
         return 0, 0
@@ -161,9 +163,10 @@ def _settle(work: TailWorkspace, known: int, shown: int, sign: int) -> tuple[int
 
 @inline_flat_kernel
 def _place(plan: TailPlan, work: TailWorkspace, depth: int, sign: int) -> tuple[int, int]:
-    """Place the piece chosen at ``depth``: settle its joints with placed cells, add needs to the right and below.
+    """Place the piece chosen at ``depth``: settle its joints with filled cells, add the needs of its open joints.
 
-    A ``sign`` of -1 instead of 1 removes it. Returns (change of the deficit, change of the number of odd colours).
+    If ``sign`` is -1 instead of 1, remove the piece. Returns (change of the deficit, change of the number of odd
+    colours).
     """
     oriented = work.oriented_of_bit[work.chosen_bit[depth]]
     deficit = odd = 0
@@ -196,10 +199,10 @@ def solve_tail(
     allowed: int,
     node_limit: int,
 ) -> tuple[int, int]:
-    """Refill the tail with as few mismatches as possible, at most ``allowed``, in at most ``node_limit`` placements.
+    """Fill the tail with as few mismatches as possible, at most ``allowed``, in at most ``node_limit`` placements.
 
     ``used``, ``right``, ``down``: the prefix, as in `endgame_plan.PrefixState`. Returns (mismatches of the refill in
-    ``work.found``, or NOT_FOUND if none was found within the limits; placements made).
+    ``work.found``, or NOT_FOUND if no refill was found within the limits; number of placements made).
     """
     cells = len(plan.outside)
     bits = _set_up(plan, work, used, right, down)
@@ -212,7 +215,7 @@ def solve_tail(
     depth, entering = 0, True
     candidates = work.candidates
     while True:
-        if entering:  # collect the depth's candidates with 0 to 3 mismatches
+        if entering:  # make the sets of candidates of this depth with 0, 1, 2 and 3 mismatches
             pool = work.free[depth] & work.legal[depth]
             left = work.colour_sets[0, work.known_colour[depth, 0]]
             up = work.colour_sets[1, work.known_colour[depth, 1]]
@@ -223,7 +226,7 @@ def solve_tail(
             candidates[depth, 2] = (one_differs & ~right_matches) | (both_differ & right_matches)
             candidates[depth, 3] = both_differ & ~right_matches
             entering = False
-        most = min(3, allowed - work.mismatches[depth])  # most mismatches of a candidate
+        most = min(3, allowed - work.mismatches[depth])  # most mismatches that a candidate may have here
         misses = 0
         while misses <= most and candidates[depth, misses] == _NONE:
             misses += 1

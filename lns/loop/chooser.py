@@ -1,8 +1,8 @@
 """The choice of the next operator: the only part of the loop that learns.
 
-The value of an operator is the number of new boards that it finds for the price of a board: the mean cost of a board by
-construction. So records made at one score still hold at the next, where the price is higher; old records fade. A board
-that was known already does not count, and one that the construction finds later no longer counts.
+The value of an operator is the number of new boards that it finds at the price of a board: the mean cost of a board by
+construction. So values measured at one score still hold at the next, where the price is higher; old measurements fade.
+A board that was known already does not count, and a board that the construction finds later no longer counts.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ import numpy.typing as npt
 from lns.engine import Saved
 from lns.loop.pool import Operator
 
-MEMORY = 8.0  # a record counts half after its operator has spent this many prices of a board
-PRIOR_PRICES = 0.5  # weight of the mean value of all operators in the value of each, in prices paid
-PRIOR_ALL, PRIOR_ALL_PRICES = 0.1, 0.5  # boards and prices with which that mean begins, before any call
-MAX_PRIOR = 0.5  # largest mean that is used; the value of the construction is 1
-DOUBT = {False: 1.0, True: 0.5}  # standard deviations subtracted from a gain, by `Operator.proves`
-SHARES = {"regrow": 0.5}  # larger floors, for operators that gain nothing in the usual share of the search
-MIN_COST = 100_000.0  # node equivalents: assumed cost of a call before the first one
+MEMORY = 8.0  # what an operator gained and paid counts half after it has paid this many prices of a board
+PRIOR_PRICES = 0.5  # weight of the mean value of all operators in the value of one operator, in prices of a board
+PRIOR_ALL, PRIOR_ALL_PRICES = 0.1, 0.5  # new boards and prices paid from which the mean value of all operators starts
+MAX_PRIOR = 0.5  # the mean value of all operators is capped at this; the value of the construction is 1
+DOUBT = {False: 1.0, True: 0.5}  # by `Operator.proves`: standard deviations subtracted from the boards gained
+SHARES = {"regrow": 0.5}  # by operator: floor (share of the search), where the usual floor is too small to gain a board
+MIN_COST = 100_000.0  # assumed cost of an operator's first call, in node equivalents
 
 
 class Chooser(Saved):
-    """The records of all operators, each an array (operators,), and the choice among them.
+    """The records of all operators, as arrays with an entry for each operator, and the choice among the operators.
 
-    ``gained``, ``paid``: new boards, and their cost in prices; old ones fade. ``cost``, ``calls``, ``new``, ``later``:
+    ``gained``, ``paid``: new boards, and prices of a board spent; both fade. ``cost``, ``calls``, ``new``, ``later``:
     totals of node equivalents, calls, new boards, and new boards that the construction found later. ``on``: False for
     an operator that failed. An operator may cost the share ``floor`` of the search even if it gains nothing.
     """
@@ -42,7 +42,7 @@ class Chooser(Saved):
         self.on = np.ones(count, dtype=bool)
 
     def values(self, main: int | None) -> npt.NDArray[np.float64]:
-        """Return the value of each operator, 1 for ``main``. Gains may be luck: standard deviations are taken off."""
+        """Return the value of each operator, 1 for ``main``. Gains may be luck, so standard deviations are deducted."""
         others = np.arange(len(self.gained)) != (-1 if main is None else main)
         rate = (self.gained[others].sum() + PRIOR_ALL) / (self.paid[others].sum() + PRIOR_ALL_PRICES)
         rate = rate if main is None else min(rate, MAX_PRIOR)
@@ -52,9 +52,9 @@ class Chooser(Saved):
     def order(self, rng: np.random.Generator, main: int | None) -> list[int]:
         """Return the operators in the order in which they are asked for something to do.
 
-        First come operators that stay below their floor after one more call. The others follow in
-        a random order, so that the time of an operator is in proportion to its value. ``main``: the construction, whose
-        value is 1; operators of less value are left out. If it is None, all share the time.
+        First come operators that stay below their floor even after one more call, then operators in a random order that
+        makes the time of an operator proportional to its value. ``main``: index of the construction, whose value is 1;
+        operators of less value are then left out. If ``main`` is None, all operators share the time.
         """
         total, values = self.cost.sum(), self.values(main)
         is_main = np.arange(len(values)) == main
@@ -65,7 +65,7 @@ class Chooser(Saved):
         return [*due[np.argsort(self.cost[due], kind="stable")].tolist(), *rest[np.argsort(keys)].tolist()]
 
     def record(self, number: int, cost: float, price: float, gained: int) -> None:
-        """Record a call: its cost in node equivalents, the price of a board then (0: unknown), the boards gained."""
+        """Record a call of operator ``number``: its cost, the price of a board (0: unknown), and the boards gained."""
         if price:
             paid = cost / price
             keep = 0.5 ** (paid / MEMORY)
@@ -76,11 +76,11 @@ class Chooser(Saved):
         self.new[number] += gained
 
     def found_later(self, number: int) -> None:
-        """Take a gain from an operator, as the construction has found the same board."""
+        """Take a gained board from operator ``number``, as the construction has found the same board."""
         self.gained[number] = max(0.0, self.gained[number] - 1)
         self.later[number] += 1
 
     def counts(self, names: Sequence[str]) -> list[dict[str, int]]:
-        """Return new boards, boards that the construction found later, and failures, by operator and without zeros."""
+        """Return new boards, new boards that the construction found later, and failures, by operator, without zeros."""
         columns = self.new, self.later, ~self.on
         return [{name: int(value) for name, value in zip(names, column, strict=True) if value} for column in columns]

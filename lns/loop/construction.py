@@ -29,18 +29,19 @@ from lns.rng import random_state
 
 log = logging.getLogger("lns")
 
-MAX_PLACED = 2**25  # most pieces in a layer of a beam (width x cells), since checkpoints hold the layer
+MAX_PLACED = 2**25  # most pieces in the prefixes of a beam (width * cells), since checkpoints hold these prefixes
 FILL_COST = 100_000.0  # approximate node equivalents of a greedy fill
 
 
 class Construction(Operator):
     """The construction: frees the whole board, and fills it by a depth-first search with scheduled breaks.
 
-    ``orientation`` is how the island sees the puzzle, with its part of the prefixes; ``seed`` and ``island`` give the
-    random stream. With ``params.engine.search_floor`` boards of that score are returned too.
+    ``orientation`` is how the island sees the puzzle, with the island's part of the prefixes; ``seed`` and ``island``
+    determine the random numbers. Boards that score at least ``params.engine.search_floor``, if set, are returned, too.
 
     With ``open_card``, a graphics card takes over the tree of a restart that has reached exact tails when the next
-    restart begins. The search goes on without a card that fails or is missing. A resumed search gives it another tree.
+    restart begins. If the card fails or is missing, the search goes on without it. A resumed search gives the card
+    another tree.
     """
 
     name, makes_boards = "construct", True
@@ -59,13 +60,13 @@ class Construction(Operator):
         self.card: CardSearch | None = None
         self._open_card, self._card_failed = open_card, False
         self.random = random_state(seed, island)
-        # without a card the last rows may be filled from the left or from the right
+        # without a card the band, the last rows, may be filled from both ends
         self.bandit = QuotaBandit(
             orientation.puzzle, params.construct, self.random, orientation.views, both_ends=open_card is None
         )
         self.constructor: Constructor | None = None  # the current restart
-        self.done = np.zeros(3, dtype=np.int64)  # nodes, prefixes and tail nodes of the restarts that have ended
-        self.floor = params.engine.search_floor  # boards from this score on are returned, whatever score is wanted
+        self.done = np.zeros(3, dtype=np.int64)  # nodes, prefixes and exact-tail nodes of all ended restarts
+        self.floor = params.engine.search_floor  # boards from this score on are returned, whatever the wanted score
 
     @property
     def statistics(self) -> Statistics:
@@ -80,18 +81,18 @@ class Construction(Operator):
 
     @property
     def no_prefix_found(self) -> bool:
-        """True if every quota, and the search without one, was tried and no exact tail was reached."""
+        """True if every quota, and the search without a quota, was tried, but no exact tail was reached."""
         return self.constructor is not None and self.bandit.no_prefix_found
 
     def price(self, wanted: int) -> float:
-        """Return the expected node equivalents for a board of ``wanted``; all that were spent if none is expected."""
+        """Return the node equivalents spent per expected board of score ``wanted``, or in all if none is expected."""
         spent = float(self.statistics.node_equivalents)
         mismatches = max(0, self.orientation.puzzle.max_score - wanted)
         expected = sum(self.bandit.boards(mismatches, self.constructor)) if self.constructor else 0.0
         return spent / expected if expected else spent
 
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
-        """Construct for about ``params.engine.step_nodes`` nodes, or until a board is found."""
+        """Continue the construction for about ``params.engine.step_nodes`` nodes, or until a board is found."""
         before, puzzle = self.statistics.node_equivalents, self.orientation.puzzle
         mismatches = puzzle.max_score - wanted
         restart = self.constructor
@@ -110,7 +111,7 @@ class Construction(Operator):
         return Repaired(found, float(self.statistics.node_equivalents - before))
 
     def _constructor(self, schedule: BreakSchedule) -> Constructor:
-        """Make the constructor of a restart with a schedule."""
+        """Make the constructor of a restart with the break schedule ``schedule``."""
         puzzle, params, before = self.orientation.puzzle, self.params.construct, self.bandit.nodes_before
         return Constructor(puzzle, params, schedule, self.random, self.partition, before)
 
@@ -119,7 +120,7 @@ class Construction(Operator):
         return Found(self.orientation.from_engine(board), origin, self.orientation.cells[view[schedule.order]])
 
     def _give_to_card(self, constructor: Constructor) -> None:
-        """Give the card the tree of the restart that ends, if it reached exact tails and the card is free."""
+        """Give the card the unfinished tree of an ended restart that reached exact tails, if the card takes a tree."""
         if self._open_card is None or constructor.no_prefix_found or constructor.exhausted:
             return
         with self._without_card_on_failure():
@@ -129,7 +130,7 @@ class Construction(Operator):
                 self.card.take(constructor)
 
     def _of_card(self, mismatches: int) -> list[Found]:
-        """Return the card's new boards with at most ``mismatches`` mismatches, and let the card go on."""
+        """Return the new boards of the card with at most ``mismatches`` mismatches, and let the card search on."""
         found: list[Found] = []
         if self._open_card is not None and self.card is not None and (schedule := self.card.schedule) is not None:
             with self._without_card_on_failure():
@@ -146,16 +147,16 @@ class Construction(Operator):
             self._open_card, self._card_failed = None, True
 
     def state(self) -> State:
-        """Return the state, with bandit and constructor as one array of bytes, empty before the first step."""
+        """Return the state, with bandit and constructor as one array of bytes, which is empty before the first step."""
         made = b""
         if self.constructor is not None:
             made = pack(joined({"bandit": self.bandit.state(), "constructor": self.constructor.state()}))
         return super().state() | {"partition": np.array(self.partition), "made": np.frombuffer(made, dtype=np.uint8)}
 
     def restore(self, state: State) -> None:
-        """Continue from ``state``, on the part of the prefixes that is saved there.
+        """Continue from ``state``, with the part of the prefixes that ``state`` contains.
 
-        If the run now has a multiple of the saved number of parts, a new part is kept if it lies within the saved one.
+        If the run now has a multiple of the saved number of parts, a new part within the saved part is kept instead.
         """
         super().restore(state)
         part, parts = state["partition"].tolist()
@@ -173,9 +174,9 @@ class Construction(Operator):
 class Beam(Operator):
     """An operator that frees the whole board and fills it by randomised beams, one after the other, and exact tails.
 
-    A beam ends before the cut if no prefix has a child, mostly because the border pieces of a colour are used up. Its
-    deepest prefix is then completed by assignment; the next beam favours only inner colours, the beam after it none.
-    ``whole``: a repair runs a whole beam, instead of some of its layers or tails.
+    A beam ends before the cut if no prefix has a child, mostly because the border pieces of a colour are used up. The
+    best prefix of its last layer is then completed by assignment; the next beam favours only inner colours, the beam
+    after that no colours. ``whole``: whether a repair runs a whole beam, instead of some of its layers or exact tails.
     """
 
     name, makes_boards = "beam", True
@@ -192,12 +193,12 @@ class Beam(Operator):
         self.orientation, self.puzzle, self.params, self.whole = orientation, puzzle, params, whole
         self.random = random_state(seed, island)
         self.prefixes = self.nodes = 0
-        self.best_score = -1  # best score of the operator's own boards
-        self.failed_beams = 0  # beams in a row that ended before the cut
+        self.best_score = -1  # best score of the boards of this operator; -1: none
+        self.failed_beams = 0  # number of latest beams in a row that ended before the cut
         self._tails = Tails(puzzle, cell_order(puzzle, params.construct), beam_tail_cut(puzzle, params.beam))
-        self._beam: BeamSearch | None = None  # the beam that is growing
-        self.seed = self.random.copy()  # random state from which the tables of the beam were shuffled
-        self._paths: Paths = np.zeros((0, self._tails.cut), dtype=np.int16)  # at the cut, their tails still to search
+        self._beam: BeamSearch | None = None  # the beam that is growing, if any
+        self.seed = self.random.copy()  # random state from which the present beam's candidates were shuffled
+        self._paths: Paths = np.zeros((0, self._tails.cut), dtype=np.int16)  # prefixes at the cut with tails to search
 
     @property
     def statistics(self) -> Statistics:
@@ -233,7 +234,7 @@ class Beam(Operator):
         return self._beam
 
     def _finish(self) -> list[Found]:
-        """Search the exact tails of the next prefixes at the cut, for one step or until a board is good enough."""
+        """Search the exact tails of the next prefixes at the cut, for one step or until a good board is found."""
         most, step = self.puzzle.max_score, self.params.engine.step_nodes
         wanted = min(self.best_score + 1, self.params.engine.search_floor or most + 1)
         done = self._tails.search(self._paths, most - wanted, step, self.params.construct.tail_nodes)
@@ -272,7 +273,7 @@ class Fill(Operator):
         self.puzzle, self.orientation, self.calls = puzzle, orientation, 0
 
     def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
-        return None if self.calls or pool.members else WHOLE_BOARD  # no board yet
+        return None if self.calls or pool.members else WHOLE_BOARD  # makes a board only if there is none yet
 
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
         self.calls += 1

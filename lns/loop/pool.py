@@ -1,8 +1,8 @@
 """The pool of boards, and the base class of operators, which free cells of a board and fill them again.
 
 A *member* of the pool is a full board near the best. A better board that is made from it, or another board to which an
-operator moves, takes its place; the boards in one place are a *line*. Members of a *family* share the prefix that the
-construction filled first.
+operator moves, takes its place; all boards of one place, one after the other, are a *line*. Members of a *family* share
+the prefix that the construction filled first.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from lns.instances.board import Board
 from lns.instances.puzzle import IntArray, Puzzle
 from lns.node_equivalents import REGION_NODE
 
-REMEMBERED = 1 << 14  # most boards that are remembered; as many families, and as many questions about regions
-ELSEWHERE = -1  # in place of an operator's number, for a board from outside this loop
-LEAST_NODES, BUDGET_SHARE = 10_000, 0.005  # least nodes for a region, and its share of all work so far early in a run
-FAMILY_SHARE = 0.6  # of the construction order: boards that agree on this first part are a family
+REMEMBERED = 1 << 14  # most boards, most families and most questions about regions that the pool remembers
+ELSEWHERE = -1  # stands in place of an operator's index for a board from outside this loop
+LEAST_NODES, BUDGET_SHARE = 10_000, 0.005  # node limit of a region early in a run: LEAST_NODES or a share of all work
+FAMILY_SHARE = 0.6  # boards of a family agree on this share of the cells, the first that were filled
 
 
 @dataclass(eq=False)
@@ -32,11 +32,11 @@ class Member:
 
     board: Board
     score: int
-    order: IntArray | None = None  # cells in the order in which the construction filled them; None: it did not
-    best: int = -1  # best score of its line
-    idle: int = 0  # node equivalents that its line has cost since it last gained an edge
-    family: int = 0  # hash of the prefix that the construction filled first; of the board without order
-    done: dict[str, int] = field(default_factory=dict)  # number of regions searched or passed over, by operator
+    order: IntArray | None = None  # cells in the order in which the construction filled them, if it made the board
+    best: int = -1  # best score of the member's line
+    idle: int = 0  # node equivalents spent on the member's line since it last gained an edge
+    family: int = 0  # hash of the prefix that the construction filled first; if ``order`` is None, of the board
+    done: dict[str, int] = field(default_factory=dict)  # by operator: regions searched or passed over
 
     def __post_init__(self) -> None:
         self.best = max(self.best, self.score)
@@ -45,16 +45,16 @@ class Member:
             self.family = digest(self.board.placements[prefix])
 
     def become(self, found: FoundBoard) -> None:
-        """Replace the board by another one, whose regions are searched from the first one on."""
+        """Replace the member's board by another, of which no region has been searched yet."""
         self.board, self.score, self.done = found.board, found.score, {}
 
 
 class Freed(NamedTuple):
-    """A board and those of its cells that are freed."""
+    """A member's board and those of its cells that are freed."""
 
-    member: Member | None  # None: a whole new board is to be made
+    member: Member | None  # the member; None if a whole new board shall be made
     cells: tuple[int, ...] = ()
-    nodes: int = 0  # most placements in fixed orders for the repair; 0: not given
+    nodes: int = 0  # most placements of a repair that fills cells in fixed orders; 0: the operator's own limit
 
 
 WHOLE_BOARD = Freed(None)
@@ -64,37 +64,37 @@ class Found(NamedTuple):
     """A full board that a repair found."""
 
     board: Board
-    origin: str  # name under which statistics and reports show it
-    order: IntArray | None = None  # cells in the order in which the construction filled them
-    score: int | None = None  # score that the operator reports; None: not reported
+    origin: str  # name of the part that found it, in statistics and reports
+    order: IntArray | None = None  # cells in the order in which the construction filled them, if it made the board
+    score: int | None = None  # score that the operator reports, to be verified; None: not reported
 
 
 class Repaired(NamedTuple):
     """Result of a repair."""
 
     boards: list[Found]  # boards found, in the order of discovery
-    cost: float  # node equivalents
-    moved: Found | None = None  # a board that takes the place of the freed one, though it is not better
+    cost: float  # cost of the repair in node equivalents
+    moved: Found | None = None  # a board that is no better than the freed board, but may replace it
 
 
 class Operator(Saved):
-    """An operator of `lns.loop.search_loop.SearchLoop`, which verifies its boards."""
+    """Base class of the operators of `lns.loop.search_loop.SearchLoop`, which verifies the boards that they return."""
 
-    name: str  # in the table, in statistics and in messages
-    makes_boards = False  # whether the operator makes whole boards, and so can make the first one
+    name: str  # name of the operator in tables, statistics and messages
+    makes_boards = False  # whether the operator makes whole boards, so that it can make the first board
     proves = False  # whether its repair is exact: a complete search proves that there is no better refill
 
     def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
-        """Choose a board and the cells to free, by default all; None if nothing can be done for a score ``wanted``."""
+        """Choose a board and the cells to free (here all); None if the operator can do nothing for score ``wanted``."""
         return WHOLE_BOARD
 
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
-        """Search for a board better than the freed one or, if all cells are free, for one of the score ``wanted``."""
+        """Search for a board better than the freed board or, if all cells are free, for a board of score ``wanted``."""
         raise NotImplementedError
 
     @property
     def statistics(self) -> Statistics:
-        """Statistics of the work done so far."""
+        """Statistics of the work that this operator has done so far."""
         return Statistics()
 
 
@@ -109,7 +109,7 @@ def digest(placements: IntArray, key: int = 0) -> int:
 
 
 def _remember(memory: dict[int, int], key: int, value: int) -> None:
-    """Put ``key`` at the end of a memory; if that is full, forget its oldest key."""
+    """Put ``key`` with its ``value`` at the end of a memory; if the memory is full, forget its oldest key."""
     memory.pop(key, None)
     if len(memory) >= REMEMBERED:
         del memory[next(iter(memory))]
@@ -117,23 +117,23 @@ def _remember(memory: dict[int, int], key: int, value: int) -> None:
 
 
 class Pool:
-    """At most ``size`` members, the best first; of equal scores the latest first.
+    """The boards that operators change: at most ``size`` members, sorted by falling score, then the latest first.
 
-    `ranked` puts a member last that has cost ``patience`` node equivalents without a gain.
+    `ranked` puts members last on which ``patience`` node equivalents were spent without a gain.
     """
 
     def __init__(self, puzzle: Puzzle, size: int, patience: int) -> None:
         self.puzzle, self.size, self.patience = puzzle, size, patience
         self.members: list[Member] = []
-        self.spent = 0.0  # node equivalents of all operators
+        self.spent = 0.0  # node equivalents that all operators have spent
         self.anchor: Board | None = None  # a board with which every board of the pool shares at least half of the cells
-        self.boards_by_score = np.zeros(puzzle.max_score + 1, dtype=np.int64)  # numbers of new boards that were offered
-        self._known: dict[int, int] = {}  # digest of a board -> number of the operator that found it
-        self._best_scores: dict[int, int] = {}  # best score by family
-        self._searched: dict[int, int] = {}  # digests of the questions of `is_new_question`
+        self.boards_by_score = np.zeros(puzzle.max_score + 1, dtype=np.int64)  # by score: number of new boards offered
+        self._known: dict[int, int] = {}  # digest of a board -> index of the operator that found it
+        self._best_scores: dict[int, int] = {}  # hash of a family -> best score of its boards
+        self._searched: dict[int, int] = {}  # digests of the searches that `is_new_question` was asked about
 
     def admits(self, board: Board) -> bool:
-        """Return whether a board shares at least half of its cells with the anchor, if there is one."""
+        """Return whether a board shares at least half of its cells with the anchor; True without an anchor."""
         return self.anchor is None or 2 * board.distance(self.anchor) <= self.puzzle.cells
 
     def offer(
@@ -141,9 +141,9 @@ class Pool:
     ) -> tuple[int | None, bool]:
         """Add a board that an operator found; it takes the place of ``parent``, the member that it was made from.
 
-        If there is no room, the worst of the other members leaves. ``operator``: its number, or ELSEWHERE. Returns
-        the operator that found the board first, None for a new board, and whether the board is a gain: new, and better
-        than all of its family before, since boards come in groups that differ in a few pieces.
+        If there is no room, the worst of the other members leaves. ``operator``: index of the operator, or ELSEWHERE.
+        Returns (index of the operator that found the board before, None for a new board; whether the board is a gain).
+        A gain is new and better than all earlier boards of its family, since many boards differ in only a few pieces.
         """
         key = digest(found.board.placements)
         first = self._known.get(key)
@@ -165,13 +165,15 @@ class Pool:
         return None, is_gain
 
     def move(self, member: Member, found: FoundBoard, slack: int) -> None:
-        """Replace the board of a member by another, unless that is worse and also more than ``slack`` below the best of
-        the line: record-to-record travel (Dueck 1993)."""
+        """Replace a member's board by ``found`` if it is no worse, or at most ``slack`` below the best of the line.
+
+        This rule is record-to-record travel (Dueck 1993).
+        """
         if found.score >= member.score or found.score >= member.best - slack:
             member.become(found)
 
     def give_to(self, board: Board, operator: int) -> None:
-        """Record that ``operator`` has found a known board."""
+        """Record a known board as found by the operator of index ``operator``."""
         self._known[digest(board.placements)] = operator
 
     def keep(self, score: int) -> None:
@@ -179,30 +181,30 @@ class Pool:
         self.members = [member for member in self.members if member.score == score]
 
     def ranked(self) -> list[Member]:
-        """Return the members by how often they have cost their patience without a gain; of equals the better first."""
+        """Return the members sorted by how often ``patience`` was spent without a gain, then by falling score."""
         return sorted(self.members, key=lambda member: (member.idle // self.patience, -member.score))
 
     @property
     def is_tired(self) -> bool:
-        """True if every member has cost its patience without a gain."""
+        """True if at least ``patience`` node equivalents were spent on every member without a gain."""
         return all(member.idle >= self.patience for member in self.members)
 
     def rest(self, rng: np.random.Generator) -> None:
-        """Give a random member its patience back; the probability falls linearly with the rank."""
+        """Set the idle work of a random member to 0; the probability falls linearly with its position in the pool."""
         ranks = np.arange(len(self.members), 0, -1.0)
         if len(ranks):
             self.members[int(rng.choice(len(ranks), p=ranks / ranks.sum()))].idle = 0
 
     def budget(self, most: int) -> int:
-        """Return the placements that the repair of a region may take: ``most``, or less early in a run."""
+        """Return how many placements the repair of a region may take: ``most``, or fewer early in a run."""
         return min(most, max(LEAST_NODES, int(BUDGET_SHARE * self.spent / REGION_NODE)))
 
     def price(self, score: int) -> float:
-        """Return the mean node equivalents for a board of ``score`` or more; all that were spent if there was none."""
+        """Return the node equivalents spent for each new board of at least ``score``, or all if none was found."""
         return self.spent / max(1, int(self.boards_by_score[score:].sum()))
 
     def is_new_question(self, member: Member, cells: tuple[int, ...], wanted: int) -> bool:
-        """Return whether this search (cells, pieces around them, wanted score) is new, and remember it."""
+        """Return whether a search (of cells, with pieces around them, for a score) is new, and remember the search."""
         around = member.board.placements.copy()
         around[list(cells)] = -1
         key = digest(around, wanted)
@@ -212,7 +214,7 @@ class Pool:
         return True
 
     def state(self, operators: tuple[str, ...]) -> State:
-        """Return the pool as flat arrays, one row per member; ``operators`` name the columns of ``done``."""
+        """Return the pool as arrays; ``operators``: names of the operators, in the order of the columns of ``done``."""
         done = [[member.done.get(name, 0) for name in operators] for member in self.members]
         known = {"known": self._known, "families": self._best_scores, "searched": self._searched}
         return {
@@ -225,7 +227,7 @@ class Pool:
         }
 
     def restore(self, state: State, operators: tuple[str, ...]) -> None:
-        """Continue from `state`."""
+        """Continue from a state that `state` returned for the same ``operators``."""
         self.members = members_of_rows(self.puzzle, state["members"])
         for member, done in zip(self.members, state["done"].tolist(), strict=True):
             member.done = dict(zip(operators, done, strict=True))
@@ -237,7 +239,7 @@ class Pool:
 
 
 def members_to_rows(members: list[Member], cells: int) -> npt.NDArray[np.int64]:
-    """Return board, order (-1: none), score, best score, idle work and family, int64 (members, 2 cells + 4)."""
+    """Return a row per member: board, order (-1: none), score, best, idle, family; int64 (members, 2 * cells + 4)."""
     rows = [
         [*m.board.placements, *([-1] * cells if m.order is None else m.order), m.score, m.best, m.idle, m.family]
         for m in members

@@ -1,7 +1,7 @@
-"""The search of one island: free some or all cells of a board, fill them again, and learn what that is worth.
+"""The search of one island: free some or all cells of a board, fill them again, and learn which operators pay.
 
-The construction is the operator that frees the whole board. Its boards near the wanted score are the pool, from which
-the other operators take theirs.
+The construction is the operator that frees the whole board. Its boards near the wanted score form the pool, from which
+the other operators take the boards that they change.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from lns.rng import RandomState, generator
 
 log = logging.getLogger("lns")
 
-SHARE_WITHOUT_PREFIX = 0.75  # largest share of the search for a construction that reached no exact tail
+SHARE_WITHOUT_PREFIX = 0.75  # largest share of the search that a construction gets while it reaches no exact tail
 
 
 class SearchLoop(Saved):
     """The search of one island: operators, a pool of boards, and a chooser.
 
-    Budgets are nodes, not seconds: the same seed and the same number of steps give the same boards, and a loop restored
-    from a state continues exactly like the loop that saved it. Every board that it returns is verified.
+    Budgets are counted in nodes, so the same seed and the same number of steps give the same boards. A loop restored
+    from a state continues exactly like the loop that saved the state. Every board that a loop returns is verified.
 
-    The first of the ``operators`` that make whole boards makes the first board. ``keeps_half``: at least half of the
-    cells of the start board stay as they are. ``best_score`` is -1 before the first board; ``origin`` names the part
-    that made the best board, "elsewhere" for an injected board, and "" after `restore`.
+    The first of the ``operators`` that make whole boards makes the first board. ``keeps_half``: whether at least half
+    of the cells of a start board must keep their pieces. ``best_score`` is -1 before the first board; ``origin`` names
+    the part of the engine that made the best board: "elsewhere" for an injected board, "" after `restore`.
     """
 
     SAVED = ("best_score", "boards", "starts_from_board", "random")
@@ -61,18 +61,18 @@ class SearchLoop(Saved):
         self.pool = Pool(puzzle, self.settings.pool, self.settings.patience)
         self.chooser = Chooser(self.operators, self.settings.floor)
         self.keeps_half = keeps_half
-        self.starts_from_board = False  # whether regions of a start board are still to be re-solved
+        self.starts_from_board = False  # whether a start board has regions that were not re-solved yet
 
     def pop_boards(self) -> list[FoundBoard]:
-        """Return the boards found since the last call, in the order of discovery, without injected boards."""
+        """Return the boards found since the last call, in the order of discovery; injected boards are left out."""
         found_boards, self._found_boards = self._found_boards, []
         return found_boards
 
     def inject_incumbent(self, board: Board, score: int) -> None:
-        """Take over a full legal board of a verified score that was found elsewhere, if it is better.
+        """Take over a full legal board of verified score from elsewhere, if it is better than the best board here.
 
-        A start board enters the pool of the first island (with ``keeps_half`` of every island), and its regions are
-        re-solved at once. Any other board enters the pool only in a loop without a construction.
+        A start board, injected before the first board, enters the pool of the first island (if ``keeps_half``, of every
+        island), and its regions are re-solved at once. Other boards enter the pool only without a construction.
         """
         if score <= self.best_score:
             return
@@ -87,8 +87,7 @@ class SearchLoop(Saved):
     def step(self, *, wanted: int = 0) -> None:
         """Let one operator work for tens of milliseconds, or for one beam; the work is counted in nodes or moves.
 
-        ``wanted``: the score to look for, as if the best known board had one edge less; 0 for one edge more than the
-        best score.
+        ``wanted``: the score to look for, even if a better board is known; 0 stands for the best score plus one.
         """
         rng, wanted = generator(self.random), wanted or self.best_score + 1
         if self.construction is not None:
@@ -109,7 +108,7 @@ class SearchLoop(Saved):
     def _order(self, rng: np.random.Generator) -> list[int]:
         """Return the operators in the order in which they are asked for something to do."""
         makers = [number for number, operator in enumerate(self.operators) if operator.makes_boards]
-        # the certificate limits itself to its own share of the search
+        # the certificate comes first, since it limits itself to its own share of the search
         proofs = [number for number, name in enumerate(self.names) if name == "certificate" and self.chooser.on[number]]
         construction, main = self.construction, None
         if self.best is None:
@@ -119,7 +118,7 @@ class SearchLoop(Saved):
         if construction is not None:
             cost, main = self.chooser.cost, self.names.index(construction.name)
             if construction.constructor is None:
-                return [main]  # the price of a board is not known yet
+                return [main]  # before the first call of the construction, the price of a board is not known
             if construction.no_prefix_found and cost[main] > SHARE_WITHOUT_PREFIX * cost.sum():
                 main = None
         elif self.pool.is_tired:
@@ -129,7 +128,7 @@ class SearchLoop(Saved):
         return proofs + self.chooser.order(rng, main)
 
     def _take(self, number: int, freed: Freed, repaired: Repaired, wanted: int) -> None:
-        """Offer the boards found to the pool, report good ones, and let the chooser learn."""
+        """Offer the boards of a repair to the pool, keep good ones for `pop_boards`, and let the chooser learn."""
         operator, parent, gained = self.operators[number], freed.member, 0
         goal = wanted if parent is None else parent.score + 1
         price = self.pool.price(goal) if self.construction is None else self.construction.price(goal)
@@ -158,7 +157,7 @@ class SearchLoop(Saved):
         self.chooser.record(number, repaired.cost, price, gained)
 
     def _switch_off(self, number: int, error: Exception) -> None:
-        """Switch off an operator that failed. Raises its error if it makes boards, or no board or operator is left."""
+        """Switch off an operator that failed; raise its error if it makes boards, or no board or operator is left."""
         self.chooser.on[number] = False
         if self.best is None or self.operators[number].makes_boards or not self.chooser.on.any():
             raise error
@@ -168,13 +167,13 @@ class SearchLoop(Saved):
 
     @property
     def statistics(self) -> Statistics:
-        """Statistics of the work done so far."""
+        """Statistics of the work that all operators have done so far."""
         done = sum((operator.statistics for operator in self.operators), Statistics())
         new, later, failures = self.chooser.counts(self.names)
         return replace(done, boards=self.boards, new_boards=new, found_later=later, failures=done.failures | failures)
 
     def state(self) -> State:
-        """Everything that a new loop needs to continue this search."""
+        """Return everything that a new loop needs to continue this search."""
         parts = {"pool": self.pool.state(self.names), "chooser": self.chooser.state()}
         parts |= {operator.name: operator.state() for operator in self.operators}
         return super().state() | {"best": engine.saved_placements(self.best)} | engine.joined(parts)
