@@ -36,7 +36,7 @@ def add_demand(t: Tables, s: State, cell: int, pair: int) -> int:
 
 @inline_flat_kernel
 def show_side(t: Tables, s: State, cell: int, side: int, colour: int, exact: bool) -> int:
-    """Set a known side of an empty cell; return a colour pair that this contradicts (``exact``: the first) or NO_CAUSE."""
+    """Set a known side of an empty cell; return a contradicted colour pair (the first, if ``exact``) or NO_CAUSE."""
     base = cell * 4
     s.side[base + side] = colour
     known = s.known_sides[cell] + 1
