@@ -1,7 +1,6 @@
 """The search by ColorPairs: open a stack frame (choose a cell), try pieces on it, jump back after a failure.
 
-``counters[FRAME_OPEN]`` says whether the stack frame of the current depth is open, so that the loop can pause after any
-node.
+``counters[FRAME_OPEN]`` says whether the stack frame of the current depth is open: a search can pause after any node.
 
 Shaving (Benoist & Bourreau 2008, 5.1) tries oriented pieces on the cells with two or more known sides at a node, and
 undoes each trial. The paper's shaving tries every oriented piece that fits such a cell, and each trial applies all

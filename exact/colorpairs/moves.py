@@ -236,8 +236,7 @@ def chain_colours(t: Tables, s: State, colour: int) -> int:
     """Return the number of pieces in the chain of free rim pieces through ``colour`` if it closes too early, else 0.
 
     Two free rim pieces are linked if they have the last two half-edges of a colour, both along the rim, and no cell
-    demands the colour. A chain closes too early if it has fewer pieces than the rim (4.2). Its colours go to
-    ``s.chain``.
+    demands the colour. A chain closes too early with fewer pieces than the rim (4.2). ``s.chain`` gets its colours.
     """
     start, length, piece = -1, 0, -1
     while colour and s.half_edges[colour] == 2 and s.demanded_edges[colour] == 0:

@@ -102,7 +102,7 @@ def candidates(t: Tables, s: State, p: Spending, cell: int, level: int, word: in
 
 @inline_flat_kernel
 def least_level(t: Tables, s: State, p: Spending, cell: int, level: int, known: int) -> tuple[int, int]:
-    """Return the least mismatches of a free piece on a cell, from ``level`` up, and its bit, NO_BIT at ``known``."""
+    """Return a free piece's least mismatches on a cell, ``level`` or more, and its bit; (``known``, NO_BIT) if none."""
     least, witness = known, NO_BIT
     for word in range(len(p.free)):
         pool = p.free[word] & p.fit[cell * len(p.free) + word]
@@ -178,7 +178,7 @@ def count_pairs(t: Tables, s: State, p: Spending, depth: int, skipped: int) -> t
 
 @inline_flat_kernel
 def _counted(t: Tables, p: Spending, depth: int, limit: int, cell: int) -> int:
-    """Return how many cells of ``limit`` (STAGE, REGION) the colour pair of ``cell`` counts; 0 if none counts it."""
+    """Return how many cells the colour pair that counts ``cell`` counts in ``limit`` (STAGE, REGION); 0 if none."""
     pair = p.own_pair[cell]
     if pair == 0 or limit != STAGE:
         return int(p.pair_count[pair]) if pair else 0

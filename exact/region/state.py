@@ -138,11 +138,10 @@ class RegionState(NamedTuple):
 class Spending(NamedTuple):
     """The arrays that a dynamic search of a region has besides the ColorPairs state and `RegionState`.
 
-    It has bit sets of oriented pieces for the whole region; with those of `RegionState`, separate for each pattern and
-    kind, a node would take 3% to 15% longer.
-
-    N: freed pieces, B: 64-bit words of a bit set of oriented pieces, W: words of a set of cells. The search indexes
-    `shows` and `placed` of `RegionState` by the bits of these sets (`lns.exact.region.plan.make_dynamic_state`).
+    N: freed pieces, B: 64-bit words of a bit set of oriented pieces, W: words of a set of cells. One bit set of
+    oriented pieces serves all patterns and kinds; with those of `RegionState`, separate for each, a node would take 3%
+    to 15% longer. The search indexes `shows` and `placed` of `RegionState` by the bits of these sets
+    (`lns.exact.region.plan.make_dynamic_state`).
     """
 
     origin: Ints  # int64 (4N,): the puzzle's oriented piece for each bit
