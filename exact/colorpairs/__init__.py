@@ -1,1 +1,1 @@
-"""ColorPairs, the complete search of Benoist & Bourreau 2008; each part can be switched off."""
+"""ColorPairs, the complete search of Benoist & Bourreau 2008, with options that switch off its parts."""

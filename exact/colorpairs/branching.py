@@ -1,4 +1,4 @@
-"""The choice of the cell to branch on and of its values (Benoist & Bourreau 2008, 4.1 and 5.1)."""
+"""The choice of a cell and of the oriented pieces to try on it (Benoist & Bourreau 2008, 4.1 and 5.1)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from lns.exact.kernels.bits import lowest_bit
 from lns.exact.kernels.jit import inline_flat_kernel
 
 NO_CELL = -1
-BY_MOTIF_1_2, BY_MOTIF_3_4, BY_URGENCY = range(3)  # how `best_cell` scores cells
+BY_MOTIF_1_2, BY_MOTIF_3_4, BY_URGENCY = range(3)  # argument ``by`` of `best_cell`: how it scores cells
 _BIG = 1 << 30
 _MIN_OFFER, _MIN_EXPECTED_OFFER, _MIN_EXPECTED_GAP, _MIN_EXPECTED_RATIO, _, _ROW_MAJOR = map(int, Heuristic)
 
 
 @inline_flat_kernel
 def available(s: State, w: Switches, pair: int) -> int:
-    """Count pieces available to a pair: |Offer| - nbPreempted, or |Offer| while a cell has three known sides (4.1)."""
+    """Count a colour pair's free pieces; those that other pairs preempt count only if a cell has three known sides."""
     if w.preemption and s.counters[counter.THREE_SIDED] == 0:
         return int(s.offer[pair] - s.nb_preempted[pair])
     return int(s.offer[pair])
@@ -27,7 +27,7 @@ def available(s: State, w: Switches, pair: int) -> int:
 
 @inline_flat_kernel
 def preempt(t: Tables, s: State, w: Switches, pair: int) -> bool:
-    """Preempt Offer(pair), as Demand(pair) needs it all; return True if another demanded pair loses a piece (4.1)."""
+    """Preempt all free pieces of a colour pair; return whether another demanded colour pair loses a piece (4.1)."""
     other_loses = False
     is_first = True
     for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
@@ -55,7 +55,7 @@ def preempt(t: Tables, s: State, w: Switches, pair: int) -> bool:
 
 @inline_flat_kernel
 def undo_preemptions(t: Tables, s: State, height: int) -> None:
-    """Undo the preemptions above ``height`` of the stack of preempted pieces."""
+    """Undo preemptions until the stack ``s.preempted`` of preempted pieces has ``height`` entries."""
     while s.counters[counter.PREEMPTED] > height:
         s.counters[counter.PREEMPTED] -= 1
         piece = s.preempted[s.counters[counter.PREEMPTED]]
@@ -69,10 +69,10 @@ def undo_preemptions(t: Tables, s: State, height: int) -> None:
 
 @inline_flat_kernel
 def propagate(t: Tables, s: State, w: Switches) -> tuple[int, int]:
-    """Apply contradiction, instantiation and preemption until nothing changes (3.1, 4.1).
+    """Preempt pieces until nothing changes, or a contradiction or an instantiation is found (3.1, 4.1).
 
-    Return (contradicted pair or NO_CAUSE, cell with a single piece or NO_CELL). Call it only while no cell has three
-    known sides, so that every surrounded cell demands one pair.
+    Return (contradicted colour pair or NO_CAUSE, the only cell of a colour pair with one piece or NO_CELL). Call it
+    only while no cell has three known sides, so that every cell with two known sides demands one colour pair.
     """
     changed = True
     while changed:
@@ -97,7 +97,7 @@ def propagate(t: Tables, s: State, w: Switches) -> tuple[int, int]:
 
 @inline_flat_kernel
 def expected_offer(t: Tables, s: State, pair: int) -> float:
-    """Return E(|Offer(pair)|), the sum of P(piece -> pair) over the free pieces of the pair (5.1)."""
+    """Return the expected number of free pieces left to a colour pair, the sum of their `probability` (5.1)."""
     total = 0.0
     for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
         piece = t.pair_piece[i]
@@ -108,7 +108,7 @@ def expected_offer(t: Tables, s: State, pair: int) -> float:
 
 @inline_flat_kernel
 def probability(t: Tables, s: State, piece: int, pair: int) -> float:
-    """Return P(piece -> pair): the probability that no other pair uses the piece, if pairs were independent (5.1)."""
+    """Return the probability that no colour pair but ``pair`` uses a piece, as if pairs were independent (5.1)."""
     product = 1.0
     for j in range(t.piece_pair_count[piece]):
         other = t.piece_pairs[piece * SLOTS + j]
@@ -120,7 +120,7 @@ def probability(t: Tables, s: State, piece: int, pair: int) -> float:
 
 @inline_flat_kernel
 def urgency(t: Tables, s: State, w: Switches, pair: int) -> float:
-    """Return the criterion of the heuristic, to be minimised over the demanded pairs (5.1)."""
+    """Return the number by which the heuristic ranks a demanded colour pair (5.1); the least number is chosen."""
     if w.heuristic == _MIN_OFFER:
         return float(available(s, w, pair))
     expected = expected_offer(t, s, pair)
@@ -135,7 +135,7 @@ def urgency(t: Tables, s: State, w: Switches, pair: int) -> float:
 
 @inline_flat_kernel
 def smallest_offer_pair(s: State, w: Switches, cell: int) -> int:
-    """Return the pair with the fewest available pieces among the pairs that ``cell`` demands."""
+    """Return the colour pair with the fewest available pieces among those that ``cell`` demands."""
     best, fewest = 0, _BIG
     for i in range(s.cell_pair_count[cell]):
         pair = s.cell_pairs[cell * SLOTS + i]
@@ -147,10 +147,11 @@ def smallest_offer_pair(s: State, w: Switches, cell: int) -> int:
 
 @inline_flat_kernel
 def best_cell(t: Tables, s: State, w: Switches, cells: U64, by: int) -> int:
-    """Return the first of ``cells`` with the least score; NO_CELL if no cell has a score (5.1).
+    """Return the first cell with the least score in the set ``cells``; NO_CELL if no cell has a score (5.1).
 
-    BY_MOTIF_1_2: four known sides before three, then the fewest pieces. BY_MOTIF_3_4: `motif_score`. BY_URGENCY: the
-    `urgency` of the pair that a cell demands, or the same score for all cells with ROW_MAJOR.
+    ``by`` says what the score is. BY_MOTIF_1_2: cells with four known sides come before those with three, then those
+    whose colour pair has the fewest free pieces. BY_MOTIF_3_4: `motif_score`. BY_URGENCY: the `urgency` of the colour
+    pair that the cell demands; with the heuristic ROW_MAJOR, all cells have the same score.
     """
     best, least = NO_CELL, float(_BIG)
     for word in range(t.words):
@@ -172,10 +173,10 @@ def best_cell(t: Tables, s: State, w: Switches, cells: U64, by: int) -> int:
 
 @inline_flat_kernel
 def motif_score(t: Tables, s: State, w: Switches, cell: int) -> int:
-    """Score a cell by its available pieces: cells of motif 3 before those of motif 4, _BIG for others (5.1).
+    """Return the number of pieces available to a cell of motif 3, plus 2**20 for motif 4; else _BIG (5.1).
 
-    Motif 3 is a cell with two known sides and a surrounded neighbour; motif 4 is a surrounded neighbour of a cell with
-    one known side and two surrounded neighbours.
+    The cell has two known sides. Motif 3: an empty neighbour has two known sides or more. Motif 4: an empty neighbour
+    has one known side, and two or more neighbours with two known sides or more, of which the cell is one.
     """
     if s.surrounded_neighbours[cell]:
         return available(s, w, s.cell_pairs[cell * SLOTS])
@@ -188,7 +189,7 @@ def motif_score(t: Tables, s: State, w: Switches, cell: int) -> int:
 
 @inline_flat_kernel
 def random_cell_of(t: Tables, s: State, pair: int) -> int:
-    """Return a random cell of Demand(pair), drawn with splitmix64."""
+    """Return a random cell of those that demand a colour pair, drawn with the generator splitmix64."""
     s.random[0] += np.uint64(0x9E3779B97F4A7C15)
     mixed = s.random[0]
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -207,7 +208,7 @@ def random_cell_of(t: Tables, s: State, pair: int) -> int:
 
 @inline_flat_kernel
 def is_next_free(t: Tables, s: State, piece: int) -> bool:
-    """Whether a piece is free and the duplicate numbered before it, if any, is placed."""
+    """Return whether a piece is free and its previous duplicate, if there is one, is placed."""
     if s.cell_of[piece] >= 0:
         return False
     before = t.previous_duplicate[piece]
@@ -216,10 +217,10 @@ def is_next_free(t: Tables, s: State, piece: int) -> bool:
 
 @inline_flat_kernel
 def list_values(t: Tables, s: State, w: Switches, cell: int, pair: int, start: int) -> int:
-    """Write the oriented pieces to try on ``cell`` to ``s.values`` from ``start``; return where they end.
+    """Write the oriented pieces to try on ``cell`` to ``s.values`` from index ``start``; return the end index.
 
-    They match all known sides. Of duplicate pieces only the first free one is listed. Pieces that another pair preempts
-    are left out while no cell has three known sides.
+    They have the colour pair, which the cell demands, and match all known sides. Of duplicate pieces only the first
+    free one is listed. Pieces that another colour pair preempts are left out while no cell has three known sides.
     """
     end = start
     skip_preempted = w.preemption and s.counters[counter.THREE_SIDED] == 0
@@ -239,7 +240,10 @@ def list_values(t: Tables, s: State, w: Switches, cell: int, pair: int, start: i
 
 @inline_flat_kernel
 def exceeds_offer(t: Tables, s: State, pair: int, piece: int, own: int) -> bool:
-    """Whether one more cell for ``pair`` makes |Demand| > |Offer| once ``piece`` fills a cell that demands ``own``."""
+    """Return whether a colour pair has more cells than pieces once another cell demands it and ``piece`` is placed.
+
+    The cell that ``piece`` fills demands the colour pair ``own``.
+    """
     spare = s.offer[pair] - s.demand[pair]
     if pair == own:
         spare += 1
@@ -253,7 +257,11 @@ def exceeds_offer(t: Tables, s: State, pair: int, piece: int, own: int) -> bool:
 
 @inline_flat_kernel
 def passes_quick_check(t: Tables, s: State, cell: int, oriented: int, own: int) -> bool:
-    """Return False if ``oriented`` on ``cell``, demanding ``own``, contradicts a pair of the piece or a neighbour."""
+    """Return whether ``oriented`` on ``cell`` leaves enough pieces to each colour pair, tested one by one.
+
+    Only the colour pairs of the piece and those that empty neighbours then demand are tested. ``own``: the colour pair
+    that ``cell`` demands.
+    """
     piece = oriented >> 2
     for i in range(t.piece_pair_count[piece]):
         pair = t.piece_pairs[piece * SLOTS + i]
@@ -279,7 +287,7 @@ def passes_quick_check(t: Tables, s: State, cell: int, oriented: int, own: int) 
 
 @inline_flat_kernel
 def sort_values(t: Tables, s: State, pair: int, start: int, end: int) -> None:
-    """Sort the values by decreasing `probability` (5.1); the sort is stable."""
+    """Sort ``s.values[start:end]`` by decreasing `probability` for a colour pair (5.1); the sort is stable."""
     for i in range(start, end):
         value = s.values[i]
         chance = probability(t, s, value >> 2, pair)
@@ -294,7 +302,7 @@ def sort_values(t: Tables, s: State, pair: int, start: int, end: int) -> None:
 
 @inline_flat_kernel
 def cell_demanding_colour(t: Tables, s: State, colour: int) -> int:
-    """Return the first empty cell with a known side of ``colour``."""
+    """Return the first empty cell with a known side of ``colour``; NO_CELL if there is none."""
     for cell in range(t.cells):
         if s.grid[cell] < 0:
             for side in range(4):
@@ -305,10 +313,10 @@ def cell_demanding_colour(t: Tables, s: State, colour: int) -> int:
 
 @inline_flat_kernel
 def cell_without_pair(t: Tables, s: State) -> tuple[int, int]:
-    """Return an empty cell and a colour that it demands, if no cell has two known sides, as on a board without frame.
+    """Choose an empty cell and a colour of a known side, while no empty cell has two known sides.
 
-    The cell and colour are chosen for the fewest free pieces with the colour. If no empty cell has a known side, they
-    are the first empty cell and the colour K, which stands for any colour.
+    That happens on boards without frame. The colour is that with the fewest free pieces. If no empty cell has a known
+    side, return the first empty cell and the colour K = ``t.colours``, which stands for any colour.
     """
     best, best_colour, fewest = NO_CELL, t.colours, _BIG
     for cell in range(t.cells):
@@ -330,7 +338,7 @@ def cell_without_pair(t: Tables, s: State) -> tuple[int, int]:
 
 @inline_flat_kernel
 def list_colour_values(t: Tables, s: State, cell: int, colour: int, start: int) -> int:
-    """Write pieces with ``colour`` (K: any) that fit ``cell`` to ``s.values``, as in `list_values`; return the end."""
+    """List oriented pieces as `list_values` does, but those with one ``colour``; K = ``t.colours`` stands for any."""
     end = start
     for i in range(t.colour_oriented_start[colour], t.colour_oriented_start[colour + 1]):
         oriented = t.colour_oriented[i]

@@ -1,7 +1,8 @@
-"""Explanations: the levels whose placements suffice for a contradiction (Benoist & Bourreau 2008, 5.2).
+"""Explanations: sets of levels whose placements suffice for a contradiction (Benoist & Bourreau 2008, 5.2).
 
-The functions add levels to ``s.explanation``, a bit vector. Rim and clues are never added, as they are not choices.
-A *conflict set* is the union of the explanations of all values that failed at a level.
+A level is the depth of a placement in the search tree. The functions add levels to the bit set ``s.explanation``. Rim
+and clues are never added, as they are not choices. The *conflict set* of a level is the union of the explanations of
+all oriented pieces that failed there.
 """
 
 from __future__ import annotations
@@ -18,27 +19,27 @@ NO_BITS = np.uint64(0)
 
 @inline_flat_kernel
 def clear(t: Tables, sets: U64, row: int) -> None:
-    """Empty the set ``row`` of ``sets``."""
+    """Empty the bit set with index ``row`` in the array ``sets``."""
     for word in range(t.words):
         sets[row * t.words + word] = NO_BITS
 
 
 @inline_flat_kernel
 def add(t: Tables, sets: U64, row: int, others: U64, other: int) -> None:
-    """Add the set ``other`` of ``others`` to the set ``row`` of ``sets``."""
+    """Add bit set number ``other`` of the array ``others`` to bit set number ``row`` of the array ``sets``."""
     for word in range(t.words):
         sets[row * t.words + word] |= others[other * t.words + word]
 
 
 @inline_flat_kernel
 def add_to_conflict(t: Tables, s: State, level: int) -> None:
-    """Add the explanation to the conflict set of ``level``."""
+    """Add ``s.explanation`` to the conflict set of ``level``."""
     add(t, s.conflict, level, s.explanation, 0)
 
 
 @inline_flat_kernel
 def last_conflict(s: State, words: int, level: int) -> int:
-    """Return the last level in the conflict set of ``level``, -1 = none."""
+    """Return the deepest level in the conflict set of ``level``; -1 if the set is empty."""
     for back in range(words):
         word = words - 1 - back
         if s.conflict[level * words + word]:
@@ -48,13 +49,13 @@ def last_conflict(s: State, words: int, level: int) -> int:
 
 @inline_flat_kernel
 def explains_level(s: State, level: int) -> bool:
-    """Whether the explanation contains ``level``."""
+    """Return whether ``s.explanation`` contains ``level``."""
     return bool(s.explanation[level >> 6] & bit(level))
 
 
 @inline_flat_kernel
 def add_placement(s: State, cell: int) -> None:
-    """Add the level of the placement on ``cell``, unless it is a clue."""
+    """Add the level of the placement on ``cell`` to ``s.explanation``, unless it is a clue."""
     level = s.level[cell]
     if level >= 0:
         s.explanation[level >> 6] |= bit(level)
@@ -62,7 +63,7 @@ def add_placement(s: State, cell: int) -> None:
 
 @inline_flat_kernel
 def add_piece(s: State, piece: int) -> None:
-    """Add the level of the placement of ``piece``, if it is placed."""
+    """Add the level of the placement of ``piece`` to ``s.explanation``, if the piece is placed."""
     cell = s.cell_of[piece]
     if cell >= 0:
         add_placement(s, cell)
@@ -70,7 +71,7 @@ def add_piece(s: State, piece: int) -> None:
 
 @inline_flat_kernel
 def add_neighbour(t: Tables, s: State, cell: int, side: int) -> None:
-    """Add the placement on the neighbour of ``cell`` at ``side``; nothing at the rim."""
+    """Add the placement on the neighbour of ``cell`` at ``side`` to ``s.explanation``; nothing at the rim."""
     neighbour = t.neighbour[cell * 4 + (side & 3)]
     if neighbour >= 0:
         add_placement(s, neighbour)
@@ -78,9 +79,10 @@ def add_neighbour(t: Tables, s: State, cell: int, side: int) -> None:
 
 @inline_flat_kernel
 def add_demanding_neighbours(t: Tables, s: State, cell: int, first: int, second: int, span: int) -> bool:
-    """Add the two neighbours that make ``cell`` demand a pair; return False if its known sides are not of that pair.
+    """Add the two neighbours that make ``cell`` demand a colour pair to ``s.explanation``.
 
-    The known sides of a filled cell were known before it was filled, so the neighbours there are older.
+    ``first``, ``second``: the colours; ``span``: 1 if on consecutive sides, 2 if on opposite ones. Return whether known
+    sides of the cell have the colours. If the cell is filled, these neighbours were filled before it.
     """
     for side in range(4):
         if s.side[cell * 4 + side] == first and s.side[cell * 4 + ((side + span) & 3)] == second:
@@ -92,7 +94,7 @@ def add_demanding_neighbours(t: Tables, s: State, cell: int, first: int, second:
 
 @inline_flat_kernel
 def explain_missing_pair(t: Tables, s: State) -> None:
-    """Explain a cell that demands a pair which no piece of the puzzle has, by the two neighbours that make it do so."""
+    """Explain why a cell demands a colour pair that no piece has, by the two neighbours with these colours."""
     for word in range(t.words):
         cells = s.demand_set[word]
         if cells:
@@ -110,12 +112,12 @@ def explain_missing_pair(t: Tables, s: State) -> None:
 
 @inline_flat_kernel
 def explain_pair(t: Tables, s: State, pair: int, with_preempted: bool) -> None:
-    """Explain |Demand(pair)| >= |Offer(pair)|.
+    """Explain why a colour pair has at least as many demanding cells as free pieces, |Demand| >= |Offer|.
 
-    Each piece of Unavailable(pair) is explained by its placement or, if its cell demanded the pair, by the two older
-    neighbours of that cell. ``with_preempted``: pieces preempted by other pairs were not counted. Then their recorded
-    reasons are added, and the older neighbours are not used, because the other pair may need a cell that demanded
-    this pair.
+    A demanding cell is explained by the two neighbours with the colours; a placed piece of the colour pair by its
+    placement or, if its cell demanded the colour pair, by the two earlier neighbours of that cell. ``with_preempted``:
+    pieces that other colour pairs preempt were not counted as free. Then the recorded reasons of these preemptions are
+    added, and a placed piece is explained by its placement, because another colour pair may need its cell.
     """
     first, second, span = t.pair_first[pair], t.pair_second[pair], t.pair_span[pair]
     for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
@@ -137,7 +139,7 @@ def explain_pair(t: Tables, s: State, pair: int, with_preempted: bool) -> None:
 
 @inline_flat_kernel
 def add_preemption_reason(t: Tables, s: State, piece: int, pair: int) -> None:
-    """Add the recorded reason why a pair other than ``pair`` preempts ``piece``, if one does."""
+    """Add the recorded reason why a colour pair other than ``pair`` preempts ``piece``, if one does."""
     preempting = s.preempted_by[piece]
     if preempting and preempting != pair:
         add(t, s.explanation, 0, s.preemption_reason, preempting)
@@ -145,9 +147,11 @@ def add_preemption_reason(t: Tables, s: State, piece: int, pair: int) -> None:
 
 @inline_flat_kernel
 def explain_values(t: Tables, s: State, cell: int, pair: int, with_preempted: bool) -> None:
-    """Explain why ``cell`` has no other values, by its neighbours and placements of other pieces of ``pair`` that fit.
+    """Explain why no oriented pieces but those listed may be placed on ``cell``, which demands a colour pair.
 
-    If ``pair`` < 0, the values were those of the single colour ``-1 - pair``, or for colour K all pieces.
+    The reasons are the neighbours of the cell, and the placements of other pieces with the colour pair that would fit.
+    If ``pair`` < 0, the pieces were listed for the single colour ``-1 - pair``, where K stands for any.
+    ``with_preempted``: pieces that other colour pairs preempt were not listed.
     """
     for side in range(4):
         neighbour = t.neighbour[cell * 4 + side]
@@ -171,7 +175,7 @@ def explain_values(t: Tables, s: State, cell: int, pair: int, with_preempted: bo
 
 @inline_flat_kernel
 def demand_side(t: Tables, s: State, cell: int, pair: int) -> int:
-    """Return the side of ``cell`` that must show the first colour of the demanded ``pair``."""
+    """Return the side of ``cell`` that must show the first colour of ``pair``, a colour pair that it demands."""
     for side in range(3):
         after = s.side[cell * 4 + ((side + t.pair_span[pair]) & 3)]
         if s.side[cell * 4 + side] == t.pair_first[pair] and after == t.pair_second[pair]:
@@ -181,7 +185,7 @@ def demand_side(t: Tables, s: State, cell: int, pair: int) -> int:
 
 @inline_flat_kernel
 def fits(t: Tables, s: State, cell: int, oriented: int) -> bool:
-    """Whether an oriented piece matches the known sides of ``cell`` and shows no grey on the others."""
+    """Return whether an oriented piece matches the known sides of ``cell`` and shows no grey on its unknown sides."""
     for side in range(4):
         wanted = s.side[cell * 4 + side]
         shown = t.quad[oriented * 4 + side]
@@ -192,7 +196,7 @@ def fits(t: Tables, s: State, cell: int, oriented: int) -> bool:
 
 @inline_flat_kernel
 def explain_cause(t: Tables, s: State, cause: int, with_preempted: bool) -> None:
-    """Set ``s.explanation`` to the levels that suffice for ``cause``: a pair or one of the CAUSE constants + colour."""
+    """Set ``s.explanation`` to levels that suffice for ``cause``: a colour pair, or a CAUSE constant plus a colour."""
     clear(t, s.explanation, 0)
     if cause == 0:
         explain_missing_pair(t, s)
@@ -217,6 +221,6 @@ def explain_cause(t: Tables, s: State, cause: int, with_preempted: bool) -> None
 
 @inline_flat_kernel
 def explain_colour(t: Tables, s: State, colour: int) -> None:
-    """Add all placements of pieces with ``colour``, which determine the free and the demanded edges of the colour."""
+    """Add the placements of all pieces with ``colour``, on which the free and demanded half-edges depend."""
     for i in range(t.colour_piece_start[colour], t.colour_piece_start[colour + 1]):
         add_piece(s, t.colour_piece[i])

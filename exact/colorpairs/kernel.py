@@ -1,11 +1,11 @@
-"""The search by ColorPairs: open a frame (choose a cell), try its values, and jump back after a failure.
+"""The search by ColorPairs: open a stack frame (choose a cell), try pieces on it, jump back after a failure.
 
-``counters[FRAME_OPEN]`` says whether the frame of the current depth is open, so that the loop can pause after any node.
+``counters[FRAME_OPEN]`` says whether the stack frame of the current depth is open: a search can pause after any node.
 
-Shaving (Benoist & Bourreau 2008, 5.1) tries the values of the surrounded cells at a node, and undoes each trial. The
-paper's shaving tries every value of every cell with two or more known sides, and each trial applies all filters to
-their fixpoint. Quick shaving is weaker: only while no cell has three known sides, it tries the cells where at most one
-value passes a test of single pairs, and a trial is only the placement.
+Shaving (Benoist & Bourreau 2008, 5.1) tries oriented pieces on the cells with two or more known sides at a node, and
+undoes each trial. The paper's shaving tries every oriented piece that fits such a cell, and each trial applies all
+filters until nothing changes. Quick shaving is weaker: only while no cell has three known sides, it tries the cells
+where at most one oriented piece passes a test of single colour pairs, and a trial is only the placement.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from lns.instances.board import Board
 from lns.instances.puzzle import GREY, Puzzle
 
 NO_COLOUR = -1
-# answers of `next_forced`
+# what `next_forced` can return
 NOTHING_FORCED, FORCED, WITHOUT_VALUE, CONTRADICTED = range(4)
-# answers of `try_value`
+# what `try_value` can return
 PLACED, SOLUTION, REFUTED, FAILED = range(4)
 
 
 @flat_kernel
 def prepare(t: Tables, s: State, clue_cells: I32, clue_values: I32, exact: bool) -> bool:
-    """Set the sides known from outside and place the clues; False if a clue (or, if ``exact``, a side) contradicts."""
+    """Set the known sides and place the clues; return False if a clue contradicts or, if ``exact``, a known side."""
     for cell in range(t.cells):
         for side in range(4):
             colour = t.shown[cell * 4 + side]
@@ -50,7 +50,7 @@ def prepare(t: Tables, s: State, clue_cells: I32, clue_values: I32, exact: bool)
 
 @inline_flat_kernel
 def open_frame(t: Tables, s: State, w: Switches, depth: int, with_shaving: bool | None) -> bool:
-    """Choose the cell of a depth and list its values; False on a contradiction, which ``s.explanation`` explains."""
+    """Choose the cell of a depth and list pieces to try on it; return False (with ``s.explanation``) at a dead end."""
     start = s.frame_end[depth - 1] if depth else 0
     explain.clear(t, s.conflict, depth)
     s.preempted_height[depth] = s.counters[counter.PREEMPTED]
@@ -108,8 +108,8 @@ def open_frame(t: Tables, s: State, w: Switches, depth: int, with_shaving: bool 
 def search(t: Tables, s: State, w: Switches, budget: int, stop_at_first: bool, with_shaving: bool | None) -> None:
     """Search ``budget`` nodes more, or to the end of the tree, or to the next solution if ``stop_at_first``.
 
-    A node is a placement tried: a piece that matches all known sides of the chosen cell.
-    ``with_shaving``: None without any shaving, so that its machine code is left out.
+    A node is a placement tried: a piece that matches all known sides of the chosen cell. ``with_shaving``: None if the
+    search never shaves, so that the machine code of shaving is left out.
     """
     depth = s.counters[counter.DEPTH]
     frame_open = s.counters[counter.FRAME_OPEN] != 0
@@ -158,10 +158,10 @@ def search(t: Tables, s: State, w: Switches, budget: int, stop_at_first: bool, w
 
 @inline_flat_kernel
 def try_value(t: Tables, s: State, w: Switches, depth: int) -> int:
-    """Place the next value of the cell chosen at ``depth``; return PLACED, SOLUTION, REFUTED or FAILED.
+    """Place the next oriented piece on the cell of ``depth``; return PLACED, SOLUTION, REFUTED or FAILED.
 
-    Only after PLACED the piece stays on the board. The explanation of a contradiction is added to the conflict set; if
-    the explanation does not need this placement, it rules out every value of the cell (FAILED).
+    The piece stays on the board only after PLACED. After REFUTED, the explanation was added to the conflict set of the
+    depth. FAILED: the explanation does not need this placement, so it rules out every piece on the cell.
     """
     s.counters[counter.NODES] += 1
     cell, value = s.frame_cell[depth], s.values[s.frame_next[depth]]
@@ -176,7 +176,7 @@ def try_value(t: Tables, s: State, w: Switches, depth: int) -> int:
         s.counters[counter.SOLUTIONS] += 1
         s.counters[counter.DEEPEST] = t.empty
         unassign(t, s, cell, shown, depth, w.colours)
-        for level in range(depth):  # a solution depends on every level: step back one by one
+        for level in range(depth):  # after a solution the search must not jump, so every level is in the conflict set
             s.conflict[depth * t.words + (level >> 6)] |= bit(level)
         return SOLUTION
     s.counters[counter.CONTRADICTIONS] += 1
@@ -198,11 +198,12 @@ def try_value(t: Tables, s: State, w: Switches, depth: int) -> int:
 
 @inline_flat_kernel
 def next_forced(t: Tables, s: State, w: Switches, frame: int, start: int) -> tuple[int, int]:
-    """Return the next deduction on the board, and the contradicted pair if it is CONTRADICTED.
+    """Return the next deduction on the board, and the contradicted colour pair after CONTRADICTED, else NO_CAUSE.
 
-    FORCED: the cell recorded in ``frame`` has one value, ``s.values[start]``. WITHOUT_VALUE: that cell has no value.
-    While no cell has three known sides, the filters are those of `propagate`. Otherwise preemption is not sound (4.1):
-    then values are listed for cells with three or more known sides, and where a pair has one piece and one cell.
+    FORCED: one oriented piece fits the cell recorded in stack frame ``frame``; it is ``s.values[start]``.
+    WITHOUT_VALUE: no piece fits that cell. While no cell has three known sides, the filters are those of `propagate`.
+    Otherwise preemption is not sound (4.1): then pieces are listed for cells with three or more known sides, and for
+    cells whose colour pair has one piece and one cell.
     """
     three_sided = s.counters[counter.THREE_SIDED] > 0
     single = NO_CELL
@@ -234,11 +235,11 @@ def next_forced(t: Tables, s: State, w: Switches, frame: int, start: int) -> tup
 
 @inline_flat_kernel
 def is_refuted(t: Tables, s: State, w: Switches, cell: int, oriented: int, depth: int, start: int) -> bool:
-    """Whether ``oriented`` on ``cell`` is refuted: by all filters, or in quick shaving by the placement alone.
+    """Return whether ``oriented`` on ``cell`` is refuted: by all filters, or in quick shaving by its placement alone.
 
-    The value is placed at level ``depth``, and forced values at deeper levels, whose frames are unused. All are removed
-    again. The reason is in ``s.explanation``, as levels up to ``depth``. ``start``: where free space in ``s.values``
-    begins.
+    The piece is placed at level ``depth``, and pieces that it forces at deeper levels, whose stack frames are unused.
+    All are removed again. The explanation is in ``s.explanation``, as a set of levels up to ``depth``. ``start``: index
+    from which on ``s.values`` is free.
     """
     s.counters[counter.SHAVING_TESTS] += 1
     s.frame_cell[depth] = cell
@@ -281,13 +282,14 @@ def is_refuted(t: Tables, s: State, w: Switches, cell: int, oriented: int, depth
 
 @inline_flat_kernel
 def shave(t: Tables, s: State, w: Switches, depth: int, start: int) -> tuple[int, int, bool]:
-    """Try each value of each surrounded cell.
+    """Try each oriented piece that fits each cell with two or more known sides, until a cell keeps at most one.
 
-    Called while no cell has three known sides, or at any time for the paper's shaving (``w.shaving``).
+    It is called while no cell has three known sides, or at any node for the paper's shaving (``w.shaving``). A cell is
+    left as soon as two of its pieces pass.
 
-    Return (a cell with at most one value left or NO_CELL, the end of its values, True if the node is contradicted
-    whatever the cell holds). In the last case the reason is in ``s.explanation``. The reasons against the other values
-    of the returned cell are added to the conflict of the frame. A cell is left as soon as two of its values pass.
+    Return (the cell with at most one piece left or NO_CELL, end of its pieces in ``s.values``, True if the node is
+    contradicted whatever the cell holds). If True, the explanation is in ``s.explanation``. The explanations of the
+    other pieces of the returned cell are added to the conflict set of ``depth``.
     """
     for word in range(t.words):
         cells = s.surrounded[word]
@@ -323,7 +325,7 @@ def shave(t: Tables, s: State, w: Switches, depth: int, start: int) -> tuple[int
 
 
 class ColorPairs(CountedSearch):
-    """A paused ColorPairs search (Benoist & Bourreau 2008); `lns.exact.execution.run_search` runs it.
+    """A ColorPairs search of a puzzle (Benoist & Bourreau 2008) that can pause, for `lns.exact.execution.run_search`.
 
     ``seed``: random seed, used by ``options.random_cell`` only. Raises InputError for more than `MAX_COLOURS` colours.
     """
@@ -331,15 +333,15 @@ class ColorPairs(CountedSearch):
     def __init__(self, puzzle: Puzzle, options: Options | None = None, seed: int = 0) -> None:
         self.puzzle = puzzle
         self.options = Options() if options is None else options
-        if min(puzzle.width, puzzle.height) < 2 or puzzle.rules:  # the rim is not a closed ring of pieces
+        if min(puzzle.width, puzzle.height) < 2 or puzzle.rules:  # perhaps the rim is not one closed ring of pieces
             self.options = replace(self.options, cycles=False)
-        if not puzzle.framed or puzzle.mates:  # the bound assumes that each side joins a side of its own colour
+        if not puzzle.framed or puzzle.mates:  # the bound assumes that each side meets a side of its own colour
             self.options = replace(self.options, shared_edges=False)
         self.classes = merge_duplicates(puzzle)
         self._tables, self._class_of_piece = build_tables(self.classes, self.options)
         self._state = empty_state(self._tables, self.options, any_pair=puzzle.framed, seed=seed)
         wanted = self._tables.shown.reshape(-1, 4)
-        for colour in {*wanted[wanted > GREY].tolist()}:  # the rim demands this colour
+        for colour in {*wanted[wanted > GREY].tolist()}:  # the colours other than grey that sides on the rim must have
             self._state.colour_demand[colour] = (wanted == colour).any(axis=1).sum()
         self.counters = self._state.counters
         self._switches = Switches.of(self.options)
@@ -357,7 +359,7 @@ class ColorPairs(CountedSearch):
 
     @property
     def explored(self) -> float:
-        """Share of the tree that is searched, as if sibling subtrees had equal sizes."""
+        """Share of the search tree that is searched, as if sibling subtrees had equal sizes."""
         if self.exhausted:
             return 1.0
         depth = int(self.counters[counter.DEPTH])
@@ -370,18 +372,18 @@ class ColorPairs(CountedSearch):
 
     @property
     def details(self) -> dict[str, float]:
-        """Counts of the method so far, by name."""
+        """Counts of this search so far by name, such as contradictions and preemptions."""
         names = "deepest", "contradictions", "preemptions", "levels_jumped", "shaving_tests"
         return {name: float(self.counters[getattr(counter, name.upper())]) for name in names}
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
-        """Search ``budget`` nodes more, or to the end, or to the next solution if ``stop_at_first``."""
+        """Search ``budget`` nodes more, or to the end of the tree, or to the next solution if ``stop_at_first``."""
         if not self.exhausted:
             shaving = True if self.options.shaving or self.options.quick_shaving else None
             search(self._tables, self._state, self._switches, budget, stop_at_first, shaving)
 
     def first_board(self) -> Board | None:
-        """The first solution found, None before there is one."""
+        """Return the first solution found, None before there is one."""
         if self.solutions == 0:
             return None
         oriented = [self._class_of_piece[value >> 2] * 4 + (value & 3) for value in self._state.first_solution.tolist()]

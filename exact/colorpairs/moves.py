@@ -1,7 +1,8 @@
-"""Moves (assign, unassign) and deductions from single colours (Benoist & Bourreau 2008; numbers are its sections).
+"""Placing and removing pieces (`assign`, `unassign`), and deductions from the counts of single colours.
 
-Offer and Demand of pairs (3.1, 3.2) and of single colours (3.2, 4.2) are maintained in constant time. Only the last
-placement is ever undone, so the pairs that it added are the last pairs in the list of each cell.
+Numbers in parentheses are sections of Benoist & Bourreau 2008. The counts behind Offer and Demand of colour pairs (3.1,
+3.2) and of single colours (3.2, 4.2) are updated at each move, in constant time. Only the last placement is ever
+undone, so the colour pairs that it made a cell demand are the last ones in the cell's list.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from lns.exact.kernels.bits import bit
 from lns.exact.kernels.jit import inline_flat_kernel
 
 NO_CAUSE = -1
-# causes of a contradiction: a pair's number, or one of these plus the colour
+# the cause of a contradiction is one integer: the index of a colour pair, or one of these constants plus a colour
 CAUSE_COLOUR_DEMAND = 1 << 20
 CAUSE_SHARED_EDGES = 2 << 20
 CAUSE_CYCLE = 3 << 20
@@ -21,7 +22,7 @@ CAUSE_CYCLE = 3 << 20
 
 @inline_flat_kernel
 def add_demand(t: Tables, s: State, cell: int, pair: int) -> int:
-    """Add ``cell`` to Demand(pair); return the pair if it now has more cells than pieces, else NO_CAUSE."""
+    """Add ``cell`` to Demand of a colour pair; return the pair if it now has more cells than pieces, else NO_CAUSE."""
     count = s.cell_pair_count[cell]
     for i in range(count):
         if s.cell_pairs[cell * SLOTS + i] == pair:
@@ -35,7 +36,7 @@ def add_demand(t: Tables, s: State, cell: int, pair: int) -> int:
 
 @inline_flat_kernel
 def show_side(t: Tables, s: State, cell: int, side: int, colour: int, exact: bool) -> int:
-    """Set a known side of the empty ``cell``; return a contradicted pair or NO_CAUSE. ``exact``: stop at the first."""
+    """Set a known side of an empty cell; return a contradicted colour pair (the first, if ``exact``) or NO_CAUSE."""
     base = cell * 4
     s.side[base + side] = colour
     known = s.known_sides[cell] + 1
@@ -58,7 +59,10 @@ def show_side(t: Tables, s: State, cell: int, side: int, colour: int, exact: boo
 
 @inline_flat_kernel
 def change_known_sets(t: Tables, s: State, cell: int, two: bool, three: bool, change: int) -> None:
-    """Add ``cell`` to the cells with ``two`` or ``three`` known sides or more (change 1), or remove it (-1)."""
+    """Add ``cell`` to sets of empty cells by known sides (``change`` 1), or remove it from them (-1).
+
+    ``two``: change the set of cells with two or more known sides; ``three``: that of cells with three or more.
+    """
     if two:
         s.surrounded[cell >> 6] ^= bit(cell)
         for direction in range(4):
@@ -72,7 +76,7 @@ def change_known_sets(t: Tables, s: State, cell: int, two: bool, three: bool, ch
 
 @inline_flat_kernel
 def hide_side(t: Tables, s: State, cell: int, side: int, pairs_before: int) -> None:
-    """Undo `show_side`, before which ``cell`` had ``pairs_before`` pairs."""
+    """Undo `show_side` for a side of ``cell``, which demanded ``pairs_before`` colour pairs before that call."""
     word, mask = cell >> 6, bit(cell)
     for i in range(pairs_before, s.cell_pair_count[cell]):
         pair = s.cell_pairs[cell * SLOTS + i]
@@ -87,7 +91,7 @@ def hide_side(t: Tables, s: State, cell: int, side: int, pairs_before: int) -> N
 
 @inline_flat_kernel
 def update_empty_sets(t: Tables, s: State, cell: int, change: int) -> None:
-    """Remove ``cell`` from the sets of empty cells (change -1) or add it again (+1)."""
+    """Remove ``cell`` from every set that holds only empty cells (``change`` -1), or add it again (1)."""
     word, mask = cell >> 6, bit(cell)
     for i in range(s.cell_pair_count[cell]):
         pair = s.cell_pairs[cell * SLOTS + i]
@@ -100,10 +104,12 @@ def update_empty_sets(t: Tables, s: State, cell: int, change: int) -> None:
 def assign(
     t: Tables, s: State, cell: int, oriented: int, level: int, frame: int, colours: bool, exact: bool
 ) -> tuple[int, int]:
-    """Place ``oriented`` on ``cell`` at ``level``; return (contradicted pair or NO_CAUSE, number of sides shown).
+    """Place an oriented piece on ``cell``; return (contradicted colour pair or NO_CAUSE, number of sides shown).
 
-    ``exact``: no mismatch may be spent, so no side is shown after a contradiction. Callers pass a constant, for which
-    the compiler makes separate machine code. ``frame``: where the changes are recorded for `unassign`.
+    The sides of the piece are shown to its empty neighbours one by one, clockwise from side 0. ``exact``: no mismatch
+    is allowed, so no side is shown after a contradiction; callers pass a constant, for which the compiler makes
+    separate machine code. ``level``: depth of the placement in the search tree; ``frame``: index of the stack frame
+    that records the changes for `unassign`; ``colours``: whether single colours are counted.
     """
     piece = oriented >> 2
     s.grid[cell] = oriented
@@ -134,7 +140,7 @@ def assign(
 
 @inline_flat_kernel
 def unassign(t: Tables, s: State, cell: int, shown: int, frame: int, colours: bool) -> None:
-    """Undo the last `assign`, which had shown ``shown`` sides."""
+    """Undo the last `assign`, which filled ``cell``, showed ``shown`` sides and used stack frame ``frame``."""
     oriented = s.grid[cell]
     piece = oriented >> 2
     while shown > 0:
@@ -157,7 +163,7 @@ def unassign(t: Tables, s: State, cell: int, shown: int, frame: int, colours: bo
 
 @inline_flat_kernel
 def is_first_occurrence(values: I32, start: int, index: int) -> bool:
-    """Whether ``values[start + index]`` does not occur in ``values[start : start + index]``."""
+    """Return whether ``values[start + index]`` does not occur in ``values[start : start + index]``."""
     is_first = True
     for i in range(index):
         is_first &= values[start + i] != values[start + index]
@@ -166,7 +172,7 @@ def is_first_occurrence(values: I32, start: int, index: int) -> bool:
 
 @inline_flat_kernel
 def count_colours(t: Tables, s: State, cell: int, oriented: int, change: int) -> None:
-    """Update the counts of single colours (3.2, 4.2) before a piece shows its sides (-1) or after it hid them (1)."""
+    """Update counts of single colours before a piece shows its sides (``change`` -1) or after it hid them (1)."""
     piece = oriented >> 2
     for direction in range(4):
         colour = s.side[cell * 4 + direction]
@@ -195,7 +201,7 @@ def count_colours(t: Tables, s: State, cell: int, oriented: int, change: int) ->
 
 @inline_flat_kernel
 def colour_cause(t: Tables, s: State, w: Switches, oriented: int) -> int:
-    """Return the cause of a contradiction in the colours of the piece just placed, or NO_CAUSE."""
+    """Return the cause of a contradiction in the counts of a just placed piece's colours, or NO_CAUSE."""
     for side in range(4):
         colour = t.quad[oriented * 4 + side]
         if colour == 0:
@@ -206,8 +212,9 @@ def colour_cause(t: Tables, s: State, w: Switches, oriented: int) -> int:
         if w.single_colours and s.colour_demand[mate] > s.colour_offer[mate]:
             return int(CAUSE_COLOUR_DEMAND + mate)
         if w.shared_edges:
-            inside = s.half_edges[colour] - s.demanded_edges[colour]  # half-edges that must be joined to each other
-            pieces = s.colour_offer[colour]  # h(N): the most edges that N square tiles can share
+            inside = s.half_edges[colour] - s.demanded_edges[colour]  # sides of free pieces that must meet each other
+            pieces = s.colour_offer[colour]
+            # N squares share at most h(N) = 2 N - ceil(2 sqrt(N)) edges, each between two sides
             if inside < 0 or inside > 2 * (2 * pieces - int(np.ceil(2.0 * np.sqrt(pieces)))):
                 return int(CAUSE_SHARED_EDGES + colour)
         if w.cycles and s.half_edges[colour] == 2 and s.demanded_edges[colour] == 0 and chain_colours(t, s, colour) > 0:
@@ -217,7 +224,7 @@ def colour_cause(t: Tables, s: State, w: Switches, oriented: int) -> int:
 
 @inline_flat_kernel
 def place(t: Tables, s: State, w: Switches, cell: int, oriented: int, level: int) -> tuple[int, int]:
-    """Assign in the frame of the level, then apply the chosen bounds on single colours; return (cause, sides shown)."""
+    """Place a piece, then test bounds on single colours; return (cause of a contradiction or NO_CAUSE, sides shown)."""
     cause, shown = assign(t, s, cell, oriented, level, level, w.colours, True)
     if cause < 0 and w.colours:
         cause = colour_cause(t, s, w, oriented)
@@ -226,10 +233,10 @@ def place(t: Tables, s: State, w: Switches, cell: int, oriented: int, level: int
 
 @inline_flat_kernel
 def chain_colours(t: Tables, s: State, colour: int) -> int:
-    """Return the length of the chain of free rim pieces from ``colour``; 0 unless it closes before a full rim (4.2).
+    """Return the number of pieces in the chain of free rim pieces through ``colour`` if it closes too early, else 0.
 
     Two free rim pieces are linked if they have the last two half-edges of a colour, both along the rim, and no cell
-    demands the colour. The colours of the chain are written to ``s.chain``.
+    demands the colour. A chain closes too early with fewer pieces than the rim (4.2). ``s.chain`` gets its colours.
     """
     start, length, piece = -1, 0, -1
     while colour and s.half_edges[colour] == 2 and s.demanded_edges[colour] == 0:
@@ -263,7 +270,7 @@ def chain_colours(t: Tables, s: State, colour: int) -> int:
 
 @inline_flat_kernel
 def rim_exit(t: Tables, piece: int, colour: int) -> int:
-    """Return the colour along the rim of a piece beside ``colour``; -1 unless ``colour`` occurs once, along the rim."""
+    """Return a rim piece's other colour along the rim; -1 unless it has ``colour`` once, on a side along the rim."""
     along, other = -1, 0
     for side in range(4):
         shown = t.quad[piece * 16 + side]

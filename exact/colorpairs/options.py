@@ -11,9 +11,9 @@ from lns.instances.text import unknown
 
 
 class ColorPairsHeuristic(IntEnum):
-    """How ColorPairs, and no other solver, chooses the pair to branch on (Benoist & Bourreau 2008, 5.1).
+    """How ColorPairs chooses the colour pair to branch on (Benoist & Bourreau 2008, 5.1).
 
-    ROW_MAJOR is not in the paper: it takes the first surrounded cell in reading order, for puzzles with few colours.
+    ROW_MAJOR, for few colours, is not in the paper: it takes the first cell with two known sides in reading order.
     """
 
     MIN_OFFER = 0
@@ -25,12 +25,12 @@ class ColorPairsHeuristic(IntEnum):
 
     @property
     def label(self) -> str:
-        """The name on the command line, such as 'min-expected-gap'."""
+        """The name of the heuristic on the command line, such as 'min-expected-gap'."""
         return self.name.lower().replace("_", "-")
 
     @classmethod
     def of(cls, label: str) -> ColorPairsHeuristic:
-        """Return the heuristic with a `label`. Raises InputError if there is none."""
+        """Return the heuristic whose `label` is ``label``. Raises InputError if there is none."""
         labels = {heuristic.label: heuristic for heuristic in cls}
         if label not in labels:
             raise InputError(unknown("heuristic", label, labels))
@@ -40,44 +40,43 @@ class ColorPairsHeuristic(IntEnum):
 @checked_class
 @dataclass(frozen=True)
 class ColorPairsOptions:
-    """Parts of ColorPairs; other solvers have none of them.
+    """The heuristic of the solver ColorPairs, and its parts that can be switched on or off.
 
-    The default is MinExpectedGap with all filters, without shaving and the bounds of 4.2.
+    The default is MinExpectedGap with all filters, but without shaving and the bounds of 4.2 (a section of the paper).
 
     Parameters
     ----------
     heuristic : ColorPairsHeuristic
-        Which demanded pair to branch on (5.1).
+        How the colour pair to branch on is chosen (5.1).
     motifs : bool
-        Cells of the motifs 3 and 4 come before the heuristic (5.1). Motifs 1 and 2, cells with three or four known
-        sides, always come first, because preemption requires it.
+        Decide cells of the motifs 3 and 4 before those that the heuristic chooses (5.1). Cells of the motifs 1 and 2,
+        with three or four known sides, always come first, because preemption requires it.
     instantiation : bool
-        If a pair has one piece and one cell, the piece is placed there at once (3.1).
+        If only one piece has a colour pair and only one cell demands it, place the piece there at once (3.1).
     opposite : bool
-        Pairs of opposite sides are used too (3.2).
+        Use colour pairs of opposite sides too, not only of consecutive sides (3.2).
     preemption : bool
-        Pieces of a pair with as many pieces as cells are not offered to other pairs (4.1).
+        If as many cells demand a colour pair as pieces have it, offer these pieces to no other colour pair (4.1).
     backjumping : bool
-        Conflict-directed backjumping (5.2).
+        Use conflict-directed backjumping (5.2).
     shaving : bool
-        Try every value of every surrounded cell at each node, with all filters (5.1).
+        Try every possible piece on every cell with two known sides at each node, with all filters (5.1).
     quick_shaving : bool
-        Not in the paper: try only cells where at most one value passes a test of single pairs, without further filters.
+        Shave only cells where at most one piece passes a test of single colour pairs (not in the paper).
     values : bool
         Try the most probable pieces first (5.1).
     single_colours : bool
-        Offer and demand of single colours (end of 3.2).
+        Compare offer and demand of single colours too (end of 3.2).
     shared_edges : bool
-        The bound 2 h(N) on edges between free pieces (4.2); left out without frame and with mates.
+        Use the bound 2 h(N) on edges between free pieces (4.2). Ignored on boards without frame or with mates.
     cycles : bool
-        Chains of rim pieces that close too early (4.2); left out under other rules than those of Eternity II.
+        Refute chains of rim pieces that close too early (4.2). Ignored under other rules than those of Eternity II.
     random_cell : bool
-        The cell of the chosen pair is drawn at random, as in the paper (5.1), instead of the first one.
+        Draw one of the cells that demand the chosen colour pair at random, as in the paper (5.1), not the first one.
 
     References
     ----------
-    T. Benoist and E. Bourreau, "La programmation par contraintes à l'attaque d'Eternity II", JFPC 2008; the numbers
-    are its sections.
+    T. Benoist and E. Bourreau, "La programmation par contraintes à l'attaque d'Eternity II", JFPC 2008.
     """
 
     heuristic: ColorPairsHeuristic = ColorPairsHeuristic.MIN_EXPECTED_GAP
@@ -95,6 +94,6 @@ class ColorPairsOptions:
     random_cell: bool = False
 
 
-# Their names within `lns.exact`:
+# shorter names of both classes, for use within `lns.exact`
 Heuristic = ColorPairsHeuristic
 Options = ColorPairsOptions

@@ -1,7 +1,7 @@
-"""The constant tables of a ColorPairs search, and the state of a paused one, as flat arrays.
+"""The flat arrays of a ColorPairs search: constant tables, and the state from which a paused search goes on.
 
 A search fills a whole board (`build_tables`) or a region (`lns.exact.region.plan.make_dynamic_state`). The tables of a
-region hold only the freed pieces and cells, and the colours that the pieces around the region show to them.
+region have only its freed pieces and cells, and the colours that the pieces around the region show to these cells.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ U64 = npt.NDArray[np.uint64]
 Colours = npt.NDArray[Any]
 MAX_COLOURS = 4096
 UNUSABLE = -2
-SLOTS = 6  # most pairs of a piece or a cell: four consecutive, two opposite
+SLOTS = 6  # most colour pairs of a piece or a cell: four on consecutive sides, two on opposite sides
 
 UNKNOWN = -1
-ROOT = -1  # level of a clue, which is placed before any choice
+ROOT = -1  # level (depth in the search tree) of a clue, which is placed before any choice
 
 
 Counters = namedtuple(
@@ -35,47 +35,54 @@ Counters = namedtuple(
     "SHAVING_TESTS DEEPEST BEST ALLOWED SPARE RUNNING BALANCE PRICED UNITS TASKS PENDING",
 )
 counter = Counters(*range(len(Counters._fields)))
-"""Indices in the counters of a search, first those of `lns.exact.driver`. For regions: BEST mismatches of the refill
-found, -1 = none; ALLOWED mismatches; SPARE pieces left over; RUNNING: next action of the dynamic search; BALANCE and
-PRICED: use these bounds; UNITS that a refill may cost; TASKS made; PENDING: height of the stack of tasks."""
+"""The index of each counter in `State.counters`; the first are those of `lns.exact.driver`.
+
+The last nine serve only regions. BEST: mismatches of the refill found, -1 = none; ALLOWED: most mismatches of a refill;
+SPARE: free pieces that a refill leaves over; RUNNING: next action of the dynamic search; BALANCE, PRICED: 1 to use the
+bound by colour balance, by prices; UNITS: most that a refill may cost, in units of 1/UNIT mismatch; TASKS: number of
+tasks made; PENDING: height of the stack of pending tasks."""
 
 
 class Tables(NamedTuple):
-    """Sizes and flat arrays for the kernels. Pieces are numbered class by class, so duplicates are consecutive.
+    """The sizes and constant arrays of a ColorPairs search. Duplicate pieces have consecutive indices.
 
-    N: pieces, C: cells, P: pairs (pair 0 stands for pairs that no piece has), K: colours (0 = grey).
+    A *pair* is a colour pair: two colours on consecutive or on opposite sides. N: pieces, C: cells, P: colour pairs
+    (index 0 stands for all that no piece has), K: colours (0 = grey).
     """
 
     colours: int  # K: number of colours, grey included
     pieces: int  # N: number of pieces
     cells: int  # C: number of cells
-    words: int  # W: number of 64-bit words of a set of cells
+    words: int  # W: number of 64-bit words of a bit set of cells
     rim_pieces: int  # number of pieces with a grey side
-    quad: I32  # (N*16,): colour by piece, rotation and side; UNUSABLE in a rotation in which no piece may be placed
-    beyond: I32  # (N*16,): the colour that a neighbour must show to match; `quad` itself without mates
-    consecutive: I32  # (K*K,): the pair of two colours on consecutive sides, clockwise
-    opposite: I32  # (K*K,): the pair of two colours on opposite sides, in either order
-    pair_first: I32  # (P,): first colour of a pair
-    pair_second: I32  # (P,): second colour of a pair
-    pair_span: I32  # (P,): 1 for consecutive, 2 for opposite sides
-    piece_pairs: I32  # (N*6,): the pairs of a piece, each pair once
-    piece_pair_count: I32  # (N,): number of pairs of a piece
-    pair_oriented: I32  # oriented pieces with the pair's colours on sides 0 and `pair_span`, equal rotations once
-    pair_oriented_start: I32  # (P+1,): where each pair begins in `pair_oriented`, and the end
-    pair_piece: I32  # pieces of a pair, free (Offer) or placed (Unavailable, 3.1), each once, pair after pair
-    pair_piece_start: I32  # (P+1,): where each pair begins in `pair_piece`, and the end
-    colour_piece: I32  # the pieces that have a colour, colour after colour, then all pieces (for the colour K)
-    colour_piece_start: I32  # (K+2,): where each colour begins in `colour_piece`, and the end
-    colour_oriented: I32  # oriented pieces that have a colour, as in `colour_piece`, equal rotations once
-    colour_oriented_start: I32  # (K+2,): where each colour begins in `colour_oriented`, and the end
-    neighbour: I32  # (C*4,): the cell at each side, -1 beyond the rim or for a hole
-    shown: I32  # (C*4,): colour that a side of a cell must have from the start: 0 at the rim, -1 = any
-    previous_duplicate: I32  # (N,): the duplicate numbered before a piece, -1 = none
-    empty: int = 0  # number of cells without a clue; 0 in a region
+    quad: I32  # (N*16,): colour by piece, rotation and side; UNUSABLE in rotations in which no piece may be placed
+    beyond: I32  # (N*16,): the colour that a neighbour must show to match; `quad` itself if no colour has a mate
+    consecutive: I32  # (K*K,): index of the colour pair of two colours on consecutive sides, clockwise
+    opposite: I32  # (K*K,): index of the colour pair of two colours on opposite sides, in either order
+    pair_first: I32  # (P,): first colour of each colour pair
+    pair_second: I32  # (P,): second colour of each colour pair
+    pair_span: I32  # (P,): 1 for a colour pair of consecutive sides, 2 for one of opposite sides
+    piece_pairs: I32  # (N*6,): the colour pairs of each piece, each once
+    piece_pair_count: I32  # (N,): number of colour pairs of each piece
+    pair_oriented: I32  # by colour pair: oriented pieces with it on sides 0 and `pair_span`; equal rotations once
+    pair_oriented_start: I32  # (P+1,): index in `pair_oriented` where each colour pair begins; last, its length
+    pair_piece: I32  # pieces with each colour pair, free (Offer) or placed (Unavailable, 3.1), by colour pair
+    pair_piece_start: I32  # (P+1,): index in `pair_piece` where each colour pair begins; last, its length
+    colour_piece: I32  # pieces with each colour, colour after colour; at the end all pieces, as colour K (any)
+    colour_piece_start: I32  # (K+2,): index in `colour_piece` where each colour begins; last, its length
+    colour_oriented: I32  # oriented pieces with each colour, listed as in `colour_piece`; equal rotations once
+    colour_oriented_start: I32  # (K+2,): index in `colour_oriented` where each colour begins; last, its length
+    neighbour: I32  # (C*4,): the neighbouring cell at each side of a cell, -1 at the rim
+    shown: I32  # (C*4,): colour that a side of a cell must have from the start, 0 (grey) at the frame; -1 = any
+    previous_duplicate: I32  # (N,): the previous one of the duplicates of a piece, -1 = none
+    empty: int = 0  # number of cells without a clue; 0 for a region, where it is not used
 
 
 def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[int]]:
-    """Return the tables, and the piece class of each piece. Raises InputError for more than `MAX_COLOURS` colours."""
+    """Return the tables of a whole board, and for each of their pieces the index of its class in ``classes``.
+
+    Raises InputError for more than `MAX_COLOURS` colours.
+    """
     puzzle = classes.puzzle
     looks = classes.quads, puzzle.mate[classes.quads], np.full((1, 4), puzzle.rim)
     quads, mates, rim = (colours_by_axis(look, puzzle.turns, puzzle.colours) for look in looks)
@@ -117,34 +124,35 @@ def make_tables(
 ) -> Tables:
     """Make the tables of any set of pieces and cells.
 
-    ``quads``: (N, 4), the colours of the pieces unturned, numbered 0 to ``colours`` - 1; ``mates``: the colours that
-    match them, if different; ``classes``: equal for duplicates, which are consecutive; ``neighbour``, ``shown``: as in
-    `Tables`; ``turns``: whether pieces may be turned; ``opposite``: as `Options.opposite`. All pairs of a piece count
-    even if it may not be turned, because a cell demands a pair whichever of its sides have the colours.
+    ``quads``: (N, 4), the colours of the unturned pieces, numbered 0 to ``colours`` - 1; ``mates``: (N, 4), the colours
+    that match these, None if they are the same; ``classes``: (N,), equal for duplicate pieces, which are consecutive;
+    ``neighbour``, ``shown``: as in `Tables`; ``turns``: whether pieces may be turned; ``opposite``: as
+    `Options.opposite`. Even if pieces may not be turned, a piece has the colour pairs of all its sides, because a cell
+    demands a colour pair whichever of the cell's sides have the colours.
     """
     pieces = len(quads)
     rotations = (np.arange(4) - np.arange(4)[:, None]) & 3
-    turned = quads.reshape(-1, 4)[:, rotations]  # by piece, rotation, side
-    looks = (turned != turned[:, :1]).any(axis=2) | ~np.array(turns)  # rotations unlike all smaller ones
+    turned = quads.reshape(-1, 4)[:, rotations]  # colours by piece, rotation and side
+    looks = (turned != turned[:, :1]).any(axis=2) | ~np.array(turns)  # which rotations look unlike all smaller ones
     looks[:, 0], looks[:, 3] = True, looks[:, 3] & looks[:, 2]
     first, second = np.repeat(turned[:, :, :1], 2, axis=2), turned[:, :, 1:3]
     listed = looks[:, :, None] & np.stack((np.ones_like(looks), turned[:, :, 0] <= turned[:, :, 2]), axis=2)
-    piece, rotation, across = np.nonzero(listed)  # opposite pairs are unordered: listed with the smaller colour first
+    piece, rotation, across = np.nonzero(listed)  # of two opposite sides, the smaller colour is listed first
     _, index, pair = np.unique(
         (across * colours + first[listed]) * colours + second[listed], return_index=True, return_inverse=True
     )
-    number = np.argsort(np.argsort(index)) + 1  # pairs are numbered as they occur; pair 0: no piece has it
+    number = np.argsort(np.argsort(index)) + 1  # colour pairs have indices from 1 on, as they occur in the list
     pair, index = number[pair], np.sort(index)
     pairs = len(index) + 1
     pair_colours = np.column_stack((first[listed], second[listed], across + 1))[index]
     by_colours = np.zeros((2, colours, colours), dtype=np.int32)
     by_colours[across, first[listed], second[listed]] = pair
     by_colours[1] = np.maximum(by_colours[1], by_colours[1].T)
-    own = np.sort(np.unique(piece * pairs + pair, return_index=True)[1])  # each pair of a piece once
+    own = np.sort(np.unique(piece * pairs + pair, return_index=True)[1])  # where a colour pair of a piece occurs first
     count = np.bincount(piece[own], minlength=pieces)
     piece_pairs = np.zeros((pieces, SLOTS), dtype=np.int32)
     piece_pairs[piece[own], np.arange(len(own)) - (np.cumsum(count) - count)[piece[own]]] = pair[own]
-    if not opposite:  # opposite colours that no piece has are no contradiction
+    if not opposite:  # then two opposite colours that no piece has are no contradiction
         pair_colours = np.vstack((pair_colours, (0, 0, 2)))
         by_colours[1][by_colours[1] == 0] = pairs
         pairs += 1
@@ -153,7 +161,7 @@ def make_tables(
     has[colours] = True
 
     def starts(lists: Colours) -> I32:
-        """Return where each list begins, and the end of the last."""
+        """Return where lists of these lengths begin if they follow each other, and the end of the last."""
         return np.concatenate(([0], np.cumsum(lists))).astype(np.int32)
 
     quad = turned.astype(np.int32)
@@ -194,7 +202,8 @@ def make_tables(
 def colours_by_axis(quads: Colours, turns: bool, most: int) -> Colours:
     """If pieces may not be turned, give their left and right sides other colours than their upper and lower sides.
 
-    The two kinds of sides never touch, so pairs exclude more. ``most``: largest colour, which is added to all but grey.
+    Left and right sides never touch upper and lower ones, so colour pairs then exclude more. ``most``: the largest
+    colour, which is added to every colour but grey on left and right sides.
     """
     on_axis = np.array([False, True, False, True]) & ~np.array(turns) & (quads != GREY)
     split: Colours = quads + (on_axis * most).astype(quads.dtype)
@@ -202,7 +211,7 @@ def colours_by_axis(quads: Colours, turns: bool, most: int) -> Colours:
 
 
 class Switches(NamedTuple):
-    """`Options` in the form that the kernels take."""
+    """The `Options` that kernels read, in the form that they take, and two switches more."""
 
     heuristic: int
     motifs: bool
@@ -215,8 +224,8 @@ class Switches(NamedTuple):
     shared_edges: bool
     cycles: bool
     random_cell: bool
-    pairs: bool = True  # in regions: use the bound by Demand - Offer
-    colours: bool = False  # whether single colours are counted
+    pairs: bool = True  # whether a search of a region uses the bound by Demand - Offer of colour pairs
+    colours: bool = False  # whether the counts of single colours are kept
 
     @classmethod
     def of(cls, options: Options) -> Switches:
@@ -227,69 +236,70 @@ class Switches(NamedTuple):
 
 
 class State(NamedTuple):
-    """The arrays of a paused search. A *level* is the depth of a placement in the tree; clues have the level `ROOT`.
+    """The arrays that a ColorPairs search changes. N: pieces, C: cells, P: colour pairs, K: colours.
 
-    Sets of cells or levels are bit vectors of W = `Tables.words` 64-bit words. C: cells, P: pairs, K: colours.
+    A *level* is the depth of a placement in the search tree; clues have the level `ROOT`. Sets of cells or levels are
+    bit sets of W = `Tables.words` 64-bit words.
     """
 
-    counters: Annotated[npt.NDArray[np.int64], len(counter)]  # indexed by `counter`
-    # the board
-    grid: Annotated[I32, "C", -1]  # piece*4 + rotation on a cell, -1 = empty
-    cell_of: Annotated[I32, "N", -1]  # cell of a piece, -1 = free
-    level: Annotated[I32, "C", -1]  # level of the placement on a cell
-    side: Annotated[I32, "C*4", UNKNOWN]  # colour that a side of a cell must have, by its neighbour or the rim
-    known_sides: Annotated[I32, "C"]  # number of known sides of a cell
-    # ColorPairs (3.1, 3.2)
-    offer: I32  # (P,): |Offer(pair)|
-    demand: Annotated[I32, "P"]  # |Demand(pair)|
-    demand_set: Annotated[U64, "P*W"]  # Demand(pair) as a set of cells
-    cell_pairs: Annotated[I32, "C*6"]  # the pairs that a cell demands
-    cell_pair_count: Annotated[I32, "C"]  # number of pairs that a cell demands
-    # branching (5.1)
-    surrounded: Annotated[U64, "W"]  # empty cells with two or more known sides
-    three_sided: Annotated[U64, "W"]  # empty cells with three or more known sides; THREE_SIDED counts them
-    surrounded_neighbours: Annotated[I32, "C"]  # by cell, how many of its neighbours are in `surrounded`
-    # preemption (4.1)
-    preempted_by: Annotated[I32, "N"]  # the pair that preempts a piece, 0 = none
-    nb_preempted: Annotated[I32, "P"]  # number of pieces of Offer(pair) that other pairs preempt
-    preempted: Annotated[I32, "N"]  # stack of preempted pieces; its height is the counter PREEMPTED
-    preempted_height: Annotated[I32, "C+1"]  # by level, the height of `preempted` before the level
-    preemption_reason: Annotated[U64, "P*W"]  # explanation of the preemption by a pair, as a set of levels
-    # single colours (3.2, 4.2)
-    half_edges: I32  # (K,): number of sides of free pieces with a colour
-    demanded_edges: Annotated[I32, "K"]  # number of known sides of empty cells with a colour
-    colour_offer: I32  # (K,): number of free pieces with a colour
-    colour_demand: Annotated[I32, "K"]  # number of empty cells with a known side of a colour
-    # frames of the search, by level
-    frame_cell: Annotated[I32, "C+1", -1]  # the cell chosen
-    frame_pair: Annotated[I32, "C+1"]  # the pair whose pieces were listed, or -1 - colour for a single colour
-    frame_next: Annotated[I32, "C+1"]  # index in `values` of the next value to try
-    frame_end: Annotated[I32, "C+1"]  # where the level's values end in `values`
-    values: Annotated[I32, "values"]  # piece*4 + rotation to try, level after level
-    value_probability: Annotated[npt.NDArray[np.float64], "values"]  # the probability of each value
-    conflict: Annotated[U64, "(C+1)*W"]  # conflict sets: levels that explain the failures so far
-    pairs_before: Annotated[I32, "(C+1)*4"]  # `cell_pair_count` of the neighbour at each side before the placement
-    # other
-    explanation: Annotated[U64, "W"]  # levels that explain the last contradiction
-    chain: Annotated[I32, "rim_pieces+2"]  # colours of a chain of rim pieces
-    first_solution: Annotated[I32, "C", -1]  # `grid` of the first solution
-    random: U64  # (1,): state of the random choices
+    counters: Annotated[npt.NDArray[np.int64], len(counter)]  # the counters, at the indices in `counter`
+    # placements on the board
+    grid: Annotated[I32, "C", -1]  # oriented piece on each cell, piece*4 + rotation; -1 = empty
+    cell_of: Annotated[I32, "N", -1]  # cell of each piece, -1 = free
+    level: Annotated[I32, "C", -1]  # level of the placement on each cell
+    side: Annotated[I32, "C*4", UNKNOWN]  # colour that each side of a cell must have, by its neighbour or the rim
+    known_sides: Annotated[I32, "C"]  # number of known sides of each cell
+    # colour pairs (Benoist & Bourreau 2008, 3.1 and 3.2)
+    offer: I32  # (P,): |Offer|, the number of free pieces with each colour pair
+    demand: Annotated[I32, "P"]  # |Demand|, the number of empty cells that demand each colour pair
+    demand_set: Annotated[U64, "P*W"]  # Demand of each colour pair, as a set of cells
+    cell_pairs: Annotated[I32, "C*6"]  # the colour pairs that each cell demands
+    cell_pair_count: Annotated[I32, "C"]  # number of colour pairs that each cell demands
+    # choice of the cell to branch on (Benoist & Bourreau 2008, 5.1)
+    surrounded: Annotated[U64, "W"]  # the set of empty cells with two or more known sides
+    three_sided: Annotated[U64, "W"]  # the set of empty cells with three or more known sides; THREE_SIDED is its size
+    surrounded_neighbours: Annotated[I32, "C"]  # number of the neighbours of each cell that are in `surrounded`
+    # preemption (Benoist & Bourreau 2008, 4.1)
+    preempted_by: Annotated[I32, "N"]  # the colour pair that preempts each piece, 0 = none
+    nb_preempted: Annotated[I32, "P"]  # number of free pieces of each colour pair that other colour pairs preempt
+    preempted: Annotated[I32, "N"]  # stack of the preempted pieces; the counter PREEMPTED is its height
+    preempted_height: Annotated[I32, "C+1"]  # by level, the height of the stack `preempted` before the level began
+    preemption_reason: Annotated[U64, "P*W"]  # explanation of each colour pair's preemption, a set of levels
+    # single colours (Benoist & Bourreau 2008, 3.2 and 4.2)
+    half_edges: I32  # (K,): number of sides of free pieces with each colour
+    demanded_edges: Annotated[I32, "K"]  # number of known sides of empty cells that must show each colour
+    colour_offer: I32  # (K,): number of free pieces with each colour
+    colour_demand: Annotated[I32, "K"]  # number of empty cells with a known side of each colour
+    # stack frames of the search, by level
+    frame_cell: Annotated[I32, "C+1", -1]  # the cell chosen at each level
+    frame_pair: Annotated[I32, "C+1"]  # colour pair whose pieces each level tries; -1 - colour for a single colour
+    frame_next: Annotated[I32, "C+1"]  # index in `values` of the oriented piece that each level tries next
+    frame_end: Annotated[I32, "C+1"]  # index in `values` where the oriented pieces of each level end
+    values: Annotated[I32, "values"]  # oriented pieces to try (piece*4 + rotation), level after level
+    value_probability: Annotated[npt.NDArray[np.float64], "values"]  # probability by which each of `values` is sorted
+    conflict: Annotated[U64, "(C+1)*W"]  # conflict set of each level: the levels that explain its failures so far
+    pairs_before: Annotated[I32, "(C+1)*4"]  # `cell_pair_count` of each neighbour before a level's piece was placed
+    # explanations, solutions and random choices
+    explanation: Annotated[U64, "W"]  # the set of levels that explain the last contradiction
+    chain: Annotated[I32, "rim_pieces+2"]  # colours that link the last chain of rim pieces found
+    first_solution: Annotated[I32, "C", -1]  # `grid` of the first solution found
+    random: U64  # (1,): state of the random number generator
 
 
 def empty_state(tables: Tables, options: Options, *, any_pair: bool = True, seed: int = 0) -> State:
-    """Make the state of the empty board, before `lns.exact.colorpairs.kernel.prepare` places the rim and the clues.
+    """Make the state of the empty board, to which `lns.exact.colorpairs.kernel.prepare` adds the rim and the clues.
 
-    ``any_pair``: at every node some cell demands a pair, because the board has a frame. ``seed``: for random choices.
+    ``any_pair``: whether some cell demands a colour pair at every node, as with a frame. ``seed``: a random seed.
     """
     cells, pairs, words, colours = tables.cells, len(tables.pair_first), tables.words, tables.colours
     offer = np.diff(tables.pair_piece_start).astype(np.int32)
     if not options.opposite:
-        offer[tables.pair_span == 2] += 1 << 20  # more pieces than cells, so that the pair causes no deduction
+        offer[tables.pair_span == 2] += 1 << 20  # more pieces than cells, so that these colour pairs cause no deduction
     longest = int(np.diff(tables.pair_oriented_start).max(initial=4))
     extra = 0
-    if not any_pair:  # room for the values of single colours, and for all pieces at the start of each part
+    if not any_pair:  # room for lists of pieces by colour, and for all pieces when a part of the board is begun
         longest = max(longest, int(np.diff(tables.colour_oriented_start)[:-1].max(initial=0)))
-        begins = (tables.neighbour.reshape(-1, 4)[:, [UP, LEFT]] < 0).all(axis=1)  # each part of the board has one
+        begins = (tables.neighbour.reshape(-1, 4)[:, [UP, LEFT]] < 0).all(axis=1)  # at least one in each part
         extra = 4 * tables.pieces * int(begins.sum())
 
     sizes = {"C": cells, "C+1": cells + 1, "C*4": cells * 4, "C*6": cells * SLOTS, "(C+1)*4": (cells + 1) * 4}

@@ -1,11 +1,11 @@
-"""Cost-to-go tables: a lower bound on the cost of the remaining cells, by depth and colours of the open joints.
+"""Cost-to-go tables of a region: lower bounds on the cost of the cells still open, by depth and colours of joints.
 
-If pieces could be reused, the least mismatches of the remaining cells would depend only on the colours of the open
-joints, and dynamic programming over the cells would find them. The rule that each piece is used once is relaxed by
-prices (Lagrangian relaxation): placing a piece costs its price, and the sum of the prices of all free pieces is added
-to the allowed mismatches. A refill that uses no piece twice pays at most that sum; a refill that repeats pieces may pay
-more (M. Held and R. M. Karp, "The traveling-salesman problem and minimum spanning trees: Part II", Mathematical
-Programming 1, 1971).
+A joint (inner edge) is open while one of its two cells is filled. If pieces could be reused, the least mismatches of
+the open cells would depend only on the colours of the open joints, and dynamic programming over the cells would find
+them. The rule that each piece is used once is relaxed by prices (Lagrangian relaxation): placing a piece costs its
+price, and the sum of the prices of all free pieces is added to the allowed mismatches. A refill that uses no piece
+twice pays at most that sum; a refill that repeats pieces may pay more (M. Held and R. M. Karp, "The traveling-salesman
+problem and minimum spanning trees: Part II", Mathematical Programming 1, 1971).
 
 Costs are counted in units of 1/UNIT mismatch. The table of a depth holds the least cost of the cells from that depth
 on, for all colours of the joints open there.
@@ -21,14 +21,14 @@ from lns.exact.kernels import allocate
 from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.exact.region.state import MAX_OPEN_JOINTS, CostTables, Ints, RegionPlan, RegionState
 
-UNIT = 16  # units of cost of one mismatch
-INFINITE = 30_000  # units; more than a refill of any region costs
-MAX_ENTRIES = 72_000_000  # entries of all tables together: 144 MB, of which only pages written to take memory
+UNIT = 16  # cost of one mismatch, in units
+INFINITE = 30_000  # a cost in units, greater than that of any refill of a region
+MAX_ENTRIES = 72_000_000  # most entries of all tables together: 144 MB, of which only pages written to take memory
 _ONE = np.uint64(1)
 
 
 def make_cost_tables(plan: RegionPlan, pieces: Ints, bits: int, limit: int) -> CostTables:
-    """Allocate the tables of a region, for any order of its cells. ``limit``: most entries of one table, 0 = none."""
+    """Allocate the cost tables of a region, for any cell order. ``limit``: most entries of one table, 0 = no tables."""
     n, entries, places = (len(plan.cells), MAX_ENTRIES, len(plan.kind_of) * bits) if limit else (0, 0, 0)
     digit, radix = _number_colours(plan, pieces) if limit else np.zeros((2, 0), dtype=np.int64)
     sizes = {"n+1": n + 1, "n*bits": n * bits, "bits": bits, "entries": entries, "places": places, "limit": limit}
@@ -36,7 +36,7 @@ def make_cost_tables(plan: RegionPlan, pieces: Ints, bits: int, limit: int) -> C
 
 
 def _number_colours(plan: RegionPlan, pieces: Ints) -> tuple[Ints, Ints]:
-    """Return the number of each colour within its class, and the number of colours that each joint can have."""
+    """Return the index of each colour within its colour class, and the number of colours that each joint can have."""
     oriented = (pieces[:, None] * 4 + np.arange(4)).ravel()
     digit = np.zeros(len(plan.colour_class), dtype=np.int64)
     sizes = np.zeros(int(plan.colour_class.max()) + 1, dtype=np.int64)
@@ -53,14 +53,14 @@ def _number_colours(plan: RegionPlan, pieces: Ints) -> tuple[Ints, Ints]:
 
 
 def plan_tables(plan: RegionPlan, tables: CostTables, limit: int) -> int:
-    """Determine the open joints and the size of the table of every depth, for the order of ``plan``.
+    """Determine the open joints and the size of the cost table of every depth, for the cell order of ``plan``.
 
     Return roughly the number of steps that `fill_tables` will take; 0 if a table would have more than ``limit``
-    entries, or all tables more than MAX_ENTRIES, or a depth more than MAX_OPEN_JOINTS open joints.
+    entries, or all tables together more than MAX_ENTRIES, or a depth more than MAX_OPEN_JOINTS open joints.
     """
     n, steps, after = len(plan.cells), 0, 1
     tables.open_count[n] = tables.cost_start[n] = tables.min_start[n] = 0
-    later: dict[int, int] = {}  # the joints open at the next depth and their strides there
+    later: dict[int, int] = {}  # the joints open at the next depth, with their strides in its table
     for depth in range(n - 1, -1, -1):
         number, known, ends = plan.order[depth], plan.known[depth], plan.known[depth] + plan.open[depth]
         joints, sides = plan.joint[depth].tolist(), plan.side[depth, :known].tolist()
@@ -69,7 +69,7 @@ def plan_tables(plan: RegionPlan, tables: CostTables, limit: int) -> int:
         if len(earlier) + len(carried) > MAX_OPEN_JOINTS:
             return 0
         strides, size, combos = {}, 1, 1
-        for joint in earlier:  # open before the cell of this depth is filled
+        for joint in earlier:  # joints of this depth's cell that are open until it is filled
             strides[joint] = size
             size *= int(tables.radix[joint])
         row_size = size
@@ -92,7 +92,7 @@ def plan_tables(plan: RegionPlan, tables: CostTables, limit: int) -> int:
 
 @flat_kernel
 def fill_tables(plan: RegionPlan, state: RegionState, begin: int) -> None:
-    """Fill the tables of the depths before ``begin``, each from the table of the next depth (``begin`` = n: all)."""
+    """Fill the cost tables of the depths before ``begin``, the last one first, each from that of the next depth."""
     tables = state.tables
     if begin == len(plan.cells):
         tables.cost[tables.cost_start[begin]] = 0
@@ -102,7 +102,7 @@ def fill_tables(plan: RegionPlan, state: RegionState, begin: int) -> None:
 
 @flat_kernel
 def _fill_table(plan: RegionPlan, state: RegionState, depth: int) -> None:
-    """Fill the table of one depth: a row for each combination of colours of the joints that stay open (carried)."""
+    """Fill the cost table of a depth, a row for each combination of colours of the joints that stay open (carried)."""
     tables = state.tables
     cost, row, row_min = tables.cost, tables.row, tables.row_min
     candidate, odometer, radix = tables.candidate, tables.odometer, tables.radix
@@ -130,7 +130,7 @@ def _fill_table(plan: RegionPlan, state: RegionState, depth: int) -> None:
             low = min(low, value - candidate[3, m])
         tables.min_cost[tables.min_start[depth + 1] + combo] = low
         stride = 1
-        for i in range(answered):  # a joint may take another colour for one mismatch
+        for i in range(answered):  # a joint of the cell may have another colour, which costs a mismatch
             span = stride * radix[tables.open_joint[depth, i]]
             for begin in range(0, row_size, span):
                 for k in range(stride):
@@ -144,7 +144,7 @@ def _fill_table(plan: RegionPlan, state: RegionState, depth: int) -> None:
             stride = span
         for k in range(row_size):
             cost[to + k] = row[k]
-        for i in range(carried):  # the next combination of colours of the carried joints
+        for i in range(carried):  # go on to the next combination of colours of the carried joints
             odometer[i] += 1
             if odometer[i] < radix[tables.carried_joint[depth, i]]:
                 break
@@ -153,7 +153,10 @@ def _fill_table(plan: RegionPlan, state: RegionState, depth: int) -> None:
 
 @flat_kernel
 def _candidates(plan: RegionPlan, state: RegionState, depth: int) -> int:
-    """Write next-table offset, cost, row index and cost of mismatches of each candidate; return their number."""
+    """Write four numbers of each candidate of a depth to ``candidate``; return the number of candidates.
+
+    They are its offset in the next depth's table, its cost, its index in a row, and the cost of its mismatches alone.
+    """
     tables = state.tables
     number, pattern, known = plan.order[depth], plan.pattern[depth], plan.known[depth]
     words = len(state.valid) // len(plan.kind_of)
@@ -189,7 +192,7 @@ def _candidates(plan: RegionPlan, state: RegionState, depth: int) -> int:
 
 @inline_flat_kernel
 def look_up(state: RegionState, depth: Any, allowed: Any) -> None:
-    """Set ``next_base`` and ``max_level`` of a depth from its carried joints; ``allowed``: units a refill may cost."""
+    """Set a depth's ``next_base`` and ``max_level`` by its carried joints. ``allowed``: units a refill may cost."""
     tables = state.tables
     deeper = depth + _ONE
     base, rank = tables.cost_start[deeper], tables.min_start[deeper]
@@ -203,7 +206,7 @@ def look_up(state: RegionState, depth: Any, allowed: Any) -> None:
 
 @flat_kernel
 def add_cheapest_refill(plan: RegionPlan, state: RegionState, uses: Ints) -> None:
-    """Add to ``uses``, int64 (pieces,), how often each piece occurs in a cheapest refill with reusable pieces."""
+    """Add to ``uses``, int64 (pieces,), how often each piece occurs in a cheapest refill that may repeat pieces."""
     tables = state.tables
     words = len(state.valid) // len(plan.kind_of)
     bits = words * 64

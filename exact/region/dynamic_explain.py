@@ -1,25 +1,28 @@
-"""Explanations of dead ends of the dynamic search: decisions that suffice to cause a dead end, as bit sets over depths.
+"""Explanations of dead ends of the dynamic search: sets of decisions that suffice, as bit sets over depths.
 
-A set E of decisions *explains* a dead end if no refill within the caps agrees with all of E. The functions add to
-``s.explanation``, like those of `lns.exact.colorpairs.explain`.
+A *decision* is the placement made at a depth. A set E of decisions *explains* a dead end if no refill within the caps
+(the most mismatches of a stage or the region) agrees with all of E. The functions add decisions to ``s.explanation``,
+like those of `lns.exact.colorpairs.explain`. E depends on the kind of dead end:
 
-- The stage or the region exceeds its cap. E has the decisions that spent mismatches and the neighbours they mismatch;
-  for each open cell that the bound counts with m > 0 mismatches, its decided neighbours and the decisions that placed a
-  piece which would have fewer than m there; for each pair that more cells demand than pieces offer, the neighbours of
-  these cells and the decisions that placed a piece of the pair. Proof: a refill that agrees with E has at least as many
-  mismatches on the decided cells. On a counted cell it has a piece that is free now, with m mismatches or more, or a
-  piece with fewer, but E places every copy of such a piece elsewhere; likewise for the pieces of a pair. (If the cell
-  had m mismatches at an earlier depth already, the neighbours decided by then suffice.)
-- Every candidate of the cell decided at depth d has failed. E has the explanations of these failures, without d, and
-  explains why one mismatch more than the cell's maximal level would exceed a cap. If no cap limits the cell, the latter
-  part has only the decisions that placed pieces which fit the cell.
+- A stage or the region exceeds its cap. E has the decisions that spent mismatches and those on the neighbours that they
+  mismatch; for each open cell that the bound counts with m > 0 mismatches, the decisions on its neighbours and those
+  that placed a piece which would have fewer than m there; for each colour pair that more cells demand than pieces
+  offer, the decisions on the neighbours of these cells and those that placed a piece of the colour pair. Proof: a
+  refill that agrees with E has at least as many mismatches on the decided cells. On a counted cell it has a piece that
+  is free now, with m mismatches or more, because E places every piece with fewer elsewhere; likewise for the pieces of
+  a colour pair. (If the cell had m mismatches at an earlier depth already, the neighbours decided before that depth
+  suffice.)
+- Every candidate of the cell decided at depth d has failed. E has the explanations of these failures, without d, and an
+  explanation why one mismatch more than the cell's maximal level would exceed a cap. If no cap limits the cell, the
+  latter has only the decisions that placed pieces which fit the cell.
 - A task of a stage has failed. Its cap may depend on the mismatches spent before the stage; E has the decisions that
   spent them, as every explanation that uses a cap has all decisions that spent mismatches. So no refill that agrees
   with E has more mismatches left to spend, and the tasks of the stage together miss no refill.
-- Where no mismatch is left to spend, each open cell of the stage, or of the region, has exactly its least mismatches. A
-  cell with one candidate needs that piece. If a pair has as many cells as free pieces, the cells need all of these. No
-  other cell may have a needed piece (preemption, Benoist & Bourreau 2008, 4.1). Each such piece is recorded with an
-  explanation: why no mismatch is left to spend, and why the cell or the pair has no other piece.
+
+Where no mismatch is left to spend, each open cell of the stage, or of the region, has exactly its least mismatches. A
+cell with one candidate needs that piece. If as many cells as free pieces have a colour pair, the cells need all these
+pieces. No other cell may have a needed piece (preemption, Benoist & Bourreau 2008, 4.1). Each needed piece is recorded
+with an explanation: why no mismatch is left to spend, and why the cell or the colour pair has no other piece.
 """
 
 from __future__ import annotations
@@ -35,20 +38,20 @@ from lns.exact.kernels.jit import inline_flat_kernel
 from lns.exact.region.scheme import SearchScheme
 from lns.exact.region.state import NO_BIT, RegionState, Spending
 
-# numpy integers, so that kernels are not compiled anew for each constant
+# arguments of kernels, as numpy integers so that no kernel is compiled anew for each value
 NO_LIMIT: Any = np.int64(0)  # no cap limits the mismatches of a cell
 STAGE: Any = np.int64(1)  # the cap of the stage limits the mismatches of a cell
 REGION: Any = np.int64(2)  # the cap of the region limits the mismatches of a cell
 NO_CELL: Any = np.int64(-1)
 NO_MISMATCH: Any = np.int64(0)
 ONE_MISMATCH: Any = np.int64(1)
-_NOW: Any = np.int64(1 << 30)  # a row after all others: all known sides count
+_NOW: Any = np.int64(1 << 30)  # an index after all rows of `min_level`: all known sides count
 _NO_PIECE, _SEVERAL = -1, -2
 _NO_BITS = np.uint64(0)
 _ALL_TURNS = np.uint64(15)
 
 
-# -- candidates of a cell by level, the number of their mismatches with its known sides ------------------------------
+# -- candidates of a cell by level, the number of their mismatches with the cell's known sides -------------------------
 
 
 @inline_flat_kernel
@@ -62,7 +65,10 @@ def known_colours(s: State, cell: int) -> int:
 
 @inline_flat_kernel
 def count_mismatches(t: Tables, s: State, p: Spending, cell: int, word: int, row: int) -> Any:
-    """Return mismatches of 64 oriented pieces with sides known at depth ``row`` - 1, in binary: ones, twos, fours."""
+    """Count the mismatches of 64 oriented pieces with the sides of a cell known at depth ``row`` - 1.
+
+    Return three words, whose bits are the binary digits of these counts: ones, twos and fours.
+    """
     ones = twos = fours = _NO_BITS
     for side in range(4):
         colour = s.side[cell * 4 + side]
@@ -81,7 +87,7 @@ def count_mismatches(t: Tables, s: State, p: Spending, cell: int, word: int, row
 
 @inline_flat_kernel
 def with_level(pool: Any, ones: Any, twos: Any, fours: Any, level: int) -> Any:
-    """Return the members of a set whose number of mismatches is ``level``."""
+    """Return the pieces of the word ``pool`` that have ``level`` mismatches, by the words of `count_mismatches`."""
     pool &= ones if level & 1 else ~ones
     pool &= twos if level & 2 else ~twos
     return pool & (fours if level & 4 else ~fours)
@@ -89,14 +95,14 @@ def with_level(pool: Any, ones: Any, twos: Any, fours: Any, level: int) -> Any:
 
 @inline_flat_kernel
 def candidates(t: Tables, s: State, p: Spending, cell: int, level: int, word: int) -> Any:
-    """Return the free oriented pieces of one word that fit a cell with exactly ``level`` mismatches."""
+    """Return the free oriented pieces with exactly ``level`` mismatches on a cell, as a word of a bit set."""
     ones, twos, fours = count_mismatches(t, s, p, cell, word, 1 << 30)
     return with_level(p.free[word] & p.fit[cell * len(p.free) + word], ones, twos, fours, level)
 
 
 @inline_flat_kernel
 def least_level(t: Tables, s: State, p: Spending, cell: int, level: int, known: int) -> tuple[int, int]:
-    """Return the least mismatches of a free piece, from ``level`` to ``known``, and its bit; NO_BIT for ``known``."""
+    """Return a free piece's least mismatches on a cell, ``level`` or more, and its bit; (``known``, NO_BIT) if none."""
     least, witness = known, NO_BIT
     for word in range(len(p.free)):
         pool = p.free[word] & p.fit[cell * len(p.free) + word]
@@ -114,38 +120,39 @@ def least_level(t: Tables, s: State, p: Spending, cell: int, level: int, known: 
 
 @inline_flat_kernel
 def first_piece(bits: Any, word: int) -> int:
-    """Return the piece of the lowest bit of ``bits``, which is a word of a set of oriented pieces."""
+    """Return the piece of the lowest bit of ``bits``, the word with index ``word`` of a bit set of oriented pieces."""
     return int((word * 64 + lowest_bit(bits)) >> 2)
 
 
 @inline_flat_kernel
 def is_member(t: Tables, p: Spending, stage: int, cell: int) -> bool:
-    """Whether a cell belongs to the block of a stage."""
+    """Return whether a cell belongs to the block of a stage, the cells that the stage fills."""
     return bool(p.members[stage * t.words + (cell >> 6)] & bit(cell))
 
 
 @inline_flat_kernel
 def turns_of(piece: Any) -> Any:
-    """Return the bits of all rotations of a piece, as a mask of their word ``piece >> 4``."""
+    """Return the bits of all rotations of a piece, as a mask for word ``piece >> 4`` of a set of oriented pieces."""
     return _ALL_TURNS << np.uint64((piece & 15) * 4)
 
 
 @inline_flat_kernel
 def has_twin(t: Tables, piece: int) -> bool:
-    """Whether the next piece is a duplicate of ``piece``; such a piece is free only while ``piece`` is placed."""
+    """Return whether ``piece`` + 1 is a duplicate of ``piece``, and so is free only while ``piece`` is placed."""
     return piece + 1 < t.pieces and t.previous_duplicate[piece + 1] >= 0
 
 
-# -- Demand - Offer ----------------------------------------------------------------------------------------------------
+# -- Demand - Offer of colour pairs ----------------------------------------------------------------------------------
 
 
 @inline_flat_kernel
 def count_pairs(t: Tables, s: State, p: Spending, depth: int, skipped: int) -> tuple[int, int]:
-    """Count each open cell but ``skipped`` by one pair; return the sums of deficits in the stage and in the region.
+    """Count each open cell but ``skipped`` by one colour pair; return the sums of deficits in stage and region.
 
-    The deficit of a pair is the number of cells that it counts beyond its free pieces: as many cells have a mismatch. A
-    cell is counted by the demanded pair with the least Offer - Demand, and only if a free piece may match all its known
-    sides. So the deficits of all pairs and the least mismatches of all cells add up to a lower bound.
+    The deficit of a colour pair is the number of cells that it counts beyond its free pieces: so many cells have a
+    mismatch. A cell is counted by the colour pair with the least Offer - Demand of those that it demands, and only if a
+    free piece may match all its known sides. So all deficits and the least mismatches of all cells add up to a lower
+    bound.
     """
     for cell in range(t.cells):
         p.pair_count[p.own_pair[cell]] = 0
@@ -171,7 +178,7 @@ def count_pairs(t: Tables, s: State, p: Spending, depth: int, skipped: int) -> t
 
 @inline_flat_kernel
 def _counted(t: Tables, p: Spending, depth: int, limit: int, cell: int) -> int:
-    """Return how many cells of ``limit`` (stage or region) the pair of ``cell`` has; 0 if ``cell`` is not counted."""
+    """Return how many cells the colour pair that counts ``cell`` counts in ``limit`` (STAGE, REGION); 0 if none."""
     pair = p.own_pair[cell]
     if pair == 0 or limit != STAGE:
         return int(p.pair_count[pair]) if pair else 0
@@ -180,18 +187,18 @@ def _counted(t: Tables, p: Spending, depth: int, limit: int, cell: int) -> int:
 
 @inline_flat_kernel
 def _explain_pair(t: Tables, s: State, cell: int, pair: int) -> None:
-    """Add the neighbours because of which ``cell`` demands a pair, and the placements of pieces of the pair."""
+    """Add the neighbours because of which ``cell`` demands a colour pair, and the placements of the pair's pieces."""
     explain.add_demanding_neighbours(t, s, cell, t.pair_first[pair], t.pair_second[pair], t.pair_span[pair])
     for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
         explain.add_piece(s, t.pair_piece[i])
 
 
-# -- caps --------------------------------------------------------------------------------------------------------------
+# -- explanations of exceeded caps -------------------------------------------------------------------------------------
 
 
 @inline_flat_kernel
 def explain_spent(t: Tables, s: State, p: Spending, state: RegionState, depth: int) -> None:
-    """Add the decisions before ``depth`` that spent mismatches, and the neighbours that they mismatch."""
+    """Add the decisions before ``depth`` that spent mismatches, and those on the neighbours that they mismatch."""
     for earlier in range(depth):
         if state.level[earlier] == 0:
             continue
@@ -205,7 +212,7 @@ def explain_spent(t: Tables, s: State, p: Spending, state: RegionState, depth: i
 
 @inline_flat_kernel
 def explain_check(t: Tables, s: State, p: Spending, scheme: SearchScheme, stage: int) -> None:
-    """Explain SEARCHED: add the decisions on part A of a split stage and on its neighbours filled before the stage."""
+    """Explain the outcome SEARCHED: add the decisions on part A of a split stage and its neighbours filled before."""
     before, own = scheme.parts[stage, 0], scheme.parts[stage, 1]
     for word in range(t.words):
         cells = p.members[before * t.words + word]
@@ -225,8 +232,8 @@ def explain_limit(
 ) -> None:
     """Explain why the stage or the region (``limit``) exceeds its cap if ``cell`` has ``mismatches`` mismatches.
 
-    With NO_CELL, ``mismatches`` are in addition to the least mismatches of all open cells. With NO_LIMIT, explain only
-    why no free piece has fewer mismatches on ``cell``.
+    If ``cell`` is NO_CELL, ``mismatches`` are added to the least mismatches of all open cells. If ``limit`` is
+    NO_LIMIT, explain only why no free piece has fewer mismatches on ``cell``.
     """
     if limit == NO_LIMIT:
         _explain_pieces(t, s, p, cell, mismatches, _NOW)
@@ -240,7 +247,7 @@ def explain_limit(
         least: Any = np.int64(p.min_level[depth + 1, other])
         counted = least > 0 and s.grid[other] < 0 and other != cell
         if missing > 0 and counted and (limit != STAGE or is_member(t, p, p.stage[depth], other)):
-            row = depth + 1  # moved to the first row with the same least mismatches
+            row = depth + 1  # reduced below to the first row with the same least mismatches
             while row > 1 and p.min_level[row - 1, other] == p.min_level[depth + 1, other]:
                 row -= 1
             _explain_cell(t, s, p, other, least, row)
@@ -267,7 +274,7 @@ def _explain_cell(t: Tables, s: State, p: Spending, cell: int, mismatches: int, 
 def _explain_pieces(t: Tables, s: State, p: Spending, cell: int, mismatches: int, row: int) -> None:
     """Add the decisions that placed pieces which would have fewer than ``mismatches`` mismatches on an open cell."""
     for word in range(len(p.free)):
-        pool = p.fit[cell * len(p.free) + word] & ~p.free[word]  # a duplicate not free yet is not placed either
+        pool = p.fit[cell * len(p.free) + word] & ~p.free[word]  # unplaced duplicates too: `add_piece` ignores them
         if pool:
             ones, twos, fours = count_mismatches(t, s, p, cell, word, row)
             for level in range(mismatches):
@@ -283,9 +290,9 @@ def _explain_pieces(t: Tables, s: State, p: Spending, cell: int, mismatches: int
 
 @inline_flat_kernel
 def preempt(t: Tables, s: State, p: Spending, state: RegionState, depth: int, limit: int) -> tuple[int, int]:
-    """Record the pieces that cells need; return a cell without a candidate and a cell with one candidate.
+    """Record the pieces that open cells need, as no mismatch is left to spend in the stage or region (``limit``).
 
-    Either is NO_CELL if there is no such cell. ``s.explanation`` explains the cell without a candidate.
+    Return a cell without a candidate, which ``s.explanation`` then explains, and a cell with one; else NO_CELL.
     """
     for piece in range(t.pieces):
         p.holder[piece] = -1
@@ -340,7 +347,7 @@ def preempt(t: Tables, s: State, p: Spending, state: RegionState, depth: int, li
 def only_piece(t: Tables, s: State, p: Spending, cell: int, level: int, explained: bool) -> int:
     """Return the only free piece with ``level`` mismatches on a cell, apart from pieces needed elsewhere.
 
-    _NO_PIECE: there is none; _SEVERAL: more than one. ``explained``: add the reasons why pieces are needed elsewhere.
+    _NO_PIECE: there is none; _SEVERAL: there are more. ``explained``: explain why those pieces are needed elsewhere.
     """
     only = _NO_PIECE
     for word in range(len(p.free)):
@@ -359,7 +366,7 @@ def only_piece(t: Tables, s: State, p: Spending, cell: int, level: int, explaine
 
 @inline_flat_kernel
 def is_held(t: Tables, p: Spending, piece: int, cell: int) -> bool:
-    """Whether a piece is needed by a cell other than ``cell``, or by a pair that does not count ``cell``."""
+    """Return whether another cell than ``cell`` needs a piece, or a colour pair that does not count ``cell``."""
     holder = p.holder[piece]
     if holder < 0 or holder == cell:
         return False
@@ -368,7 +375,7 @@ def is_held(t: Tables, p: Spending, piece: int, cell: int) -> bool:
 
 @inline_flat_kernel
 def _unheld_piece(t: Tables, s: State, p: Spending, pair: int) -> int:
-    """Return the first free piece of a pair that no cell or pair needs yet; _NO_PIECE if there is none."""
+    """Return the first free piece of a colour pair that no cell or colour pair needs; _NO_PIECE if there is none."""
     for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
         if s.cell_of[t.pair_piece[i]] < 0 and p.holder[t.pair_piece[i]] < 0:
             return int(t.pair_piece[i])
@@ -377,7 +384,7 @@ def _unheld_piece(t: Tables, s: State, p: Spending, pair: int) -> int:
 
 @inline_flat_kernel
 def _hold(t: Tables, s: State, p: Spending, piece: int, holder: int) -> None:
-    """Record that a cell or pair needs a piece, and ``s.explanation`` as the reason."""
+    """Record that a cell or colour pair (``holder``) needs a piece, for the reason in ``s.explanation``."""
     p.holder[piece] = holder
     explain.clear(t, p.reason, piece)
     explain.add(t, p.reason, piece, s.explanation, 0)

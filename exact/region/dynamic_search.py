@@ -1,18 +1,19 @@
 """ColorPairs for regions: a tree search over flat arrays for a refill with at most r mismatches.
 
-State, moves, pairs and explanations are those of ColorPairs (`lns.exact.colorpairs`), which allows no mismatch. To
-allow mismatches, the search adds:
+The arrays, moves, colour pairs and explanations are those of ColorPairs (`lns.exact.colorpairs`), which allows no
+mismatch. To allow mismatches, the search adds:
 
-- Stages of a search scheme (`lns.exact.region.scheme`) limit where mismatches are spent. The cells of a stage are
-  decided in a dynamic order (`_choose`).
-- Bound: the sum of the mismatches spent, the least mismatches of a free piece on each open cell, and Demand - Offer of
-  pairs over the cells that may have no mismatch, each counted once (`lns.exact.region.dynamic_explain.count_pairs`).
+- Stages of a search scheme (`lns.exact.region.scheme`), which limit where mismatches are spent. The cells of a stage
+  are decided in a dynamic order (`_choose`).
+- A bound: the sum of the mismatches spent, the least mismatches of a free piece on each open cell, and the deficits of
+  colour pairs on open cells whose least is 0 (`lns.exact.region.dynamic_explain.count_pairs`).
 - Preemption and instantiation where a stage or the region has no mismatch left.
 
-A set of decisions explains a dead end (`lns.exact.region.dynamic_explain`): one of them must change. The search jumps
-back to the last of them and adds the others to the explanation of the value that failed there. On the way it stops at a
-depth where another task of a stage is pending. An empty explanation proves that there is no refill (P. Prosser,
-"Hybrid algorithms for the constraint satisfaction problem", Computational Intelligence 9, 1993).
+A set of decisions (placements) explains a dead end (`lns.exact.region.dynamic_explain`): one of them must change. The
+search undoes decisions back to the last one of the set, whose piece has thus failed, and adds the others to the
+conflict set of its depth. On the way it stops at a depth where another task of a stage is pending. An empty explanation
+proves that there is no refill (P. Prosser, "Hybrid algorithms for the constraint satisfaction problem", Computational
+Intelligence 9, 1993).
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ from lns.exact.region.kernel import NO_TASK, SEARCHED, STARTED, balance_bound, b
 from lns.exact.region.scheme import SearchScheme
 from lns.exact.region.state import OUTSIDE, RIM, VACANT, RegionPlan, RegionState, Spending
 
-DOM_DEG = -1  # instead of a `Heuristic`: fewest candidates, divided by open neighbours + 1
+DOM_DEG = -1  # stands for no `Heuristic`: choose the cell with least candidates / (open neighbours + 1)
 _NO_BITS = np.uint64(0)
-_WEIGHT = 60 << 4  # divisible by 1 to 5 (open neighbours + 1), then by 2 once per mismatch, up to 4 times
+_WEIGHT = 60 << 4  # weight of a candidate; divisible by 1 to 5 (open neighbours + 1), then four times by 2
 
-# what the search does next: start a task of a stage; bound a node; try a candidate; jump back
+# the next action of the search: start a task of a stage; bound a node; try a candidate; jump back
 _START, _BOUND, _TRY, _JUMP = range(4)
 
 
@@ -55,8 +56,8 @@ def search_dynamic(
 ) -> None:
     """Continue until a refill is found (BEST), the search is complete (EXHAUSTED) or NODES reach ``node_budget``.
 
-    ``preempts``: None without preemption and instantiation, whose machine code is then left out. Call
-    `lns.exact.region.kernel.start_search` first.
+    These three are counters of ``state``. ``preempts``: None to leave out preemption and instantiation with their
+    machine code. Call `lns.exact.region.kernel.start_search` first.
     """
     counters = state.counters
     depth = failed = counters[counter.DEPTH]
@@ -103,7 +104,7 @@ def search_dynamic(
 def _start_stage(
     t: Tables, s: State, p: Spending, plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: int
 ) -> bool:
-    """Start the next pending task of a depth and explain the tasks dropped before it; return False if none is left."""
+    """Start the next pending task of a depth, explain why earlier ones were dropped; return False if none is left."""
     while True:
         outcome, stage = next_stage(plan, state, scheme, depth)
         if outcome == STARTED:
@@ -120,7 +121,7 @@ def _start_stage(
 
 @inline_flat_kernel
 def _enter(t: Tables, s: State, p: Spending, state: RegionState, depth: int) -> int:
-    """Begin a new node and return what to do next."""
+    """Begin the node at ``depth``, after a placement, and return the next action of the search."""
     explain.clear(t, s.conflict, depth)
     state.pending_before[depth] = -1
     if state.spent[depth] + state.bound[depth] * state.counters[counter.BALANCE] > state.counters[counter.ALLOWED]:
@@ -146,7 +147,7 @@ def _enter(t: Tables, s: State, p: Spending, state: RegionState, depth: int) -> 
 def _jump(
     t: Tables, s: State, p: Spending, plan: RegionPlan, state: RegionState, w: Switches, failed: int
 ) -> tuple[int, int]:
-    """Undo decisions to the last one that explains the dead end, or to a pending task; return depth and next action."""
+    """Undo decisions to the last one that explains a dead end, or to a pending task; return depth and next action."""
     depth = failed
     target = explain.last_conflict(s, t.words, failed) if w.backjumping else failed - 1
     while depth > target:
@@ -174,7 +175,7 @@ def _jump(
 
 @inline_flat_kernel
 def _conflict_is_complete(t: Tables, s: State, depth: int) -> bool:
-    """Whether the conflict set of ``depth`` has all earlier decisions already."""
+    """Return whether the conflict set of ``depth`` already has the decisions of all smaller depths."""
     for word in range(depth >> 6):
         if ~s.conflict[depth * t.words + word]:
             return False
@@ -183,7 +184,7 @@ def _conflict_is_complete(t: Tables, s: State, depth: int) -> bool:
 
 @inline_flat_kernel
 def _next_candidate(t: Tables, s: State, p: Spending, state: RegionState, depth: int) -> int:
-    """Return the next oriented piece for the cell of a depth, by increasing mismatches; -1 beyond its maximal level."""
+    """Return the next oriented piece to try on the cell of a depth, fewest mismatches first; -1 after the last."""
     words = len(p.free)
     bits = state.bits[depth]
     while bits == _NO_BITS:
@@ -203,7 +204,7 @@ def _next_candidate(t: Tables, s: State, p: Spending, state: RegionState, depth:
 def _bound_and_choose(
     t: Tables, s: State, p: Spending, state: RegionState, w: Switches, preempts: bool | None, depth: int
 ) -> bool:
-    """Bound the mismatches at a node and choose its cell; return False at a dead end, with its conflict set."""
+    """Bound the mismatches at a node and choose a cell; return False at a dead end that the conflict set explains."""
     limit, in_stage, in_region = _least_mismatches(t, s, p, state, depth)
     stage_slack = min(state.cap[depth], state.counters[counter.ALLOWED]) - in_stage
     region_slack = state.counters[counter.ALLOWED] - in_region
@@ -234,7 +235,7 @@ def _bound_and_choose(
                 cell = single
         for word in range(len(p.free)):
             p.excluded[depth * len(p.free) + word] = _NO_BITS
-    stage_slack -= max(0, stage_deficit - 1)  # a mismatch of the cell may reduce a deficit by one
+    stage_slack -= max(0, stage_deficit - 1)  # a mismatch of the chosen cell may reduce a deficit by one
     region_slack -= max(0, region_deficit - 1)
     limit = STAGE if stage_slack <= region_slack else REGION
     slack = min(stage_slack, region_slack)
@@ -262,14 +263,17 @@ def _bound_and_choose(
 
 @inline_flat_kernel
 def _least_mismatches(t: Tables, s: State, p: Spending, state: RegionState, depth: int) -> tuple[int, int, int]:
-    """Update ``min_level``; return (cap exceeded or NO_LIMIT, spent + least mismatches in the stage, in the region)."""
+    """Update ``min_level``; return (exceeded cap or NO_LIMIT, mismatches of the stage, of the region).
+
+    These mismatches are those spent so far and the least mismatches of the open cells.
+    """
     row = depth + 1
     stage = p.stage[depth]
     in_stage = in_region = state.spent[depth]
     region_cap = state.counters[counter.ALLOWED]
     stage_cap = min(state.cap[depth], region_cap)
     for cell in range(t.cells):
-        level = p.min_level[depth, cell]  # least mismatches never decrease
+        level = p.min_level[depth, cell]  # the least mismatches of a cell never decrease with the depth
         p.min_level[row, cell] = level
         p.witness[row, cell] = p.witness[depth, cell]
         if level and s.grid[cell] < 0:
@@ -278,12 +282,12 @@ def _least_mismatches(t: Tables, s: State, p: Spending, state: RegionState, dept
                 in_stage += level
     last = p.cell[depth - 1] if depth else 0
     for step in range(0 if depth else 4, t.cells + 4):
-        cell = t.neighbour[last * 4 + step] if step < 4 else step - 4  # first the neighbours of the piece just placed
+        cell = t.neighbour[last * 4 + step] if step < 4 else step - 4  # first the neighbours of the last piece
         if cell < 0 or s.grid[cell] >= 0:
             continue
         seen = p.witness[row, cell]
         if step >= 4 and seen >= 0 and p.free[seen >> 6] & bit(seen):
-            continue  # a piece that had the least mismatches is still free
+            continue  # a free piece is known that still has the least mismatches
         if in_stage > stage_cap or in_region > region_cap:
             break
         known = known_colours(s, cell)
@@ -303,11 +307,11 @@ def _least_mismatches(t: Tables, s: State, p: Spending, state: RegionState, dept
 
 @inline_flat_kernel
 def _choose(t: Tables, s: State, p: Spending, w: Switches, depth: int, slack: int) -> Any:
-    """Return the cell of the stage to be decided at ``depth``.
+    """Return the cell of the stage to be decided at ``depth``. ``slack``: mismatches beyond the least that are left.
 
     DOM_DEG: the cell with the least weighted number of candidates, divided by its open neighbours plus one (Bessiere &
-    Regin 1996). A candidate with one mismatch more than necessary counts half, with two more a quarter, and so on. A
-    `Heuristic`: the cell whose pair has the least urgency (Benoist & Bourreau 2008, 5.1); ties as in DOM_DEG.
+    Regin 1996). A candidate with one mismatch more than the least counts half, with two more a quarter, and so on. With
+    a `Heuristic`: the cell whose colour pair has the least `urgency`; of equals the one that DOM_DEG prefers.
     """
     best, fewest, urgent = NO_CELL, 1 << 60, 1e300
     for cell in range(t.cells):
@@ -339,14 +343,14 @@ def _choose(t: Tables, s: State, p: Spending, w: Switches, depth: int, slack: in
     return best
 
 
-# -- moves: those of ColorPairs, colour balance and free pieces -----------------------------------------------------
+# -- moves: those of ColorPairs, with colour balances and free pieces ------------------------------------------------
 
 
 @inline_flat_kernel
 def place_piece(
     t: Tables, s: State, p: Spending, plan: RegionPlan, state: RegionState, depth: int, cell: int, oriented: int
 ) -> None:
-    """Place an oriented piece on a cell: update pairs, known sides, balances and free pieces."""
+    """Place an oriented piece on a cell: update colour pairs, known sides, colour balances and free pieces."""
     piece = oriented >> 2
     state.placed[cell] = oriented * 4
     vacant = p.vacant[depth] - _change_balances(s, plan, state, cell, -1)
@@ -360,7 +364,7 @@ def place_piece(
 
 @inline_flat_kernel
 def _toggle_piece(t: Tables, p: Spending, piece: int) -> None:
-    """Take a piece from the free pieces, which frees its next duplicate, or undo both."""
+    """Remove a piece from the free pieces and add its next duplicate to them, or undo both."""
     p.free[piece >> 4] ^= reasons.turns_of(piece)
     if reasons.has_twin(t, piece):
         p.free[(piece + 1) >> 4] ^= reasons.turns_of(piece + 1)
@@ -368,7 +372,7 @@ def _toggle_piece(t: Tables, p: Spending, piece: int) -> None:
 
 @inline_flat_kernel
 def _change_balances(s: State, plan: RegionPlan, state: RegionState, cell: int, change: int) -> int:
-    """Update balances before a cell's piece is placed (-1) or after it is removed (+1); return the vacant sides."""
+    """Update colour balances before a piece is placed (``change`` -1) or after removal (1); return its vacant sides."""
     vacant = 0
     for side in range(4):
         beyond = plan.around[cell, side]

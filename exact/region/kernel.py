@@ -1,8 +1,8 @@
 """Branch and bound over the refills of a region with at most r mismatches, on flat arrays without allocation.
 
-Candidates are bit sets of oriented pieces: bit-sliced counting finds those with exactly 0, 1, 2... mismatches on the
-known joints. Bounds: colour balance (`balance_bound`), look-ahead (`_lookahead_fails`) and, if the search uses
-prices, the cost-to-go tables (`lns.exact.region.cost_to_go`).
+Candidates are bit sets of oriented pieces: bit-sliced counting finds the pieces with exactly 0, 1, 2... mismatches on
+the known joints of a cell (those with filled cells). The bounds are colour balance (`balance_bound`), look-ahead
+(`_lookahead_fails`) and, if the search uses prices, the cost-to-go tables (`lns.exact.region.cost_to_go`).
 
 Stages of a search scheme are filled one after the other (`lns.exact.region.scheme`). Call `start_search`, then
 `search_region` until the search is finished.
@@ -22,14 +22,14 @@ from lns.exact.region.scheme import DIRECT, SearchScheme
 from lns.exact.region.state import COLOUR_CLASSES, OUTSIDE, VACANT, RegionPlan, RegionState
 
 NO_BITS = np.uint64(0)
-NO_LEVEL = 5  # more mismatches than a cell can have
+NO_LEVEL = 5  # more than the mismatches that a cell can have
 NO_TASK, STARTED, OVERSPENT, SEARCHED = range(4)  # outcomes of `next_stage`
 _ONE = np.uint64(1)
 
 
 @flat_kernel
 def start_search(plan: RegionPlan, state: RegionState, scheme: SearchScheme, r_max: int) -> None:
-    """Start a search for at most ``r_max`` mismatches by the stages of ``scheme``, or by its limits if it has any."""
+    """Begin a search for up to ``r_max`` mismatches, capped by the tasks of ``scheme`` or by its limits, if any."""
     counters = state.counters
     for word in range(len(state.free)):
         state.free[word] = state.free_before[word]
@@ -54,7 +54,7 @@ def start_search(plan: RegionPlan, state: RegionState, scheme: SearchScheme, r_m
 
 @flat_kernel
 def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, node_budget: int) -> None:
-    """Search on until a refill is found (the next call seeks a better one), all is searched or the nodes are spent."""
+    """Continue until a refill is found (the next call seeks a better one), all is searched or the budget is spent."""
     counters = state.counters
     if counters[counter.EXHAUSTED]:
         return
@@ -83,7 +83,7 @@ def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, no
             break
         level = state.level[depth]
         total = state.spent[depth] + level
-        if total > min(allowed, state.cap[depth]):  # a refill found in between has lowered `allowed`
+        if total > min(allowed, state.cap[depth]):  # possible after a refill was found, which lowered `allowed`
             state.bits[depth] = NO_BITS
             state.level[depth] = NO_LEVEL
             continue
@@ -141,7 +141,7 @@ def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, no
 
 @inline_flat_kernel
 def _next_candidates(plan: RegionPlan, state: RegionState, depth: Any, slot: Any, words: Any, allowed: int) -> Any:
-    """Return the next non-empty word of candidates of a depth, by increasing level; NO_BITS if none is left."""
+    """Return the next non-empty word of a depth's candidates, fewest mismatches first; NO_BITS if none is left."""
     word, level = state.word[depth] + 1, state.level[depth]
     most = min(min(allowed, state.cap[depth]) - state.spent[depth], plan.known[slot])
     if state.counters[counter.PRICED]:
@@ -161,7 +161,7 @@ def _next_candidates(plan: RegionPlan, state: RegionState, depth: Any, slot: Any
 
 @inline_flat_kernel
 def _start_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: Any) -> bool:
-    """Start filling the stage of the next pending task of a depth. Return False if no task is pending there."""
+    """Begin to fill the stage of the next pending task of a depth. Return False if no task is pending there."""
     while True:
         outcome, stage = next_stage(plan, state, scheme, depth)
         if outcome == STARTED:
@@ -178,7 +178,7 @@ def _start_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, dep
 def _lookahead_fails(
     plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: Any, words: Any, allowed: int
 ) -> bool:
-    """Whether one mismatch for each tested later cell of the stage without an exact candidate would exceed a cap."""
+    """Return whether one mismatch for each tested later cell without exact candidate would exceed a cap."""
     spent = state.spent[depth]
     slot = np.uint64(state.slot[depth])
     for i in range(np.uint64(plan.ahead.shape[1])):
@@ -206,7 +206,7 @@ def _lookahead_fails(
 
 @inline_flat_kernel
 def _start_depth(state: RegionState, depth: Any) -> None:
-    """Start the candidates of a depth anew."""
+    """Make a depth ready to try its candidates from the first one on."""
     state.level[depth] = 0
     state.word[depth] = -1
     state.bits[depth] = NO_BITS
@@ -216,7 +216,7 @@ def _start_depth(state: RegionState, depth: Any) -> None:
 
 @inline_flat_kernel
 def _toggle_piece(plan: RegionPlan, state: RegionState, pattern: Any, bit: Any, words: Any) -> None:
-    """Take a piece from the free pieces, which frees the next identical piece, or undo both."""
+    """Remove a piece from the free pieces and add the next identical piece to them, or undo both."""
     kind = np.uint64(plan.kind_of[pattern])
     turns = plan.rotations[kind]
     state.free[kind * words + (bit >> np.uint64(6))] ^= rotation_bits(np.int64(bit), turns)
@@ -227,7 +227,7 @@ def _toggle_piece(plan: RegionPlan, state: RegionState, pattern: Any, bit: Any, 
 
 @inline_flat_kernel
 def _remove_piece(plan: RegionPlan, state: RegionState, depth: Any, words: Any) -> None:
-    """Remove the piece placed at ``depth``: restore balances and free pieces."""
+    """Remove the piece placed at ``depth`` and restore the colour balances and the free pieces."""
     slot, bit = np.uint64(state.slot[depth]), np.uint64(state.chosen[depth])
     pattern = np.uint64(plan.pattern[slot])
     at = (pattern * words * np.uint64(64) + bit) * np.uint64(4)
@@ -237,7 +237,7 @@ def _remove_piece(plan: RegionPlan, state: RegionState, depth: Any, words: Any) 
 
 @inline_flat_kernel
 def _change_balances(plan: RegionPlan, state: RegionState, slot: Any, at: Any, level: int, sign: int) -> bool:
-    """Update balances for a piece placed (sign -1, also joints) or removed (1); return whether the bound may change."""
+    """Update colour balances for a piece placed (``sign`` -1) or removed (1); return whether the bound may change."""
     changed = level > 0
     first_open = np.uint64(plan.known[slot])
     if changed:
@@ -260,12 +260,12 @@ def _change_balances(plan: RegionPlan, state: RegionState, slot: Any, at: Any, l
     return changed
 
 
-# -- tasks -----------------------------------------------------------------------------------------------------------
+# -- tasks of a search scheme -----------------------------------------------------------------------------------------
 
 
 @inline_flat_kernel
 def begin_stages(state: RegionState, depth: Any, task: Any) -> None:
-    """Make ``task`` the only one pending at a depth where a stage begins."""
+    """Make ``task`` the only pending task of a depth at which a stage begins."""
     state.tasks_before[depth] = state.counters[counter.TASKS]
     state.pending_before[depth] = state.counters[counter.PENDING]
     state.pending[state.counters[counter.PENDING]] = task
@@ -274,11 +274,12 @@ def begin_stages(state: RegionState, depth: Any, task: Any) -> None:
 
 @inline_flat_kernel
 def next_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: Any) -> tuple[int, int]:
-    """Take the next pending task of a depth; return its outcome and its stage.
+    """Take the next pending task of a depth; return an outcome and the stage of the task.
 
     While the scheme splits the stage for the mismatches left, the first task of the split takes the task's place.
-    STARTED: the stage is to be filled, with the cap and the next task that are set for the depth. OVERSPENT: more is
-    spent than the task allows. SEARCHED: an earlier task has searched these pieces already. NO_TASK: none was pending.
+    STARTED: the stage is to be filled, with the cap and the next task that are set for the depth. OVERSPENT: more
+    mismatches are spent than the task allows. SEARCHED: an earlier task has searched these pieces. NO_TASK: none was
+    pending.
     """
     counters = state.counters
     if counters[counter.PENDING] == state.pending_before[depth]:
@@ -303,19 +304,19 @@ def next_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth
             state.next_task[depth] = following
             return STARTED, stage
         rest = allowed - 1 - share
-        if share >= 0 and rest >= 0:  # the tasks that fill part B first wait
+        if share >= 0 and rest >= 0:  # the tasks that fill part B first wait on the stack
             check = add_task(state, stage, share, following, 1)
             second = add_task(state, scheme.parts[stage, 3], most, check, 0)
             state.pending[counters[counter.PENDING]] = add_task(state, scheme.parts[stage, 2], spent + rest, second, 0)
             counters[counter.PENDING] += 1
-        first, own = (0, share) if share >= 0 else (2, rest)  # part A first, unless its share is -1
+        first, own = (0, share) if share >= 0 else (2, rest)  # fill part A first, unless its share is -1
         second = add_task(state, scheme.parts[stage, first + 1], most, following, 0)
         task = add_task(state, scheme.parts[stage, first], spent + own, second, 0)
 
 
 @inline_flat_kernel
 def add_task(state: RegionState, stage: Any, most: Any, following: Any, check: int) -> Any:
-    """Add a task and return its number."""
+    """Write a new task to ``state.task`` and return its index."""
     number = state.counters[counter.TASKS]
     state.counters[counter.TASKS] = number + 1
     state.task[number, 0] = stage
@@ -327,8 +328,8 @@ def add_task(state: RegionState, stage: Any, most: Any, following: Any, check: i
 
 @inline_flat_kernel
 def _exceeds_share(plan: RegionPlan, state: RegionState, scheme: SearchScheme, stage: Any, share: Any) -> bool:
-    """Whether part A of a split stage has more than ``share`` mismatches on joints that do not touch part B."""
-    before, own = scheme.parts[stage, 0], scheme.parts[stage, 1]  # stages: A first, and B after A
+    """Return whether part A of a split stage has over ``share`` mismatches on joints that do not touch part B."""
+    before, own = scheme.parts[stage, 0], scheme.parts[stage, 1]  # the stages of part A and of part B after A
     begin = scheme.first_member[before]
     for i in range(begin, begin + scheme.length[before]):
         number = scheme.members[i]
@@ -348,7 +349,7 @@ def _exceeds_share(plan: RegionPlan, state: RegionState, scheme: SearchScheme, s
 
 @inline_flat_kernel
 def pieces_showing(plan: RegionPlan, state: RegionState, slot: Any, j: Any, pattern: Any, word: Any, words: Any) -> Any:
-    """Return the oriented pieces of one word that match the j-th known joint of a cell."""
+    """Return the oriented pieces that match the ``j``-th known joint of a slot's cell, as a word of a bit set."""
     colour = np.uint64(state.joint_colour[np.uint64(plan.joint[slot, j])])
     side = np.uint64(plan.side[slot, j])
     return state.mask[((pattern * np.uint64(4) + side) * np.uint64(len(plan.colour_class)) + colour) * words + word]
@@ -356,7 +357,7 @@ def pieces_showing(plan: RegionPlan, state: RegionState, slot: Any, j: Any, patt
 
 @inline_flat_kernel
 def candidates(plan: RegionPlan, state: RegionState, slot: Any, level: int, word: Any, words: Any) -> Any:
-    """Return the free oriented pieces of one word with exactly ``level`` mismatches on the known joints of a cell."""
+    """Return the free oriented pieces with ``level`` mismatches on a cell's known joints, as one word of a bit set."""
     pattern = np.uint64(plan.pattern[slot])
     pool = state.free[np.uint64(plan.kind_of[pattern]) * words + word] & state.valid[pattern * words + word]
     known = plan.known[slot]
@@ -370,7 +371,7 @@ def candidates(plan: RegionPlan, state: RegionState, slot: Any, level: int, word
         if level == 0:
             return pool & a & b
         return pool & ((a ^ b) if level == 1 else ~(a | b))
-    # count the matches of all 64 pieces at once, as binary digits: ones, twos, fours
+    # count the matched joints of all 64 oriented pieces at once, as binary digits: ones, twos, fours
     c = pieces_showing(plan, state, slot, np.uint64(2), pattern, word, words)
     ones = a ^ b ^ c
     twos = (a & b) | ((a ^ b) & c)
@@ -389,7 +390,7 @@ def candidates(plan: RegionPlan, state: RegionState, slot: Any, level: int, word
 
 @inline_flat_kernel
 def rotation_bits(bit: Any, turns: int) -> Any:
-    """Return the bits of all ``turns`` rotations of the piece of ``bit``, as a mask of their word."""
+    """Return the bits of all ``turns`` rotations of a piece, of which ``bit`` is one, as a mask of their word."""
     return ((_ONE << np.uint64(turns)) - _ONE) << np.uint64((bit & ~(turns - 1)) & 63)
 
 
@@ -398,7 +399,7 @@ def rotation_bits(bit: Any, turns: int) -> Any:
 
 @inline_flat_kernel
 def change_balance(plan: RegionPlan, state: RegionState, colour: int, change: int) -> None:
-    """Change the balance of a colour, and the deficit and the number of odd balances of its class."""
+    """Change the balance of a colour, and with it the deficit and the number of odd balances of its colour class."""
     c = np.uint64(colour)
     colour_class = np.uint64(plan.colour_class[c])
     before = state.balance[c]
@@ -410,10 +411,11 @@ def change_balance(plan: RegionPlan, state: RegionState, colour: int, change: in
 
 @inline_flat_kernel
 def balance_bound(state: RegionState, vacant: Any, spare: int) -> Any:
-    """Return a lower bound on the mismatches to come, for ``vacant`` joints of open cells and ``spare`` spare pieces.
+    """Return a lower bound on the mismatches to come, from the colour balances.
 
-    Every missing half-edge is a mismatch. Every mismatch changes two balances, so it removes at most two of the missing
-    half-edges and odd balances of its class.
+    ``vacant``: joints of open cells that need no match; ``spare``: pieces left over. Every missing half-edge is a
+    mismatch. A mismatch changes two balances, so it removes at most two of a class's missing half-edges and odd
+    balances.
     """
     total = np.int64(0)
     slack = vacant + spare * 4

@@ -1,4 +1,4 @@
-"""Options of the region search."""
+"""The options of a region search."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from lns.instances.errors import InputError
 
 ORDERS = ("auto", "static", "dynamic")
 HALVED_FROM = (8, 14, 24, 36)
-"""Least numbers of cells for which a search scheme halves a region once, halves the halves again, and so on."""
+"""Least numbers of cells for which a search scheme halves a region once, twice, three and four times."""
 
 
 @dataclass(frozen=True)
 class RegionOptions:
-    """Parts of the region search that can be chosen or switched off. The optimum does not depend on them.
+    """The parts of a region search that can be chosen or switched off. The optimum found does not depend on them.
 
     Parameters
     ----------
     order : {"static", "dynamic", "auto"}
         In which order the cells are decided. "static": in the fixed orders of a search scheme. "dynamic": at each node
         the cell with the fewest candidates (`lns.exact.region.dynamic_search`), without prices. "auto": static, and
-        after `dynamic_after` nodes both in turns, unless short attempts show that one of them would take far longer.
+        after `dynamic_after` nodes both orders in turns, unless short attempts show that one would take far longer.
     balance : bool
         Use the bound by colour balance (`lns.exact.region.kernel`).
     curves : bool
@@ -31,23 +31,23 @@ class RegionOptions:
         Use the cost-to-go bound with Lagrangian prices (`lns.exact.region.searches`): from the start (True), never
         (False), after that number of nodes (int), or as soon as the search turns out to be long (None).
     backjumping : bool
-        With the dynamic order: jump back to a decision that explains the dead end, not just to the last one.
+        With the dynamic order: at a dead end, jump back to the last decision that has a part in it.
     pairs : bool
         With the dynamic order: bound by Demand - Offer of colour pairs.
     preemption : bool
         With the dynamic order: where no mismatch is left to spend, no cell gets a piece that another cell needs.
-        Off, because it saves fewer nodes than it costs time (docs/windows.md).
+        Off by default, because it takes more time than it saves (docs/windows.md).
     instantiation : bool
         With the dynamic order: where no mismatch is left to spend, a cell with one candidate is decided at once.
     heuristic : str
-        With the dynamic order: which cell is decided, "dom-deg" or a name of `lns.exact.colorpairs.options.Heuristic`.
+        With the dynamic order: how the cell is chosen, "dom-deg" or a name of `lns.exact.colorpairs.options.Heuristic`.
     dynamic_after : int
-        With the order "auto": node equivalents in the static order before the dynamic order is considered. The first
-        attempts and turns are no longer than that.
+        With the order "auto": node equivalents in the static order before the dynamic order is tried. The first
+        attempts at a better refill, and the first turns of each search, are no longer than that.
     compare_after : int
-        If a level of the proof took at least this many nodes, other searches repeat it, to find the fastest search.
+        If it took at least this many nodes to prove that no refill has r mismatches, other searches repeat the proof.
     halved_from : tuple of int
-        Least numbers of cells for which a search scheme halves the region once, halves the halves again, and so on.
+        Least numbers of cells for which a search scheme halves the region once, twice, and so on.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The region that is searched, and how the arrays of `lns.exact.region.state` are made: plan, orders and states."""
+"""The region that is searched, and the functions that make the arrays of `lns.exact.region.state` for it."""
 
 from __future__ import annotations
 
@@ -36,20 +36,21 @@ from lns.instances.verify import Verification, verify
 
 MAX_REGION = 256
 _ROTATIONS = [[((pattern << turn) | (pattern >> (4 - turn))) & 15 for turn in range(4)] for pattern in range(16)]
-_KIND = np.array([min(rotated) for rotated in _ROTATIONS], dtype=np.int64)  # kind by pattern; bit s: side s is grey
+_KIND = np.array([min(rotated) for rotated in _ROTATIONS], dtype=np.int64)  # kind by pattern of grey sides (bit = side)
 _TURNS = np.array([rotated.count(rotated[0]) for rotated in _ROTATIONS], dtype=np.int64)  # rotations keeping a pattern
-_SIDES = np.array([3, 0, 1, 2])  # the order in which joints are listed: left, up, right, down
+_SIDES = np.array([3, 0, 1, 2])  # the order in which the joints of a cell are listed: left, up, right, down
 _NO_CLUES = np.zeros(0, dtype=np.int32)
 
 
 class Region:
-    """Cells of a board to be refilled, not only clue cells, and the pieces around them.
+    """The cells of a board that are to be refilled, not only cells of clues, and the pieces around them.
 
-    Mismatches are counted on the ``joints`` of the region. The score of the whole board is ``base`` + ``joints`` -
-    mismatches, where ``base`` counts the matches that do not touch the region. ``outside``: int32 (cells of the board,)
-    oriented pieces outside the region, -1 elsewhere; ``free``: bool (pieces,), whether a piece may be placed;
-    ``start``: the board with the region's clues, and with a partly filled region filled up; ``mismatches``: of
-    ``start``, or ``joints`` + 1 if it breaks a rule or its region is empty. Raises InputError as `resolve` does.
+    ``joints``: number of inner edges with a freed cell on which mismatches are counted. The score of the whole board is
+    ``base`` + ``joints`` - mismatches, where ``base`` counts the matched edges that do not touch the region.
+    ``outside``: int32 (cells of the board,), oriented pieces outside the region, -1 elsewhere; ``free``: bool
+    (pieces,), whether a piece may be placed; ``start``: the board with the region's clues placed and, if the region is
+    partly filled, its empty cells filled; ``mismatches``: those of ``start`` on the joints, or ``joints`` + 1 if
+    ``start`` breaks a rule or its region is empty. Raises InputError as `resolve` does.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class Region:
         legal = occupied.any() and not verification.violations
         self.start = start
         self.mismatches = self.base + self.joints - verification.score if legal else self.joints + 1
-        if puzzle.rim and not legal:  # there are enough pieces of each kind, but perhaps not with the colour of the rim
+        if puzzle.rim and not legal:  # enough pieces of each kind are free, but perhaps not with the rim's colour
             from scipy.optimize import linear_sum_assignment
 
             fits = np.array([puzzle.fits(cell).reshape(-1, 4).any(axis=1) & self.free for cell in free])
@@ -106,13 +107,13 @@ def checked_cells(puzzle: Puzzle, cells: Iterable[int]) -> list[int]:
 
 
 def with_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> Board:
-    """Return the board with the region's clues placed; identical pieces swap numbers so that none is placed twice."""
+    """Return the board with the region's clues placed; identical pieces swap numbers so that none occurs twice."""
     clues = {clue.cell: clue.oriented for clue in puzzle.fixed if clue.cell in cells}
     return normalise_clue_pieces(puzzle, board, cells).with_pieces([*clues], [*clues.values()])
 
 
 def verify_rest(puzzle: Puzzle, rest: Board) -> Verification:
-    """Verify the board without the pieces of the region. Raises BoardError if it breaks a rule."""
+    """Verify the board ``rest``, without the freed pieces of the region. Raises BoardError if it breaks a rule."""
     verification = verify(puzzle, rest)
     if verification.violations:
         raise BoardError(f"the board breaks a rule outside the region: {verification.violations[0]}")
@@ -120,27 +121,27 @@ def verify_rest(puzzle: Puzzle, rest: Board) -> Verification:
 
 
 class _Tables:
-    """Arrays that depend on the puzzle alone; n: its cells, as many as its pieces."""
+    """Arrays that depend on the puzzle alone. n: number of its cells, which is also that of its pieces."""
 
     def __init__(self, puzzle: Puzzle) -> None:
         quads, mate, bits = puzzle.oriented.astype(np.int64), puzzle.mate, 1 << np.arange(4)
         self.quads = quads
         grey, on_rim = ((puzzle.turned == colour) @ bits for colour in (GREY, puzzle.rim))
-        self.grey = grey  # the grey sides of each oriented piece, as bits
+        self.grey = grey  # the grey sides of each oriented piece, as bits (bit s: side s)
         # (n, 4): number of earlier rotations of the piece with the same grey sides
         self.earlier = np.tril(grey.reshape(-1, 4, 1) == grey.reshape(-1, 1, 4), -1).sum(axis=2)
         grey_sides = np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)])
-        self.grey_at = grey_sides @ bits  # the sides of each cell that must be grey
+        self.grey_at = grey_sides @ bits  # the sides of each cell that must be grey, as bits
         outer = ~grey_sides & [puzzle.rim_sides(cell) for cell in range(puzzle.cells)]
-        # (n, 4): outer sides without a given colour, and outer sides that must have a rim colour other than grey
+        # (n, 4): outer sides that may have any colour, and outer sides that must have a rim colour other than grey
         has_any_colour, self.rim_at = outer & (puzzle.rim == GREY), outer & (puzzle.rim != GREY)
         patterns, self.pattern_at = np.unique(self.grey_at | self.rim_at @ bits << 4, return_inverse=True)
-        # as in `RegionPlan`, but for all patterns of the board
+        # which oriented pieces fit a pattern, as `RegionPlan.fits` but for all patterns of the board
         self.fits = (grey == patterns[:, None] & 15) & (~on_rim & patterns[:, None] >> 4 == 0)
-        # (4n, 4): colours of the oriented pieces by axis, and the colours that match them; (1, 4): colours of the rim
+        # colours of the oriented pieces (4n, 4), those that match them, and those of the rim (1, 4)
         looks = puzzle.turned, mate[puzzle.turned], np.full((1, 4), puzzle.rim)
         self.colours, self.mates, self.rim = (colours_by_axis(look, puzzle.turns, puzzle.colours) for look in looks)
-        # the colours with a mate, if pieces may be turned
+        # the colours that have a mate; empty if pieces may not be turned
         self.paired = np.flatnonzero((mate != np.arange(len(mate))) & puzzle.turns)
         turned = quads.reshape(-1, 4, 4)
         distinct = ~np.tril((turned[:, :, None] == turned[:, None]).all(axis=3), -1).any(axis=2)
@@ -153,7 +154,7 @@ class _Tables:
         self.identical = np.where(count > 1, named, -1)[number].astype(np.int64)
         self.is_clue = np.zeros(puzzle.cells, dtype=np.uint8)
         self.is_clue[[clue.piece for clue in puzzle.fixed]] = 1
-        # (n, 4), -1 = none; an outer side without a given colour has a number of its own
+        # cell and joint at each side of a cell, -1 = none; an outer side that may have any colour has its own joint
         self.neighbour, self.joint = np.full((2, puzzle.cells, 4), -1, dtype=np.int64)
         for cell in range(puzzle.cells):
             row, column = divmod(cell, puzzle.width)
@@ -169,9 +170,10 @@ _tables = lru_cache(maxsize=8)(_Tables)
 
 
 def plan_region(puzzle: Puzzle, free: list[int], *, filled: npt.NDArray[np.bool_]) -> RegionPlan:
-    """Make the plan of the region of the cells ``free``, without an order; `with_slots` adds an order.
+    """Make the plan of the region of the cells ``free``, without an order of the cells, which `with_slots` adds.
 
-    ``filled``: bool (cells of the board,), whether it holds a piece. Raises InputError for more than MAX_REGION cells.
+    ``filled``: bool (cells of the board,), whether a cell outside the region holds a piece. Raises InputError for more
+    than MAX_REGION cells.
     """
     if len(free) > MAX_REGION:
         raise InputError(f"the region frees {len(free)} cells; expected at most {MAX_REGION}")
@@ -209,7 +211,7 @@ def plan_region(puzzle: Puzzle, free: list[int], *, filled: npt.NDArray[np.bool_
 
 @lru_cache(maxsize=64)
 def _colour_classes(puzzle: Puzzle, joints: frozenset[tuple[int, int, int]]) -> Ints:
-    """Return each colour's class; two share a class if a joint (pattern, side, pattern beyond) could have either."""
+    """Return each colour's class; two share it if a joint (grey sides, side, grey sides beyond) may have either."""
     tables = _tables(puzzle)
     label = np.arange(len(puzzle.mate))
     for pattern, side, beyond in joints:
@@ -222,7 +224,7 @@ def _colour_classes(puzzle: Puzzle, joints: frozenset[tuple[int, int, int]]) -> 
 
 
 def with_slots(plan: RegionPlan, scheme: SearchScheme) -> RegionPlan:
-    """Return the plan with its arrays by slot of a scheme, such as the joints known when a cell is filled."""
+    """Return the plan with its arrays by slot of a search scheme, such as the joints known when a cell is filled."""
     n, order = len(plan.cells), scheme.cells
     stages = np.flatnonzero(scheme.first_slot >= 0)
     first, length = scheme.first_slot[stages], scheme.length[stages]
@@ -233,7 +235,7 @@ def with_slots(plan: RegionPlan, scheme: SearchScheme) -> RegionPlan:
     around = plan.around[order][:, _SIDES]
     time = np.where(around >= 0, place[row[:, None], np.maximum(around, 0)], np.where(around == OUTSIDE, -1, n + 1))
     key = np.where(time < here[:, None], time, np.where(around == RIM, n + 2, n + 1))
-    by = np.argsort(key, axis=1, kind="stable")  # known joints in the order they become known, then open joints
+    by = np.argsort(key, axis=1, kind="stable")  # known joints as they become known, then open joints
     key = np.take_along_axis(key, by, axis=1)
     side = _SIDES[by]
     around = np.take_along_axis(plan.around[order], side, axis=1)
@@ -244,7 +246,7 @@ def with_slots(plan: RegionPlan, scheme: SearchScheme) -> RegionPlan:
     later = np.arange(len(order))[:, None] + np.arange(length.max())
     in_stage = later < (first + length)[row][:, None]
     later = np.where(in_stage, later, 0)
-    near = in_stage & (key[:, 1][later] < here[:, None])  # two joints of the later cell are known at the slot
+    near = in_stage & (key[:, 1][later] < here[:, None])  # two joints of a later cell are known when the slot is filled
     rank = np.cumsum(near, axis=1)
     at, offset = np.nonzero(near & (rank <= MAX_AHEAD))
     ahead[at, rank[at, offset] - 1] = at + offset
@@ -267,14 +269,14 @@ def with_slots(plan: RegionPlan, scheme: SearchScheme) -> RegionPlan:
 
 
 def bit_sets(rows: int, words: int, row: Any, bit: Ints) -> Words:
-    """Return sets of bits, uint64 (rows * words,), 64 to a word; ``row``: the set to which each of ``bit`` belongs."""
+    """Return ``rows`` bit sets of ``words`` 64-bit words each; ``row``: index of the set to which a ``bit`` belongs."""
     made = np.zeros(rows * words, dtype=np.uint64)
     np.bitwise_or.at(made, row * words + (bit >> 6), np.uint64(1) << (bit & 63).astype(np.uint64))
     return made
 
 
 def make_state(region: Region, largest_table: int = 0) -> RegionState:
-    """Make the state of a search, for any order of cells. ``largest_table``: most entries of a cost table, 0 = none."""
+    """Make the state of a search, for any cell order. ``largest_table``: most entries of a cost table, 0 = none."""
     plan, tables = region.plan, _tables(region.puzzle)
     n, pieces = len(plan.cells), np.flatnonzero(region.free)
     patterns, kinds, colours1 = len(plan.kind_of), len(plan.rotations), len(plan.colour_class)
@@ -300,7 +302,7 @@ def make_state(region: Region, largest_table: int = 0) -> RegionState:
     state.shows.reshape(-1, 4)[pattern * bits + bit] = plan.quads[oriented]
     last: dict[int, int] = {}
     for each, first, own in zip(identical.tolist(), start.tolist(), kind.tolist(), strict=True):
-        if each in last:  # not free until the previous identical piece is placed
+        if each in last:  # this piece is not free until the previous identical piece is placed
             state.next_identical[own * bits + last[each]] = first
         else:
             turns = (1 << int(plan.rotations[own])) - 1
@@ -310,12 +312,12 @@ def make_state(region: Region, largest_table: int = 0) -> RegionState:
     joint, cell, side = plan.outside.T
     state.joint_colour[joint] = plan.quads[region.outside[cell], side]
     np.add.at(state.balance_before, plan.quads[pieces * 4], 1)
-    # Depending on its rotation, a side shows its colour or the mate. It is counted in the balances of both but leaves
-    # one of them, so neither is too small. As such a balance may be odd without a mismatch, SPARE adds a side for each.
+    # A side whose colour has a mate shows either, depending on the rotation. It is counted in both balances but leaves
+    # only one, so that no balance is too small. Such a balance may be odd without a mismatch: SPARE adds a side for it.
     mate, rim = region.puzzle.mate, region.puzzle.rim
     state.balance_before[tables.paired] += state.balance_before[mate[tables.paired]]
     np.subtract.at(state.balance_before, state.joint_colour[joint], 1)
-    if rim:  # outer sides require its colour
+    if rim:  # outer sides require the colour of the rim
         asked = [rim, mate[rim], mate[rim], rim], tables.rim_at[plan.cells].sum(axis=0)
         np.subtract.at(state.balance_before, *asked)
     state.balance_before[0] = 1 << 40
@@ -324,10 +326,10 @@ def make_state(region: Region, largest_table: int = 0) -> RegionState:
 
 
 def make_dynamic_state(region: Region) -> tuple[Tables, State, Spending]:
-    """Make the arrays of a dynamic search of a region, as before its first cell is decided.
+    """Make the arrays of a dynamic search of a region, as they are before the first cell is decided.
 
-    Freed pieces are numbered from 0, with duplicates next to each other, cells as in the region, and colours
-    without gaps. *Bits* of a set of oriented pieces are piece * 4 + rotation.
+    Freed pieces are numbered from 0, with duplicates next to each other, cells as in the region, and colours without
+    gaps. In sets of oriented pieces, an oriented piece has the *bit* piece * 4 + rotation.
     """
     plan, puzzle, board = region.plan, region.puzzle, _tables(region.puzzle)
     n, free = len(plan.cells), np.flatnonzero(region.free)

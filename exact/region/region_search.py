@@ -17,28 +17,28 @@ from lns.exact.region.state import EXHAUSTED, FOUND, PAUSED, RegionState
 from lns.instances.board import Board
 from lns.instances.verify import verify
 
-_FIRST_ATTEMPT = 100_000  # nodes of the first search for a better refill, before the proof by deepening begins
-_TRY_ALL = 20_000  # nodes; a level that cost less is repeated by all searches, to find the fastest
-_TRY_SOME = 1_000_000  # nodes; a level that cost less is repeated by two other searches
-_FIRST_TURN = 200_000  # nodes of the first turn of each search, if several take turns
-_TABLE_STEPS = 25  # steps of filling tables that take as long as a node without prices
-_PRICE_DELAY = 0.5  # nodes searched before prices are set, as a share of the cost of setting them
-_PRICE_CHECK = 50_000  # nodes searched before the cost of setting prices is computed
+_FIRST_ATTEMPT = 100_000  # most nodes of the first search for a better refill, before the proof begins
+_TRY_ALL = 20_000  # node equivalents; a step of the proof that took less is repeated by all searches, to compare them
+_TRY_SOME = 1_000_000  # node equivalents; a step of the proof that took less is repeated by two other searches
+_FIRST_TURN = 200_000  # node equivalents of the first turn of each search, if several take turns
+_TABLE_STEPS = 25  # steps of filling cost tables that take as long as a node without prices
+_PRICE_DELAY = 0.5  # nodes searched before prices are set, as a share of the nodes that setting them costs
+_PRICE_CHECK = 50_000  # nodes searched before the cost of setting prices is estimated
 _NEVER = 1 << 62
-_PROBED_LEVELS = 3  # levels below the one in question at which `_probe` tries all searches
-_PROBE = 500_000  # node equivalents of an attempt of `_probe`
-_HOPELESS = math.log(8.0)  # a search with an expected cost of more than 8 times the least one gets no turn
+_PROBED_LEVELS = 3  # how many numbers of mismatches below the one to be decided `_probe` tries
+_PROBE = 500_000  # most node equivalents of an attempt of `_probe`
+_HOPELESS = math.log(8.0)  # logarithm: a search with more than 8 times the least expected cost gets no turn
 
 
 class Reports(NamedTuple):
-    """Functions that are called during a search."""
+    """Functions that a region search calls to report its progress, None = no report."""
 
-    progress: Callable[[int, int, int, float], None] | None = None  # gets score, bound, nodes, seconds
-    improve: Callable[[Board], None] | None = None  # gets every better board, verified, when it is found
+    progress: Callable[[int, int, int, float], None] | None = None  # takes score, bound, nodes, seconds
+    improve: Callable[[Board], None] | None = None  # takes every better board, verified, when it is found
 
 
 class Budget:
-    """A budget of nodes and of seconds, None = no limit; ``work``: the nodes so far, times their `NODE_COST`."""
+    """A budget of nodes and seconds (None = no limit) and what is spent of it; ``work``: node equivalents spent."""
 
     def __init__(self, nodes: int | None, seconds: float | None) -> None:
         self.limit = _NEVER if nodes is None else nodes
@@ -49,21 +49,21 @@ class Budget:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the start."""
+        """Seconds since the start of the search."""
         return time.perf_counter() - self.started
 
     @property
     def spent(self) -> bool:
-        """Whether one of the limits is reached."""
+        """Whether the limit of nodes or of seconds is reached."""
         return self.nodes >= self.limit or self.elapsed >= self.seconds
 
     def step(self, most: int) -> int:
-        """Start the clock of the next step and return its number of nodes, at most ``most``."""
+        """Start the clock of the next step of a search and return how many nodes it may take, at most ``most``."""
         self._step_started = time.perf_counter()
         return min(most, self.sizer.step, self.limit - self.nodes)
 
     def use(self, nodes: int, node_cost: int) -> None:
-        """Count the nodes of a finished step, each of cost ``node_cost``, and adapt the size of the next step."""
+        """Count the nodes of a finished step, each worth ``node_cost`` node equivalents, and resize the next step."""
         now = time.perf_counter()
         self.nodes += nodes
         self.work += nodes * node_cost
@@ -73,13 +73,13 @@ class Budget:
 class RegionSearch:
     """The search for the best refill of a region.
 
-    ``ways``: the searches that take turns, in order of their first turns: "scheme", "cyclic" (by cyclic spend curves,
-    often faster in bands) or "dynamic".
+    ``ways``: the searches that take turns, in the order of their first turns: "scheme" (by a search scheme), "cyclic"
+    (by spend curves, often faster in bands) or "dynamic" (in the dynamic order).
     """
 
     def __init__(self, region: Region, options: RegionOptions, *ways: str) -> None:
         self.region, self.options = region, options
-        self.longest_turn = max(1, options.dynamic_after)  # node equivalents of the first attempts and turns
+        self.longest_turn = max(1, options.dynamic_after)  # most node equivalents of the first attempts and turns
         self.searches: list[Search] = []
         for way in ways:
             if way == "cyclic":
@@ -89,8 +89,8 @@ class RegionSearch:
             else:
                 self.searches.append({"scheme": Search, "dynamic": DynamicSearch}[way](region, options))
         prices = options.prices if "scheme" in ways else False
-        self.delays_prices = prices is None  # sets prices only once that is worth its time
-        self.price_delay = (  # nodes searched before prices are considered
+        self.delays_prices = prices is None  # whether prices are set only once that is worth its time
+        self.price_delay = (  # nodes to be searched before prices are considered
             _PRICE_CHECK if prices is None else 0 if prices is True else _NEVER if prices is False else prices
         )
         self.priced: LagrangianSearch | None = None
@@ -98,9 +98,9 @@ class RegionSearch:
         self.lower_bound = 0  # every refill has at least this many mismatches
 
     def run(self, target: int | None, budget: Budget, reports: Reports) -> bool:
-        """Search until all is proven, the target is decided or the budget is spent; return False after Ctrl-C."""
-        # mismatches that the target allows; -1 = it cannot be reached, None = no target
+        """Search until a best refill is proven, the target decided or the budget spent; return False after Ctrl-C."""
         most = self.region.joints
+        # mismatches that the target score allows; -1 = it cannot be reached, None = no target
         self.allowed = None if target is None else max(-1, min(most, self.region.base + most - target))
         self.budget, self.reports = budget, reports
         _compile(self)
@@ -115,11 +115,11 @@ class RegionSearch:
         return True
 
     def _search(self) -> None:
-        """Alternate attempts at a better refill, each with 4 times the nodes of the last, and levels of the proof."""
+        """Alternate attempts at a better refill, each with 4 times the nodes of the last, and steps of the proof."""
         attempt_nodes = min(_FIRST_ATTEMPT, self.longest_turn)
         while not self._ends:
             goal = self._goal
-            if self.allowed is not None:  # with a target, only the level that decides it is searched
+            if self.allowed is not None:  # with a target, only whether it can be reached is decided
                 self._decide_level(goal)
                 continue
             if goal > self.lower_bound and self._attempt(self.ranked(goal)[0], goal, attempt_nodes) == FOUND:
@@ -128,17 +128,17 @@ class RegionSearch:
                 before = self.budget.nodes
                 self._decide_level(self.lower_bound)
                 if self.budget.nodes - before > attempt_nodes:
-                    break  # the next level will take longer, so search for a better refill again
+                    break  # the next step of the proof will take longer, so try to find a better refill again
             attempt_nodes *= 4
 
     @property
     def _goal(self) -> int:
-        """Mismatches that the next refill may have."""
+        """The most mismatches of a refill that is still worth finding."""
         return self.incumbent - 1 if self.allowed is None else min(self.incumbent - 1, self.allowed)
 
     @property
     def _settled(self) -> bool:
-        """Whether no refill is better, or the target is reached or refuted."""
+        """Whether it is proven that no refill is better, or the target is reached or refuted."""
         return self._goal < self.lower_bound or (self.allowed is not None and self.incumbent <= self.allowed)
 
     @property
@@ -146,23 +146,23 @@ class RegionSearch:
         return self._settled or self.budget.spent
 
     def ranked(self, r: int) -> list[Search]:
-        """Return the searches by expected cost at level ``r``; searches not tried yet come last."""
+        """Return the searches by the expected cost of searching for ``r`` mismatches; those not tried yet come last."""
         return sorted(self.searches, key=lambda search: (search.known is None, search.log_cost(r)))
 
     def _decide_level(self, r: int) -> None:
-        """Decide whether some refill has at most ``r`` mismatches; if that was cheap, find the fastest search."""
+        """Decide whether a refill has at most ``r`` mismatches; if that was cheap, find the fastest search for it."""
         if self.priced is not None:
             self._attempt(self.priced, r, _NEVER)
             return
         ranked = self.ranked(r)
-        first: dict[int, Search] = {}  # the best search of each state: these take turns
+        first: dict[int, Search] = {}  # by id of a state: the best search that uses it; these take turns
         for search in ranked:
             first.setdefault(id(search.state), search)
         winner, status = self._race(list(first.values()), r)
         if status != EXHAUSTED or winner.cost < self.options.compare_after:
             return
         cost = winner.cost
-        slow = cost >= min(_TRY_ALL, self.options.dynamic_after)  # then try the dynamic order too
+        slow = cost >= min(_TRY_ALL, self.options.dynamic_after)  # if so, try the dynamic order too
         others = [each for each in ranked if each is not winner and (slow or not isinstance(each, DynamicSearch))]
         for search in others[: len(others) if cost < _TRY_ALL else 2 if cost < _TRY_SOME else 0]:
             if self._ends or self.priced is not None:
@@ -171,9 +171,9 @@ class RegionSearch:
                 cost = search.cost
 
     def _race(self, racing: list[Search], r: int) -> tuple[Search, int]:
-        """Run searches at level ``r`` in growing turns until one ends or time is over; return it with its status."""
-        used = dict.fromkeys(racing, 0)  # nodes that each search has taken
-        goal = min(_FIRST_TURN, self.longest_turn)  # node equivalents that each search may take so far
+        """Run searches for ``r`` mismatches in growing turns until one or the budget ends; return it and its status."""
+        used = dict.fromkeys(racing, 0)  # nodes that each search has taken in this race
+        goal = min(_FIRST_TURN, self.longest_turn)  # node equivalents that each search may have taken after its turn
         while True:
             for search in racing:
                 joins = isinstance(search, DynamicSearch) and len(racing) > 1
@@ -207,7 +207,7 @@ class RegionSearch:
             goal *= 2
 
     def _probe(self, racing: list[Search], r: int) -> None:
-        """Learn what searches cost by short attempts at the levels below ``r``, each in a state of its own."""
+        """Learn what searches cost by short attempts at fewer than ``r`` mismatches, each in a state of its own."""
         probes = [(search, copy(search)) for search in racing]
         for _, probe in probes:
             probe.state = make_state(self.region)
@@ -224,7 +224,7 @@ class RegionSearch:
                     return
 
     def _attempt(self, search: Search, r: int, limit: int) -> int:
-        """Search at level ``r`` within ``limit`` node equivalents; return FOUND, EXHAUSTED or PAUSED."""
+        """Search for at most ``r`` mismatches within ``limit`` node equivalents; return FOUND, EXHAUSTED or PAUSED."""
         search = self.priced or search
         search.start(r)
         status, nodes = self._run(search, max(1, limit // search.NODE_COST))
@@ -235,7 +235,7 @@ class RegionSearch:
         return status
 
     def _run(self, search: Search, limit: int) -> tuple[int, int]:
-        """Continue a search by ``limit`` nodes at most, or until prices are set; return its status and the nodes."""
+        """Continue a search by ``limit`` nodes at most, or until prices are set; return its status and its nodes."""
         started, priced = self.budget.nodes, self.priced
         end = started + max(0, limit)
         while True:
@@ -250,7 +250,7 @@ class RegionSearch:
             self._report_progress()
 
     def _consider_prices(self) -> None:
-        """Set prices, or decide after how many nodes setting them is worth its time."""
+        """Set prices now, or decide after how many nodes it is worth the time to set them."""
         priced = LagrangianSearch(self.region, self.options)
         cost = priced.steps // _TABLE_STEPS
         if priced.steps == 0:
@@ -273,7 +273,7 @@ class RegionSearch:
             self.reports.progress(total - self.incumbent, bound, self.budget.nodes, self.budget.elapsed)
 
     def _accept(self, state: RegionState) -> None:
-        """Verify the refill that was found and make it the incumbent if it is better."""
+        """Verify the refill that a search has found, and make it the incumbent if it is better."""
         region, mismatches = self.region, int(state.counters[counter.BEST])
         board = region.start.with_pieces(region.plan.cells, state.refill)
         verification = verify(region.puzzle, board)
@@ -290,7 +290,7 @@ _compiled: set[tuple[type[Search], bool]] = set()  # kinds of searches whose ker
 
 
 def _compile(search: RegionSearch) -> None:
-    """Compile or load the kernels of a search before its clock starts."""
+    """Compile the kernels of a search, or load them from disk, before its clock starts."""
     filters = search.options.preemption or search.options.instantiation
     for each in search.searches:
         if each is search.searches[0] or (type(each), filters) not in _compiled:

@@ -27,15 +27,15 @@ _ORDERS = {"auto": ("static", "dynamic")}
 
 
 class RegionStatus(StrEnum):
-    """How a re-solve ended. The first three are proofs."""
+    """How a re-solve ended. The first three members stand for proofs."""
 
     OPTIMAL = "optimal"  # no refill is better than the given board
-    IMPROVED_OPTIMAL = "improved and optimal"  # a refill has a better score, or is the first legal one; none is better
-    TARGET_REFUTED = "target refuted"  # no refill reaches the target
-    TARGET_REACHED = "target reached"  # by a refill or by the given board; not proven optimal
-    IMPROVED = "improved"  # a refill is better; not proven optimal
+    IMPROVED_OPTIMAL = "improved and optimal"  # a better refill or the first legal one was found; none is better still
+    TARGET_REFUTED = "target refuted"  # no refill reaches the target score
+    TARGET_REACHED = "target reached"  # a refill or the given board reaches the target score; not proven optimal
+    IMPROVED = "improved"  # a refill better than the given board was found; not proven optimal
     BUDGET_SPENT = "budget spent"
-    INTERRUPTED = "interrupted"  # by Ctrl-C; the board may have improved
+    INTERRUPTED = "interrupted"  # stopped by Ctrl-C; the board may have improved
 
 
 @dataclass(frozen=True)
@@ -52,19 +52,19 @@ class RegionResult(Records):
     board : Board
         The best refill found, verified, or the given board if none is better.
     score, score_before : int
-        Matched inner edges of the whole board, now and as given.
+        Number of matched inner edges of `board`, and of the given board.
     bound : int
-        No refill of the region has a higher score.
+        An upper bound on the score: no refill of the region gives the board a higher one.
     nodes : int
-        Pieces placed by the search.
+        Number of placements that the search tried.
     seconds : float
-        Elapsed time, without compilation.
+        Elapsed time of the search, without compilation.
     cells : tuple of int
         The freed cells.
     legal : bool
         Whether `board` breaks no rule.
     work : int
-        `nodes`, each placement in the dynamic order counted as the placements in fixed orders that take as long.
+        `nodes` in node equivalents: a node in the dynamic order counts as the nodes in fixed orders that take as long.
     check : str or None
         The verdict of a second solver, if one was asked (`lns.exact.sat.refill`), on `bound` as the search gave it:
         "proved", "open" (out of time), or "contradicted": `board` scores more than that bound, so the search has a
@@ -72,7 +72,7 @@ class RegionResult(Records):
     check_solver : str or None
         Name of the second solver.
     check_seconds : float
-        Elapsed time of the second solver.
+        Elapsed time of the second solver, in seconds.
     """
 
     columns = "status score score_before bound proven check nodes seconds"
@@ -140,7 +140,7 @@ def resolve(
     Returns
     -------
     RegionResult
-        After Ctrl-C with the best board and bound so far, and the status INTERRUPTED.
+        The result; after Ctrl-C it has the best board and bound so far, and the status INTERRUPTED.
 
     Raises
     ------
@@ -181,7 +181,7 @@ def _only_clues(puzzle: Puzzle, board: Board, cells: list[int]) -> RegionResult:
 
 
 def _result(search: RegionSearch, ended: bool) -> RegionResult:
-    """Return the result of a search; ``ended``: whether it ended without an interruption."""
+    """Return the result of a search; ``ended``: whether it ended without Ctrl-C."""
     region, allowed, incumbent, lower_bound = search.region, search.allowed, search.incumbent, search.lower_bound
     given, total = region.verification, region.base + region.joints
     has_refill = incumbent <= region.joints
@@ -211,7 +211,7 @@ def _result(search: RegionSearch, ended: bool) -> RegionResult:
 
 
 def is_ready(order: str) -> bool:
-    """Whether the machine code that `warm_up` needs for an order of `RegionOptions` is in the cache on disk."""
+    """Return whether the machine code that `warm_up` needs for an order of `RegionOptions` is in the cache on disk."""
     return all(is_compiled(module) for each in _ORDERS.get(order, (order,)) for module in _KERNELS[each])
 
 

@@ -2,12 +2,13 @@
 
 After G. Kucherov, K. Salikhov and D. Tsur, "Approximate string matching using a bidirectional index", CPM 2014.
 
-A block of cells is halved into A and B. Of the b mismatches allowed, A gets a and B gets b - 1 - a. Then a refill of
-the block with at most b mismatches has at most a on the joints of A that do not touch B, or at most b - 1 - a on the
-joints of B that do not touch A; otherwise it would have b + 1 or more. So two searches find every refill of the block:
+A block of cells is halved into A and B. A joint is an inner edge of the board. Of the b mismatches allowed, A gets a
+and B gets b - 1 - a. Then a refill of the block with at most b mismatches has at most a on the joints of A that do not
+touch B, or at most b - 1 - a on the joints of B that do not touch A; otherwise it would have b + 1 or more. So two
+searches find every refill of the block:
 
-- fill A with at most a mismatches, then B with what is left of b;
-- fill B with at most b - 1 - a mismatches, then A with what is left of b. Keep the refill only if A has more than a
+- fill A with at most a mismatches, then B with what A left of b;
+- fill B with at most b - 1 - a mismatches, then A with what B left of b. Keep the refill only if A has more than a
   mismatches on joints that do not touch B; the first search finds the others.
 
 Each of these fillings is again a block, with fewer mismatches allowed, and is split in the same way. A *stage* is a
@@ -15,13 +16,13 @@ block together with the blocks that are filled before it. It is either split, or
 after the other. So mismatches are allowed only gradually, and each search begins at the most constrained cells, usually
 a corner of the region.
 
-A *task* is to fill a stage, with its cap: the most mismatches at its end, including those spent before the stage. The
-task of a split stage becomes two chains of tasks: fill A, then B; or fill B, then A, then check that A has more
-mismatches of its own than its share. The second chain waits on a stack until the first has failed.
+A *task* asks to fill a stage within a *cap*: the most mismatches once the stage is filled, including those spent before
+it. The task of a split stage becomes two chains of tasks: fill A, then B; or fill B, then A, then check that A has more
+mismatches of its own than its share a. The second chain waits on a stack until the first has failed.
 
 How a stage is split for each b is chosen by dynamic programming over an estimate of the nodes. Pieces and joints are
 taken to be independent, so that a joint matches with the probability that two random sides do. The estimate depends on
-the shape of the region and the pieces of the puzzle, not on the board, so a scheme is kept for the next board.
+the shape of the region and the pieces of the puzzle, not on the board, so schemes are cached.
 """
 
 from __future__ import annotations
@@ -36,30 +37,30 @@ from lns.exact.kernels.jit import inline_kernel, kernel
 from lns.exact.region.state import OUTSIDE, Flags, Floats, Ints, RegionPlan
 from lns.instances.puzzle import Puzzle
 
-_MAX_GREEDY = 64  # cells; in larger blocks only orders by rows and columns are tried
-_MAX_SPLIT = 40  # mismatches; a block that may have more is filled directly
-DIRECT = -2  # instead of a share: the block is filled directly
+_MAX_GREEDY = 64  # cells; for larger blocks only cell orders by rows and by columns are tried
+_MAX_SPLIT = 40  # mismatches; a block in which more are allowed is filled directly, without a split
+DIRECT = -2  # in place of a share: the block is filled directly, without a split
 _MIN_BLOCK = 4  # cells; a smaller block is not split
-_MOST_STEPS = (6, 12, 20, _MAX_SPLIT)  # numbers of mismatches for which schemes are made
+_MOST_STEPS = (6, 12, 20, _MAX_SPLIT)  # numbers of allowed mismatches for which schemes are made
 _AT_ONCE = np.zeros(1, dtype=np.int64)
 
 
 class SearchScheme(NamedTuple):
-    """A search scheme of a region of n cells. Stage 0 is the region. A *slot* is a cell of a stage filled directly."""
+    """A search scheme of a region of n cells. Stage 0 is the region. Each cell of each direct stage has a *slot*."""
 
-    cells: Ints  # int64 (slots,): number of the slot's cell
-    first_slot: Ints  # int64 (stages,): where the slots of a stage begin, -1 if it is never filled directly
-    members: Ints  # int64 (n,): the cells, block after block
-    first_member: Ints  # int64 (stages,): where the cells of the block begin in `members`
-    length: Ints  # int64 (stages,): number of these cells
-    parts: Ints  # int64 (stages, 4): stages A, B after A, B, A after B; -1 = not split
-    share: Ints  # int64 (stages, most + 1): by mismatches allowed: a (-1 = only B first) or DIRECT
-    filled: Flags  # uint8 (stages, n): 1 for the cells filled before the stage
-    limit: Ints  # int64 (slots,): mismatches allowed once a slot is filled, if more than the stage's cap
+    cells: Ints  # int64 (slots,): index in the region of the cell that a slot fills
+    first_slot: Ints  # int64 (stages,): the first slot of each stage, -1 if the stage is never filled directly
+    members: Ints  # int64 (n,): indices of the region's cells, block after block
+    first_member: Ints  # int64 (stages,): index in `members` of the first cell of each stage's block
+    length: Ints  # int64 (stages,): number of cells of each stage's block
+    parts: Ints  # int64 (stages, 4): by split stage, the stages A, B after A, B, A after B; -1 = not split
+    share: Ints  # int64 (stages, most + 1): share a of part A by mismatches allowed; -1 = B first only, or DIRECT
+    filled: Flags  # uint8 (stages, n): 1 for the cells filled before each stage
+    limit: Ints  # int64 (slots,): most mismatches once a slot is filled, where that exceeds the stage's cap
 
 
 def direct_scheme(order: Ints, first: Ints = _AT_ONCE) -> SearchScheme:
-    """Return the scheme that fills a region in one order, without splits; ``first``: where its stages begin."""
+    """Return the scheme that fills a region in one cell order; ``first``: where its stages begin in ``order``."""
     return SearchScheme(
         cells=order,
         first_slot=first,
@@ -75,21 +76,21 @@ def direct_scheme(order: Ints, first: Ints = _AT_ONCE) -> SearchScheme:
 
 @dataclass(frozen=True)
 class RegionShape:
-    """What a scheme depends on: equal for regions of the same cells with the same cells filled around them."""
+    """What a search scheme depends on; equal for regions of the same cells with the same cells filled around them."""
 
     puzzle: Puzzle
-    plan: RegionPlan = field(compare=False)  # follows from the other fields
-    around: bytes  # the cells of the plan and what is around them
-    spare: int  # free pieces that will be left over
-    levels: int  # how often the region is halved
+    plan: RegionPlan = field(compare=False)  # determined by the other fields
+    around: bytes  # `cells` and `around` of the plan, as bytes
+    spare: int  # number of free pieces that a refill leaves over
+    levels: int  # number of times that the region, then its parts, are halved
 
     def round_up(self, r: int) -> int:
-        """Return the mismatches for which the scheme of a search for at most ``r`` is made."""
+        """Return the number of mismatches for which the scheme is made that a search for at most ``r`` uses."""
         return next((step for step in _MOST_STEPS if step >= r), _MAX_SPLIT)
 
 
 def orders_from_both_ends(puzzle: Puzzle, cells: Ints) -> tuple[Ints, Ints]:
-    """Return the two orders along the longer side of a region, from one end and from the other."""
+    """Return two orders of a region's cells along its longer side, one from each end."""
     rows, columns = np.divmod(cells, puzzle.width)
     along, across = (columns, rows) if len(np.unique(rows)) <= len(np.unique(columns)) else (rows, columns)
     return np.lexsort((across, along)).astype(np.int64), np.lexsort((across, -along)).astype(np.int64)
@@ -97,16 +98,16 @@ def orders_from_both_ends(puzzle: Puzzle, cells: Ints) -> tuple[Ints, Ints]:
 
 @lru_cache(maxsize=256)
 def make_scheme(shape: RegionShape, most: int) -> SearchScheme:
-    """Return the scheme for at most ``most`` mismatches (cached); -1: a single stage, along the longer side."""
+    """Return the scheme for at most ``most`` mismatches; for -1, one stage in the cell order along the longer side."""
     if most < 0:
         return direct_scheme(orders_from_both_ends(shape.puzzle, shape.plan.cells)[0])
     n, stages = len(shape.plan.cells), sum(4**level for level in range(shape.levels + 1))
     unsplit = direct_scheme(np.arange(n, dtype=np.int64), np.full(stages, -1, dtype=np.int64))
     scheme = unsplit._replace(share=np.full((stages, most + 1), DIRECT, dtype=np.int64))
-    orders = np.zeros((stages, n), dtype=np.int64)  # cell order of each direct stage
+    orders = np.zeros((stages, n), dtype=np.int64)  # order of the cells of each direct stage
     plan_stages(shape.levels, most, estimate_model(shape.plan, shape.puzzle.width, shape.spare), scheme, orders)
     is_direct = (scheme.share == DIRECT).any(axis=1) & (scheme.length > 0)
-    is_direct[0] = True  # used for more mismatches than the scheme is made for
+    is_direct[0] = True  # for searches that allow more mismatches than the scheme is made for
     direct = np.flatnonzero(is_direct)
     scheme.first_slot[direct] = np.cumsum(scheme.length[direct]) - scheme.length[direct]
     cells = np.concatenate([orders[stage, : scheme.length[stage]] for stage in direct.tolist()])
@@ -115,14 +116,14 @@ def make_scheme(shape: RegionShape, most: int) -> SearchScheme:
 
 @kernel
 def plan_stages(levels: int, most: int, model: EstimateModel, scheme: SearchScheme, orders: Ints) -> None:
-    """Write the stages of ``scheme``: their cells, their shares for every b, and in ``orders`` their best cell orders.
+    """Write the stages of ``scheme``: their cells, their shares by mismatches allowed; in ``orders`` their cell orders.
 
-    A stage of a block that took ``level`` halvings has number (4**level - 1) / 3 + block * 2**level + context. Bit i of
+    A stage of a block after ``level`` halvings has the index (4**level - 1) / 3 + block * 2**level + context. Bit i of
     the context is 1 if the other half of the i-th last halving (from 0) is filled before the stage.
     """
     n = len(model.rows)
-    nodes = np.zeros((len(scheme.length), most + 1))  # estimated nodes, by stage and mismatches allowed
-    refills = np.zeros((len(scheme.length), most + 1))  # estimated refills of the stage, by exact mismatches
+    nodes = np.zeros((len(scheme.length), most + 1))  # estimated number of nodes, by stage and mismatches allowed
+    refills = np.zeros((len(scheme.length), most + 1))  # estimated number of refills, by stage and their mismatches
     blocks = 1 << levels
     order = scheme.members
     bounds = np.zeros((levels + 1, blocks + 1), np.int64)
@@ -166,7 +167,7 @@ def plan_stages(levels: int, most: int, model: EstimateModel, scheme: SearchSche
 
 @kernel
 def _halve(order: Ints, begin: int, end: int, rows: Ints, columns: Ints) -> int:
-    """Sort a block along its longer side and return where its second half begins, if possible between two lines."""
+    """Sort a block along its longer side; return where its second half begins, at a new row or column if possible."""
     if end - begin < 2:
         return end
     members = order[begin:end]
@@ -187,7 +188,7 @@ def _halve(order: Ints, begin: int, end: int, rows: Ints, columns: Ints) -> int:
 
 @inline_kernel
 def _choose_shares(scheme: SearchScheme, stage: int, nodes: Floats, refills: Floats) -> None:
-    """Write the share of a stage for every b: that with the fewest estimated nodes, unless direct takes fewer."""
+    """Write a stage's shares of part A, by mismatches allowed: those with the fewest estimated nodes, or DIRECT."""
     a, b_after_a, b, a_after_b = scheme.parts[stage]
     for allowed in range(nodes.shape[1]):
         for own in range(-1, allowed + 1):
@@ -202,7 +203,7 @@ def _choose_shares(scheme: SearchScheme, stage: int, nodes: Floats, refills: Flo
 
 @kernel
 def _expected_nodes(nodes: Floats, refills: Floats, first: int, second: int, own: int, allowed: int) -> float:
-    """Estimate the nodes of filling stage ``first`` with at most ``own`` mismatches, then ``second`` with the rest."""
+    """Estimate the nodes to fill stage ``first`` with ``own`` mismatches, then ``second`` with ``allowed`` in all."""
     if own < 0:
         return 0.0
     total = nodes[first, own]
@@ -212,24 +213,24 @@ def _expected_nodes(nodes: Floats, refills: Floats, first: int, second: int, own
 
 
 class EstimateModel(NamedTuple):
-    """What the estimates for a region of n cells depend on."""
+    """What the estimates of nodes and refills for a region of n cells depend on."""
 
-    rows: Ints  # int64 (n,): row of each cell
-    columns: Ints  # int64 (n,): column of each cell
-    around: Ints  # int64 (n, 4): neighbours of each cell, as in `RegionPlan`
-    match: Floats  # float64 (n, 4): probability that the joint on a side matches
-    kinds: Ints  # int64 (n,): kind of the piece that the cell needs
-    turns: Ints  # int64 (kinds,): number of rotations of a piece of this kind that fit
-    pieces: Ints  # int64 (kinds,): number of free pieces of this kind
+    rows: Ints  # int64 (n,): row of each cell on the board
+    columns: Ints  # int64 (n,): column of each cell on the board
+    around: Ints  # int64 (n, 4): neighbour on each side of each cell, as in `RegionPlan`
+    match: Floats  # float64 (n, 4): probability that the joint on each side of a cell matches
+    kinds: Ints  # int64 (n,): kind of the pieces that fit each cell
+    turns: Ints  # int64 (kinds,): number of rotations in which a piece of each kind fits a cell
+    pieces: Ints  # int64 (kinds,): number of free pieces of each kind
 
 
 def estimate_model(plan: RegionPlan, width: int, spare: int) -> EstimateModel:
-    """Make the model of a region on a board ``width`` wide; each kind has ``spare`` more free pieces than cells."""
+    """Make the model of a region on a board ``width`` cells wide; each kind has ``spare`` more pieces than cells."""
     rows, columns = np.divmod(plan.cells, width)
     oriented = np.flatnonzero(np.repeat(plan.is_clue == 0, 4))
     fits = np.vstack((plan.fits[:, oriented], np.ones(len(oriented), dtype=bool)))
     pattern, at = np.nonzero(fits)
-    shown = np.zeros((len(fits), 4, len(plan.colour_class)))  # share of each colour, by pattern and side; last: of all
+    shown = np.zeros((len(fits), 4, len(plan.colour_class)))  # shares of colours by pattern and side; last: all pieces
     np.add.at(shown, (pattern[:, None], np.arange(4), plan.quads[oriented[at]]), 1.0)
     shown[-1, :, 0] = 0.0
     shown /= np.maximum(shown.sum(axis=2, keepdims=True), 1.0)
@@ -251,7 +252,7 @@ def estimate_model(plan: RegionPlan, width: int, spare: int) -> EstimateModel:
 def choose_order(
     model: EstimateModel, members: Ints, filled: Flags, used: Ints, nodes: Floats, refills: Floats, cells: Ints
 ) -> None:
-    """Write the best of several orders of a block (by rows, by columns, most constrained first), and its estimates."""
+    """Write the best of several cell orders of a block (rows, columns, most constrained first) and its estimates."""
     count = len(members)
     own_nodes = np.zeros(len(nodes))
     best = np.inf
@@ -290,7 +291,7 @@ def sort_cells(cells: Ints, first_sign: int, first: Ints, second_sign: int, seco
 def _most_constrained_first(
     model: EstimateModel, members: Ints, tie: Ints, tie_sign: int, filled: Flags, used: Ints
 ) -> Ints:
-    """Return the order with the fewest expected exact candidates for each next cell; ties by ``tie_sign * tie``."""
+    """Return the order whose next cell has the fewest expected exact candidates; ties go by ``tie_sign * tie``."""
     count = len(members)
     order = np.empty(count, np.int64)
     score = np.empty(count)
@@ -318,10 +319,10 @@ def _most_constrained_first(
 
 @kernel
 def _estimate(model: EstimateModel, order: Ints, filled: Flags, used: Ints, nodes: Floats, refills: Floats) -> None:
-    """Write, for one order of a block, the expected nodes by mismatches allowed and expected refills by mismatches."""
+    """Write, for a cell order of a block, the expected nodes by mismatches allowed and refills by their mismatches."""
     placed, taken = filled.copy(), used.copy()
     most = len(nodes) - 1
-    level = np.zeros(5)  # expected candidates of a cell, by mismatches on its known joints
+    level = np.zeros(5)  # expected number of candidates of a cell, by mismatches on its known joints
     nodes[:] = 0.0
     refills[:] = 0.0
     refills[0] = 1.0

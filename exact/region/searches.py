@@ -5,17 +5,17 @@ say) form a cycle, and each block gets a share of r. Every mismatch of a refill 
 at most r mismatches, then from *some* block on, going round the cycle, no prefix of blocks has more mismatches than its
 shares allow (the cycle lemma: A. Dvoretzky and T. Motzkin, "A problem of arrangements", Duke Mathematical Journal 14,
 1947). So the region is searched once from each block, with the spend curve "after these blocks, at most the sum of
-their shares". Each search allows most mismatches only when much of the region is filled and few candidates are left. A
-block without a share need not be a start: without it, the prefix sums of the other blocks stay within their shares.
+their shares". Each search allows most mismatches only when much of the region is filled and few candidates are left. No
+search need start at a block with share 0: if all prefixes keep within their shares from there, they do from the next.
 
 With *Lagrangian prices* and cost-to-go bounds (`lns.exact.region.cost_to_go`), the region is searched from both ends
-towards a cut. Let V and W be the least units that the parts before and after the cut cost (pieces reusable, colours at
-the cut given). A refill may cost R units, so R - V - W can be wasted, and one of the two parts wastes at most half of
-that. So two searches, one from each end, find every refill: each limits its own first part to its least cost plus half
-of the waste. (At the cut, each search uses the colours on its own side of the joints. Where the two sides differ, the
-refill pays a mismatch that neither first part counts, and V and W change by no more.) Prices are set by subgradient
-steps: the price of a piece rises if the cheapest refill repeats it and falls if the refill leaves it out. Identical
-pieces have one price.
+towards a cut. Let V and W be the least units that the cells before and after the cut cost, if pieces may be reused and
+the colours at the cut are given. A refill may cost R units, so R - V - W can be wasted, and the cells on one side of
+the cut waste at most half of that. So two searches, one from each end, find every refill: each limits the cells up to
+the cut to their least cost plus half of the waste. (At the cut, each search uses the colours on its own side of the
+joints. Where the two sides differ, the refill pays a mismatch that neither search counts before the cut, and V and W
+change by no more.) Prices are set by subgradient steps: the price of a piece rises if the cheapest refill repeats it
+and falls if the refill leaves it out. Identical pieces have one price.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ from lns.exact.region.scheme import RegionShape, SearchScheme, direct_scheme, ma
 from lns.exact.region.state import EXHAUSTED, FOUND, PAUSED, Ints, RegionPlan, RegionState, Spending
 from lns.instances.puzzle import Puzzle
 
-MAX_TABLE = 1 << 21  # entries of a table: enough for four rows of Eternity II
-STEPS = 60  # subgradient steps
-_PATIENCE = 6  # steps without a better bound before the step length shrinks
-_MAX_PRICES = 10_000  # units; limit of the sum of all prices, since tables have 16 bits
-_UNFINISHED = 3.0  # a search that was stopped is expected to take this many times the nodes it used
-_GROWTH = math.log(5.0)  # one more mismatch costs about five times as many nodes
-_MAX_STEP = 400_000  # nodes of one step, 50 to 200 ms in the dynamic order, so that time limits hold
-_BLOCKS_WITHOUT_SHARE = ((1, 1), (2, 1), (0, 0))  # at the two ends of the cycle, in order of trial
+MAX_TABLE = 1 << 21  # most entries of one cost table: enough for regions of four rows of Eternity II
+STEPS = 60  # most subgradient steps of `set_prices`
+_PATIENCE = 6  # number of subgradient steps without a better bound before the step length shrinks
+_MAX_PRICES = 10_000  # units; most that the prices of a refill's pieces may add up to, as cost tables have 16 bits
+_UNFINISHED = 3.0  # factor: a search that was stopped is expected to take this many times its nodes so far
+_GROWTH = math.log(5.0)  # logarithm: each mismatch more is expected to take five times as many nodes
+_MAX_STEP = 400_000  # most nodes of one step, 50 to 200 ms in the dynamic order, so that time limits hold
+_BLOCKS_WITHOUT_SHARE = ((1, 1), (2, 1), (0, 0))  # numbers of blocks at a cycle's start and end, in order of trial
 
 
 class Search:
-    """Searches of one region for refills with at most r mismatches, in parts that run one after the other.
+    """A search of one region for refills with at most r mismatches, in parts that run one after the other.
 
     By default there is one part, in the fixed orders of a search scheme; with ``curves``, a part for each spend curve.
-    ``state``: a state that searches of the region share if only one of them runs at a time.
+    ``state``: the state to use; several searches may share one if only one of them runs at a time.
     """
 
-    NODE_COST = 1  # nodes in a fixed order that take as long as a node of this search
+    NODE_COST = 1  # number of nodes in a fixed order that take as long as a node of this search
     scheme: SearchScheme
 
     def __init__(
@@ -70,8 +70,8 @@ class Search:
         self.region, self.options, self.curves = region, options, curves
         self.plan, self.state = region.plan, state or make_state(region)
         self.parts = 1 if curves is None else len(curves)
-        self.known: int | None = None  # r of the last search recorded
-        self.cost = 0.0  # node equivalents that this search took
+        self.known: int | None = None  # r, the most mismatches, of the last search recorded
+        self.cost = 0.0  # node equivalents of the last search recorded
 
     def record(self, r: int, nodes: int, *, ended: bool = True) -> None:
         """Record the nodes of a search for at most ``r`` mismatches; one that has not ended is taken to need more."""
@@ -89,8 +89,8 @@ class Search:
     def advance(self, node_budget: int) -> tuple[int, int]:
         """Search up to ``node_budget`` nodes more; return (status, nodes searched).
 
-        FOUND: ``state.refill`` has ``counters[BEST]`` mismatches. EXHAUSTED: no refill has at most r. PAUSED: call
-        again.
+        FOUND: ``state.refill`` has ``counters[BEST]`` mismatches. EXHAUSTED: no refill has at most r mismatches.
+        PAUSED: neither is known yet, so call again.
         """
         most, searched = min(node_budget, _MAX_STEP), 0
         while True:
@@ -110,7 +110,7 @@ class Search:
                 return PAUSED, searched
 
     def _begin(self) -> None:
-        """Begin the current part."""
+        """Make the scheme and the plan of the current part, and start its search."""
         curve = self.curves[self.part] if self.curves else None
         order = self._scheme_number() if curve is None else curve.order.tobytes()
         self.scheme, self.plan = _planned(self.region.shape, order)
@@ -119,11 +119,11 @@ class Search:
         self._start()
 
     def _search(self, node_budget: int) -> None:
-        """Continue the part until its NODES reach ``node_budget``."""
+        """Continue the current part until its counter NODES reaches ``node_budget``."""
         search_region(self.plan, self.state, self.scheme, node_budget)
 
     def _scheme_number(self) -> int:
-        """Return the mismatches for which the scheme is made; -1 = a scheme of one stage."""
+        """Return the number of mismatches for which the search scheme is made; -1 = a scheme of one stage."""
         return self.region.shape.round_up(self.r) if self.options.curves and self.r >= 0 else -1
 
     def _start(self) -> None:
@@ -134,7 +134,7 @@ class Search:
 
 @lru_cache(maxsize=512)
 def _planned(shape: RegionShape, order: int | bytes) -> tuple[SearchScheme, RegionPlan]:
-    """Return the scheme for ``order`` mismatches (int) or of one cell order (bytes of int64), and the plan with it."""
+    """Return a scheme, made for ``order`` mismatches (int) or of one cell order (bytes of int64), and its plan."""
     scheme = (
         make_scheme(shape, order) if isinstance(order, int) else direct_scheme(np.frombuffer(order, np.int64).copy())
     )
@@ -142,20 +142,20 @@ def _planned(shape: RegionShape, order: int | bytes) -> tuple[SearchScheme, Regi
 
 
 class DynamicSearch(Search):
-    """Searches by ColorPairs in a dynamic order: by a scheme, or by spend curves if the region is scattered."""
+    """A search by ColorPairs in a dynamic order: by a scheme, or by spend curves if the region is scattered."""
 
     NODE_COST = 6
 
     def __init__(self, region: Region, options: RegionOptions) -> None:
         plan, curves = region.plan, None
-        if options.curves and (plan.around >= 0).sum() < 2 * len(plan.cells):  # a scattered region
+        if options.curves and (plan.around >= 0).sum() < 2 * len(plan.cells):  # the region is scattered
             curves = make_spend_curves(region.puzzle, plan.cells)[0]
         super().__init__(region, options, curves)
         chosen = {name: getattr(options, name) for name in ("backjumping", "pairs", "preemption", "instantiation")}
         heuristic = DOM_DEG if options.heuristic == "dom-deg" else int(Heuristic.of(options.heuristic))
         self._switches = Switches.of(Options())._replace(heuristic=heuristic, **chosen)
         self._preempts = True if options.preemption or options.instantiation else None
-        self._empty: tuple[Tables, State, Spending] | None = None  # arrays before the first decision
+        self._empty: tuple[Tables, State, Spending] | None = None  # ColorPairs arrays before the first decision
 
     def _begin(self) -> None:
         if self._empty is None:
@@ -163,7 +163,7 @@ class DynamicSearch(Search):
         if self.curves is None:
             self.scheme = make_scheme(self.region.shape, self._scheme_number())
         else:
-            curve = self.curves[self.part]  # its blocks are stages
+            curve = self.curves[self.part]  # its blocks become the stages
             self.scheme = direct_scheme(curve.order, np.cumsum(curve.lengths) - curve.lengths)
         self._tables, pairs, spending = self._empty
         self._pairs = deepcopy(pairs)
@@ -175,7 +175,7 @@ class DynamicSearch(Search):
         self._start()
         if self.curves is not None:
             caps = self.curves[self.part].caps(self.r)
-            for stage, cap in enumerate(caps.tolist()):  # each task leads to the next; the last fills the region
+            for stage, cap in enumerate(caps.tolist()):  # after each task follows that of the next stage
                 self.state.task[stage] = stage, cap, stage + 1, 0
             self.state.counters[counter.TASKS] = len(caps)
 
@@ -187,7 +187,7 @@ class DynamicSearch(Search):
 
 
 class _End(NamedTuple):
-    """A search from one end of the region; ``cut``: depth of the cut in its order."""
+    """One end of a region, with the plan and state of the search from there; ``cut``: depth of the cut in its order."""
 
     plan: RegionPlan
     state: RegionState
@@ -198,7 +198,7 @@ class _End(NamedTuple):
         return [int(joint) for joint in tables.open_joint[depth, : tables.open_count[depth]]]
 
     def table_at_cut(self) -> npt.NDArray[np.int16]:
-        """Return the table at the cut as a view with an axis for each joint, the last joint first."""
+        """Return a view of the cost table at the cut, with an axis for each open joint, the last joint first."""
         tables = self.state.tables
         shape = [int(tables.radix[joint]) for joint in self.open_joints(self.cut)][::-1]
         begin = int(tables.cost_start[self.cut])
@@ -206,10 +206,10 @@ class _End(NamedTuple):
 
 
 class LagrangianSearch(Search):
-    """Searches of one region with prices, in one part from each end.
+    """A search of one region with prices, in one part from each end, or in one part if there is no cut.
 
-    ``steps``: estimated steps of `set_prices`, 0 if the tables would be too large or have too many open joints;
-    ``bound``: the least mismatches that a refill can have, by the prices; -1 before they are set.
+    ``steps``: estimated steps of filling tables in `set_prices`, 0 if the tables would be too large or have too many
+    open joints; ``bound``: by the prices, every refill has at least so many mismatches; -1 before they are set.
     """
 
     def __init__(self, region: Region, options: RegionOptions) -> None:
@@ -277,7 +277,7 @@ class LagrangianSearch(Search):
         return best_prices
 
     def _price_bound(self, prices: Ints) -> float:
-        """Fill the tables of the first end with these prices and return their lower bound on the mismatches."""
+        """Fill the cost tables of the first end with ``prices`` and return their lower bound on the mismatches."""
         self._fill(self.ends[0], prices)
         self.price_sum = int(prices[self.region.free].sum())
         tables = self.ends[0].state.tables
@@ -288,12 +288,12 @@ class LagrangianSearch(Search):
         fill_tables(end.plan, end.state, len(end.plan.order))
 
     def _begin(self) -> None:
-        """Begin the search from the end of the current part."""
+        """Begin the current part, the search from one end of the region."""
         end = self.ends[self.part]
         self.plan, self.state = end.plan, end.state
         units = self.r * UNIT + self.price_sum
         if self.parts == 2:
-            other = self.ends[1 - self.part]  # its table has the least units before the cut, by the colours there
+            other = self.ends[1 - self.part]  # its table has the least cost before the cut, by the colours at the cut
             theirs = other.open_joints(other.cut)[::-1]
             axes = [theirs.index(joint) for joint in end.open_joints(end.cut)[::-1]]
             before: Ints = self.tables[1 - self.part].transpose(axes).astype(np.int64)
@@ -307,26 +307,26 @@ class LagrangianSearch(Search):
 
 
 class SpendCurve(NamedTuple):
-    """One start of a cycle of blocks: the order of its n cells, and the shares of mismatches after each block."""
+    """The blocks of a cycle from one block on: the order of the n cells, and the sum of shares after each block."""
 
-    order: Ints  # int64 (n,): numbers of the cells, block after block
+    order: Ints  # int64 (n,): indices of the region's cells, block after block
     lengths: Ints  # int64 (blocks,): number of cells of each block
-    shares: Ints  # int64 (blocks,): sum of the shares up to each block
+    shares: Ints  # int64 (blocks,): sum of the shares of all blocks up to each block
 
     @classmethod
     def from_start(cls, blocks: list[Ints], shares: Ints, start: int) -> SpendCurve:
-        """Make the curve of a cycle of blocks that begins at block ``start``."""
+        """Make the spend curve of a cycle of blocks that begins at block ``start``."""
         turned = blocks[start:] + blocks[:start]
         return cls(np.concatenate(turned), np.array([*map(len, turned)]), np.cumsum(np.roll(shares, -start)))
 
     def caps(self, r: int) -> Ints:
-        """Return the mismatches allowed after each block, int64 (blocks,), for at most ``r`` in all."""
+        """Return the most mismatches after each block, int64 (blocks,), for at most ``r`` in the region."""
         caps: Ints = r * self.shares // self.shares[-1]
         return np.minimum(r, caps)
 
 
 def is_band(puzzle: Puzzle, cells: Ints) -> bool:
-    """Whether a region is at least twice as long as wide and fills a rectangle but for at most a tenth of its cells."""
+    """Return whether a region is at least twice as long as wide and fills at least nine tenths of a rectangle."""
     rows, columns = (np.unique(part) for part in np.divmod(cells, puzzle.width))
     box = (np.ptp(rows) + 1) * (np.ptp(columns) + 1)
     longer, shorter = max(len(rows), len(columns)), min(len(rows), len(columns))
@@ -334,9 +334,9 @@ def is_band(puzzle: Puzzle, cells: Ints) -> bool:
 
 
 def make_spend_curves(puzzle: Puzzle, cells: Ints) -> list[list[SpendCurve]]:
-    """Return the cycles worth trying for a region, the most promising first: each is the spend curves of its starts.
+    """Return the cycles of blocks worth trying, the most promising first, each as the spend curves of its starts.
 
-    ``cells``: the region's free cells on the board. A block's share is its size, or 0 at the ends of a cycle.
+    ``cells``: the region's free cells on the board. A block's share is its number of cells, or 0 at a cycle's ends.
     """
     rows, columns = np.divmod(cells, puzzle.width)
     height, width = len(np.unique(rows)), len(np.unique(columns))

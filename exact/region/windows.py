@@ -20,7 +20,7 @@ from lns.instances.text import count_of
 from lns.instances.verify import verify
 
 _DEFAULTS = RegionOptions()
-_MAX_AROUND = 64  # cells; a larger set is reduced to the cells that touch a mismatch
+_MAX_AROUND = 64  # most cells around mismatches; if more, only cells that touch a mismatch are taken
 
 
 def rows(puzzle: Puzzle, first: int, end: int) -> list[int]:
@@ -34,7 +34,7 @@ def rows(puzzle: Puzzle, first: int, end: int) -> list[int]:
 
 
 def window(puzzle: Puzzle, height: int, width: int, row: int, column: int) -> list[int]:
-    """The cells of a rectangle, by its shape and its upper left cell. That it lies on the board is not checked."""
+    """Return the cells of a rectangle whose upper left cell is given, without a test that it lies on the board."""
     return [(row + i) * puzzle.width + column + j for i in range(height) for j in range(width)]
 
 
@@ -46,18 +46,18 @@ def around_mismatches(puzzle: Puzzle, board: Board) -> list[int]:
 
 
 def with_neighbours(puzzle: Puzzle, cells: Iterable[int]) -> set[int]:
-    """Return the set of some cells and their neighbours on the board."""
+    """Return the set of the given cells and their neighbours on the board."""
     return {near for cell in cells for near in (cell, *(other for _, other in puzzle.neighbours(cell)))}
 
 
 def choose_donors(puzzle: Puzzle, board: Board, cells: list[int], count: int) -> list[int]:
-    """Choose cells outside ``cells`` whose pieces have the most colours that the mismatches of ``cells`` lack.
+    """Choose ``count`` cells outside ``cells`` whose pieces have the most colours that mismatches in ``cells`` lack.
 
-    The chosen cells touch neither ``cells`` nor each other. Raises InputError if there are fewer than ``count``.
+    The chosen cells touch neither ``cells`` nor each other. Raises InputError if fewer than ``count`` such cells exist.
     """
     region = set(cells)
     colours = board.colours(puzzle)
-    mismatched = np.zeros(puzzle.colours + 1)  # number of mismatched sides that a colour would match
+    mismatched = np.zeros(puzzle.colours + 1)  # by colour: number of mismatched sides that it would match
     for first, second in verify(puzzle, board).mismatches:
         if first in region or second in region:
             side, facing = (DOWN, UP) if second == first + puzzle.width else (RIGHT, LEFT)
@@ -80,7 +80,7 @@ def choose_donors(puzzle: Puzzle, board: Board, cells: list[int], count: int) ->
 
 @dataclass(frozen=True)
 class WindowResult:
-    """The result of one window of `sweep_windows`; ``row``, ``column``: its upper left cell."""
+    """The result of one window of `sweep_windows`; ``row``, ``column``: those of its upper left cell."""
 
     row: int
     column: int
@@ -88,7 +88,7 @@ class WindowResult:
 
     @property
     def outcome(self) -> str:
-        """What a map shows of the window: "improved", "proven" or "open"."""
+        """What a map of the sweep shows of this window: "improved", "proven" or "open"."""
         return "improved" if self.result.improved else "proven" if self.result.proven else "open"
 
 
