@@ -19,7 +19,7 @@ from lns.instances.symmetry import rotate_board
 
 _SET = "dc895f1ea95194b626af3de6f5d855e4d322ae11872d9869a1701c8617358f15"
 _NUMBERED = "5ac5e3d1dad592dedecc5b32f62cfb85fc46daff91b76a774e24df0e29382424"  # hash of the pieces in usual order
-SWAPPED = (111, 112)  # the two pieces, counted from 0, that are exchanged in two files in circulation
+SWAPPED = (111, 112)  # the two pieces, counted from 0, that two files in circulation have exchanged
 STARTER = 135  # cell of the starter clue, the official clue that a solution of Eternity II must respect
 # The official clues by cell, each as a hash of its cell and of the colours on that cell, numbered by `colour_ranks`.
 _CLUES = {

@@ -169,7 +169,7 @@ class Measurement:
 
     @property
     def in_words(self) -> str:
-        """The number of distinct boards of at least `target`, the lowest score that is still counted, in words."""
+        """In words: the number of distinct boards of at least `target`, the lowest score that is still counted."""
         return f"boards of {self.target} or more: {self.tallies[self.target].count}"
 
     @property

@@ -68,7 +68,10 @@ def processor_hours(session: int) -> float:
 
 
 def next_item(items: dict[str, dict[str, Any]], busy: set[str]) -> tuple[str, str, float] | None:
-    """Return (name, command, allowed hours) of the first unfinished item with the fewest turns so far, or None."""
+    """Return (name, command, allowed hours) of the first item with the fewest turns so far, or None.
+
+    Left out are items that are done, have no hours left, or are in ``busy``.
+    """
     left = []
     for name, item in items.items():
         rows = [row for row in sessions().values() if row["item"] == name]

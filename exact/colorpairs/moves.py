@@ -36,7 +36,11 @@ def add_demand(t: Tables, s: State, cell: int, pair: int) -> int:
 
 @inline_flat_kernel
 def show_side(t: Tables, s: State, cell: int, side: int, colour: int, exact: bool) -> int:
-    """Set a known side of an empty cell; return a contradicted colour pair (the first, if ``exact``) or NO_CAUSE."""
+    """Record the colour that a side of an empty cell must match, and add the colour pairs that the cell now demands.
+
+    With ``exact``, return the first pair that more cells demand than pieces offer, or NO_CAUSE; no further pair is
+    added. Without ``exact`` all are added, and callers ignore the result.
+    """
     base = cell * 4
     s.side[base + side] = colour
     known = s.known_sides[cell] + 1

@@ -92,7 +92,7 @@ def plan_tables(plan: RegionPlan, tables: CostTables, limit: int) -> int:
 
 @flat_kernel
 def fill_tables(plan: RegionPlan, state: RegionState, begin: int) -> None:
-    """Fill the cost tables of the depths before ``begin``, the last one first, each from that of the next depth."""
+    """Fill the cost tables of the depths before ``begin``, the last first, each from the table of the next depth."""
     tables = state.tables
     if begin == len(plan.cells):
         tables.cost[tables.cost_start[begin]] = 0
@@ -155,7 +155,8 @@ def _fill_table(plan: RegionPlan, state: RegionState, depth: int) -> None:
 def _candidates(plan: RegionPlan, state: RegionState, depth: int) -> int:
     """Write four numbers of each candidate of a depth to ``candidate``; return the number of candidates.
 
-    They are its offset in the next depth's table, its cost, its index in a row, and the cost of its mismatches alone.
+    The numbers are the offset of the candidate in the table of the next depth, its cost (price and mismatches with
+    pieces outside the region), its index in a row of this table, and the cost of these mismatches alone.
     """
     tables = state.tables
     number, pattern, known = plan.order[depth], plan.pattern[depth], plan.known[depth]

@@ -25,11 +25,11 @@ SOLVER = "glucose42"
 
 
 class CheckAnswer(StrEnum):
-    """The answer of the check to the claim that no refill gives the board a higher score."""
+    """Result of the check of a claim that no refill gives the board more than a given score."""
 
     PROVED = "proved"
     OPEN = "open"  # undecided: the time was over, or the check was interrupted
-    CONTRADICTED = "contradicted"  # a refill with a higher score was found
+    CONTRADICTED = "contradicted"  # a refill with more than that score was found
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """The 40 colours in which a puzzle's colours are drawn, chosen for colour-blind readers too.
 
-People who do not see red or green cannot tell forty hues apart, so the palette has groups of eight. Inside a group
-every two colours stay well apart under simulated protanopia and deuteranopia. Pictures that can draw shapes also give
-each colour a motif, half of which lies on either side of a joint; text pictures use letters.
+People who do not see red or green cannot tell forty hues apart. So only the eight colours of a group are sure to
+differ: every two of them stay well apart under simulated protanopia and deuteranopia. Pictures that can draw shapes
+also give each colour a motif, half of which lies on either side of a joint; text without colour uses letters.
 """
 
 from __future__ import annotations

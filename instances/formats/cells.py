@@ -300,7 +300,10 @@ def _nearest_error(count: str, readings: Sequence[Reading]) -> InputError | None
 
 
 def _clue_readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading], _Notes]:
-    """Return the number of clues in a text, their readings, and notes. Raises InputError for a text without clues."""
+    """Return the number of clues in a text, a `Reading` of all of them for each convention that is tried, and notes.
+
+    Raises InputError for a text without clues.
+    """
     if editor := list(_EDITOR.finditer(text)):
         where = [text.count("\n", 0, each.end()) + 1 for each in editor]
         table = [(int(each[1]), ord(each[2]) - ord("A") + 1, int(each[3]), -int(each[4]) % 4) for each in editor]

@@ -263,7 +263,7 @@ def _puzzle(listed: Listed, options: _Options, name: str, notes: list[str]) -> t
     if count > MAX_CELLS:
         raise InputError(f"{count} pieces; expected at most {MAX_CELLS}", line=listed.last)
     used = {colour for quad in listed.quads for colour in quad}
-    large = sorted(colour for colour in used if colour > _MOST_COLOURS)  # they get unused numbers
+    large = sorted(colour for colour in used if colour > _MOST_COLOURS)  # are renumbered to unused numbers
     unused = (number for number in range(len(used) + 1) if number not in used)
     number = {colour: colour for colour in used} | dict(zip(large, unused, strict=False))
     pairs = [(int(one), int(other)) for one, other in re.findall(r"([0-9]+)-([0-9]+)", listed.rules)]

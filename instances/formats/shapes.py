@@ -36,7 +36,7 @@ _EMPTY_FIELD = re.compile(r"(?<=,)(?=,)|^(?=,)|(?<=,)\s*$")
 _SIGNED = re.compile(r"(?:^|[\s,;|(\[{=])[-+][0-9]")
 _ORNAMENT = re.compile(r"[\s\[\](){}|,;]*|[-=_*+|/\\~:<>\s]{3,}")  # only brackets and separators, or a ruled line
 BRACKETED = re.compile(r"[\[({]((?:\s{0,9}[0-9]{1,6}\s{0,9}[,;\s]){3}\s{0,9}[0-9]{1,6})\s{0,9},?\s{0,9}[\])}]")
-WORD_ORDER = "ulrd"  # side order of the digits in a Tetravex word, unless counting refutes it
+WORD_ORDER = "ulrd"  # side order assumed for four digits of a Tetravex piece, if colour counts of opposite sides allow
 _WORD = re.compile(r"@?[0-9]{4}@?")
 _QUAD = re.compile(r"(?<![\w])[A-Za-z_]{4}(?![\w])")
 _OTHER_SIDES = {3: "triangular", 6: "hexagonal"}

@@ -140,7 +140,7 @@ def _plain(paths: list[Path], every: float) -> None:
 
 @contextlib.contextmanager
 def _alternate_screen() -> Iterator[None]:
-    """Show the alternate screen and read keys unbuffered inside this context; restore the terminal at its end."""
+    """Show the alternate screen, with unbuffered keys, inside this context; restore the terminal at its end."""
     import termios
     import tty
 

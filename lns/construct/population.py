@@ -58,7 +58,7 @@ class Population(NamedTuple):
     right: Annotated[IntArray, ("size", "directions * height")]
     down: Annotated[IntArray, ("size", "width")]  # by prefix and board column: colour shown to the column's next cell
     used: Annotated[Bitsets, ("size", "words")]  # by prefix: set of the pieces used, one bit for each piece
-    gain: Annotated[Int64Array, "size"]  # by prefix: gain, see `lns.construct.candidates`, or value in a beam
+    gain: Annotated[Int64Array, "size"]  # by prefix: sum of its gains (`candidates`); in a beam its value (`beam`)
 
 
 class Reservoirs(NamedTuple):

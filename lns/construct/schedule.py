@@ -241,8 +241,8 @@ def measure_children(
 def _smoothed(children: FloatArray, cell_class: IntArray) -> FloatArray:
     """Return ``children``, by depth, as moving means over the nearest cells of the same cell class (inner, left, ...).
 
-    The prefixes of a population share most of their pieces, so it is chance whether a cell that few pieces fit has any
-    children at all.
+    The prefixes of a population share most of their pieces, so it is chance whether any of them has a child
+    on a cell that few pieces fit.
     """
     smoothed = children.copy()
     for number in np.unique(cell_class):

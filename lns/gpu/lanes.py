@@ -187,7 +187,7 @@ def search_lane(
                 while used[U32(((other & PIECE) >> 5) * stride + slot)] >> U32(other & 31) & ONE:
                     index += 1
                     other = candidates[U32(index)]
-                dead = other < 0  # true if the list came to its sentinel
+                dead = other < 0  # true if the loop reached the sentinel of the list
         if dead:
             used[word] &= ~bit
             continue

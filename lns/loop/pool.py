@@ -117,9 +117,10 @@ def _remember(memory: dict[int, int], key: int, value: int) -> None:
 
 
 class Pool:
-    """The boards that operators change: at most ``size`` members, sorted by falling score, then the latest first.
+    """The boards that operators change: at most ``size`` members.
 
-    `ranked` puts members last on which ``patience`` node equivalents were spent without a gain.
+    A new board sorts them by falling score, the latest first among equals. `ranked` puts last the members on which at
+    least ``patience`` node equivalents were spent without a gain.
     """
 
     def __init__(self, puzzle: Puzzle, size: int, patience: int) -> None:

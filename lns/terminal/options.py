@@ -1,4 +1,4 @@
-"""Commands as tables of options; types of options, and options that several commands share."""
+"""Classes for a command and its options, parsers of option values, and options that several commands share."""
 
 from __future__ import annotations
 

@@ -87,7 +87,10 @@ class Server:
 
 
 def number_in(query: Query, name: str, default: str, low: int = 0) -> int:
-    """Return the parameter ``name`` of a query as a whole number. Raises InputError for a number below ``low``."""
+    """Return the parameter ``name`` of a query, if absent ``default``, as a whole number.
+
+    Raises InputError for other text and for numbers below ``low`` or above 10^12.
+    """
     return parse_integer(query.get(name, default), low, 10**12, f"'{name}'")
 
 
