@@ -2,8 +2,8 @@
 
 Moves are evaluated incrementally. ``matches[cell, oriented]`` is the number of edges that an oriented piece would match
 on a cell, given the pieces on neighbouring cells; ``best_matches[piece, cell]`` is the maximum over the legal rotations
-of a piece. Placing a piece changes these entries only for neighbouring cells, and only for oriented pieces that show
-the old or the new colour to its cell. ``swap_matches`` is the sum of the matches of two cells after a swap of their
+of a piece. Placing a piece changes these entries only for neighbouring cells, and there only for pieces that show the
+old or the new colour to the cell. ``swap_matches`` is the sum of the matches of two cells after a swap of their
 pieces, so a few vector operations on one of its rows decide whether a swap of that row's cell can be the best move.
 
 After Glover 1989 (tabu search with aspiration), Battiti & Tecchiolli 1994 (reactive tenure), and Schaus & Deville 2008,
@@ -259,7 +259,7 @@ def run_moves(problem: TabuProblem, state: TabuState, count: int, target: int) -
 
 @inline_kernel
 def _apply_move(problem: TabuProblem, state: TabuState, a: int, b: int, rotation: int) -> None:
-    """Swap the pieces of cells a and b, or turn that of a (b < 0); they may not return for tenure to 2*tenure steps."""
+    """Swap the pieces of cells a and b, or turn that of a (b < 0); a move back is tabu for tenure to 2*tenure steps."""
     scalars = state.scalars
     tenure = max(1, scalars[TENURE] // TENURE_UNIT)
     end = scalars[STEP] + tenure + random_below(state.random, tenure + 1)
@@ -288,7 +288,7 @@ def _apply_move(problem: TabuProblem, state: TabuState, a: int, b: int, rotation
 
 @inline_kernel
 def _adapt_tenure(state: TabuState) -> None:
-    """Make the tenure longer when a board is visited again, and shorter when no board was for a while."""
+    """Make the tenure longer if the board was visited before, shorter if the tenure has not changed for a while."""
     scalars = state.scalars
     code = np.uint64(scalars[HASH])
     slot = code & np.uint64(len(state.visited_step) - 1)
