@@ -201,7 +201,7 @@ def _draw_methods(figure: Any, rows: Sequence[ComparisonRow]) -> None:
 
 
 def _draw_solved(figure: Any, rows: Sequence[ComparisonRow]) -> None:
-    """Draw a curve for each method: how many puzzles took it no longer than each time; the time axis is logarithmic."""
+    """Draw a curve for each method, over a logarithmic axis of time: the puzzles solved in at most that time each."""
     figure.set_size_inches(8, 4.5)
     axes = figure.subplots()
     for name, method in METHODS.items():

@@ -67,7 +67,7 @@ def _bailleux(rows: Rows) -> Iterator[Cell]:
 
 
 def _benoist(rows: Rows) -> Iterator[Cell]:
-    """Yield the classes of tables 2 and 3: geometric means of the ratio of nodes or seconds to those of MinOffer."""
+    """Yield the classes of tables 2 and 3: geometric means of nodes or seconds divided by those of MinOffer."""
     classes = benoist2008.by_class(benoist2008.finished(row for chosen in rows.values() for row in chosen))
     means: dict[str, tuple[str, str, Sequence[str]]] = {}
     for field, (_, geometric) in benoist2008.TABLE_2.items():
