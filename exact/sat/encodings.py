@@ -44,7 +44,7 @@ class Encoding(ABC):
     source: str  # paper, and place in it, where the encoding is published
     variables = 0  # number of variables made so far, which are numbered from 1
     deciding: int  # the variables from 1 to this one say pieces and rotations, and determine all others
-    placing: tuple[Block, ...]  # arrays by (cell, piece, rotation): variables, all true if the piece lies there so
+    placing: tuple[Block, ...]  # arrays by (cell, piece, rotation): that is placed if the variables there are all true
     shown: Block  # (cells, 4, colours): the variable that says that a side of a cell has a colour
     palette: list[int]  # the colours that occur, grey first; the formula uses their indexes in this list
     sides: Block  # (pieces, 4, 4): index in `palette` of the colour by piece, rotation and side

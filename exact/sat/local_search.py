@@ -72,7 +72,7 @@ class Walk(NamedTuple):
     last_flip: Annotated[Longs, "V", -1]  # step of the last flip of each variable, -1 = never
     promising: Annotated[Ints, "V"]  # the first integers[DECREASING] entries are G2WSAT's promising variables
     is_promising: Annotated[npt.NDArray[np.bool_], "V"]  # whether each variable is in `promising`
-    next_literal: Annotated[Ints, "C"]  # DCRWalk: index, within each clause, of the literal to flip when it is picked
+    next_literal: Annotated[Ints, "C"]  # DCRWalk: index in each clause of the literal to flip when the clause is picked
     picked: Annotated[Longs, "C"]  # DCRWalk: how often each clause was picked
     false_steps: Annotated[Longs, "C"]  # DCRWalk: at how many steps each clause was false
     kept: npt.NDArray[np.uint8]  # (V,): IRoTS: the assignment to which the walk may return
@@ -292,7 +292,7 @@ def pick_adaptg2wsat(formula: Formula, walk: Walk) -> int:
 
 @inline_flat_kernel
 def scale(formula: Formula, walk: Walk) -> None:
-    """Multiply weights of false clauses by `SCALE`; divide all weights by `MAX_WEIGHT` if one exceeds it (SAPS 1.0)."""
+    """Multiply weights of false clauses by `SCALE`, then divide all by `MAX_WEIGHT` if one exceeds it (as SAPS 1.0)."""
     heaviest = 0.0
     for at in range(walk.integers[FALSE]):
         c = walk.false_clauses[at]
