@@ -66,7 +66,7 @@ class LaneState(NamedTuple):
 
 
 def lane_plan(plan: PrefixPlan, first: int, *, lanes: int, slots: int, turns: int, prefix_nodes: int) -> LanePlan:
-    """Return the tables of the construction as lanes need them, which search from depth ``first`` to the cut."""
+    """Return the tables of the construction in the form for lanes; these search from depth ``first`` to the cut."""
     tables, cells = plan.tables, len(plan.depths) // int(DEPTH_WORDS)
     columns = [int(column) for column in (POSITION, MIN_GAIN, LIST_BASE, LOOK_RIGHT, LOOK_DOWN)]
     one, count = tables.candidates, tables.colour_count

@@ -24,7 +24,7 @@ from lns.instances.symmetry import board_from_view
 from lns.params import ConstructParams
 
 SLOTS = 4  # most prefixes that wait in the queue of a lane
-TURNS = 20_000  # turns of a lane (see `lns.gpu.lanes`) in one launch; how long they take on a card is not measured yet
+TURNS = 20_000  # most turns of a lane (see `lns.gpu.lanes`) in a launch; how long they take on a card is not measured
 PREFIX_NODES = 20_000_000  # most nodes of a lane below one prefix
 LEAST_LAUNCHES = 50  # fewest launches in a search tree before the card may take the tree of another restart
 NODES_BELOW = 10_000  # fewest nodes that a prefix for a lane should have below it, on average
@@ -67,7 +67,7 @@ class CardSearch:
         check_size(puzzle)
         self.puzzle, self.params, self.card = puzzle, params, card
         self.turns, self.first_nodes, self.bytes = TURNS, FIRST_NODES, 0  # ``bytes``: memory used on the card
-        self.statistics = Statistics(card_lanes=card.lanes)  # whose ``nodes`` counts only those of the processor
+        self.statistics = Statistics(card_lanes=card.lanes)  # its ``nodes`` are only those of the processor
         self.schedule: BreakSchedule | None = None  # schedule of the tree that the card searches, None if it has none
         self._launches = 0  # number of launches in the present tree
 
