@@ -22,7 +22,7 @@ from lns.instances.puzzle import BoolArray, IntArray
 from lns.rng import random_below
 
 # Added to the matches of a rotation that a cell does not allow, such as one with grey inside. The score change of a
-# swap after which two pieces lie so still fits a byte.
+# swap after which two pieces lie in such rotations still fits a byte.
 ILLEGAL = -30
 BLOCK = 256  # the length of the rows of swap_matches is a multiple of it, so vector instructions leave no remainder
 NO_CELL: Any = np.int64(-1)  # a NumPy type: numba would compile kernels again for a Python constant
@@ -43,9 +43,9 @@ class TabuProblem(NamedTuple):
     group_first: IntArray  # int32 (m,): for each position, first position of its group
     group_end: IntArray  # int32 (m,): for each position, last position of its group, plus one
     group_position: IntArray  # int32 (n,): position of each cell in group_cells; -1 if it may not change
-    pieces_showing: IntArray  # int32 (16n,): for each side and colour in turn, the oriented pieces that show it there
+    pieces_showing: IntArray  # int32 (16n,): for each side and colour in turn, oriented pieces with this colour there
     showing_start: IntArray  # int32 (4*colour_count + 1,): first index in pieces_showing by side*colour_count + colour
-    zobrist: Words  # uint64 (n, 4n): by cell and oriented piece, random numbers; a board's hash is their xor
+    zobrist: Words  # uint64 (n, 4n): by cell and oriented piece, random numbers; the hash is the xor of a board's
     colour_count: int  # number of colours, grey included
 
 
@@ -59,7 +59,7 @@ class TabuState(NamedTuple):
     current_matches: Annotated[Int8Array, "b"]  # matches of the piece at each position
     # by two positions, the lower first: matches of both after a swap of their pieces
     swap_matches: Annotated[Int8Array, ("b", "b"), int(NO_SWAP)]
-    tabu_until: Annotated[Int64Array, ("n", "n")]  # by cell and piece, step until which the piece may not return
+    tabu_until: Annotated[Int64Array, ("n", "n")]  # by cell and piece, step until which it may not return or turn there
     visited_step: Annotated[Int64Array, "2^k", -1]  # by low bits of a board's hash, step of the last visit; -1: none
     visited_hash: Annotated[Words, "2^k"]  # by low bits of a board's hash, full hash of the board visited last
     scalars: Annotated[Int64Array, 7]  # numbers of the walk, at the indexes SCORE to HASH
