@@ -30,7 +30,7 @@ from lns.instances.puzzle import Puzzle
 
 ENCODINGS = ("half-3", "full-2", "half-2", "full-4")
 SAT_SOLVER = "kissat404"
-PROVERS = ("sat:half-3", "sat:half-2", "sat:full-2", "colorpairs")  # names of the solvers that `proofs_text` compares
+PROVERS = ("sat:half-3", "sat:half-2", "sat:full-2", "colorpairs")  # names of the solvers compared by `proofs_text`
 
 # The paper's results: encoding -> side of the board -> (thousands of variables, thousands of clauses, megabytes of the
 # file, percentage of puzzles solved in 1000 s, mean seconds of the solved puzzles or None)
@@ -134,7 +134,7 @@ def _best(by_class: Rows, plan: Plan, n: int, kind: str) -> list[str]:
     """Return three table entries: the best solver on puzzles of side ``n``, how many it solved, and mean seconds.
 
     ``kind`` is "sat:" for the best encoding, "" for the best other solver. The best one solved the largest share of its
-    puzzles; among equal shares it has the least mean seconds.
+    puzzles, and among equal shares has the least mean seconds. Solvers that refused a puzzle are left out.
     """
     ranked = []
     for solver in (each for each in plan.solvers if each.startswith("sat:") == bool(kind)):
@@ -149,9 +149,9 @@ def _best(by_class: Rows, plan: Plan, n: int, kind: str) -> list[str]:
 def proofs_text(sides: Sequence[int], per_size: int, seconds: float, output: Path | None) -> str:
     """Return a table for section 3.1: mean seconds and number of proofs that no solution exists, by side and solver.
 
-    The paper asks whether the unit propagations that HALF-3 lacks are useless in such proofs too. The puzzles are those
-    of the experiment, but two inner pieces have swapped the colours of their upper sides, so each colour occurs as
-    often as before. Raises InputError if a side is smaller than 4.
+    The paper asks whether the unit propagations that HALF-3 lacks are useless in such proofs too. The puzzles are like
+    those of the experiment, but changed by `with_swapped_sides`; each colour occurs as often as before. New result rows
+    go to the CSV file ``output``. Raises InputError if a side is smaller than 4.
     """
     if min(sides) < 4:
         raise InputError("expected sides of 4 or more, with two inner pieces to swap")
@@ -173,7 +173,7 @@ def proofs_text(sides: Sequence[int], per_size: int, seconds: float, output: Pat
 def with_swapped_sides(puzzle: Puzzle) -> Puzzle:
     """Return a puzzle like ``puzzle`` in which two inner pieces have swapped the colours of their upper sides.
 
-    They are the first inner piece and the next one whose upper colour differs. Raises InputError if none differs.
+    The two are the first inner piece and the next one with another upper colour. Raises InputError if there is none.
     """
     pieces = puzzle.pieces.copy()
     inner = np.flatnonzero((pieces > 0).all(axis=1))

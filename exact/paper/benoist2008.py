@@ -26,7 +26,7 @@ from lns.instances.generate import corner_cells, uniform
 from lns.instances.puzzle import Puzzle
 
 ROW_SCAN, REFERENCE = "row scan", "ColorPairs"
-MIN_OFFER = "MinOffer"  # ColorPairs with the heuristic MinOffer, with which the paper compares variants
+MIN_OFFER = "MinOffer"  # ColorPairs with the heuristic MinOffer: what the paper compares variants to
 _MIN_OFFER = Options(heuristic=Heuristic.MIN_OFFER)
 METHODS: dict[str, Options | str] = {  # title in tables -> options of ColorPairs, or name of another solver
     REFERENCE: Options(),
@@ -67,9 +67,9 @@ def instance(size: int, colours: int, seed: int) -> Puzzle:
 def runs(plan: Plan) -> Runs:
     """Yield a planned run of each method on each puzzle. Puzzles of a size alternate between two numbers of colours.
 
-    If neither `REFERENCE` nor `ROW_SCAN` finishes a puzzle, the other methods skip it. If `REFERENCE` finishes, solvers
-    other than ColorPairs get ``plan.patience`` times the seconds. Raises RuntimeError if two methods count different
-    numbers of solutions.
+    If `REFERENCE` and `ROW_SCAN` ran and neither finished a puzzle, the methods after them skip it. If `REFERENCE`
+    finished it, solvers other than ColorPairs get ``plan.patience`` times the seconds. Raises RuntimeError if two
+    methods that finished count different numbers of solutions.
     """
     for size, index in product(plan.sizes, range(plan.per_size)):
         colours, seed = COLOURS[size][index % 2], plan.seed + index // 2
@@ -102,9 +102,9 @@ CLASSES = {
     "3 min to 1 h": (180.0, 3600.0),
 }
 """Class of puzzles -> range of the seconds of the fastest method (see `best_time`), the upper end excluded."""
-# Nodes and time of the row scan divided by those of ColorPairs, by class. First the paper's figures: arithmetic means
-# over the puzzles that its row scan finished, as rows 1-4, 5-19 and 20-31 of its table 1 show. Then the geometric means
-# of the same rows.
+# Nodes and time of the row scan divided by those of ColorPairs, by class. First the figures of the paper's table 2:
+# arithmetic means over the puzzles that the row scan finished, as rows 1-4, 5-19 and 20-31 of the paper's table 1 show.
+# Then the geometric means over the rows of each class.
 TABLE_2 = {
     "nodes": (("4.3", "1760", "2720", "-"), ("2.9", "377", "407", "321")),
     "time": (("-", "13.4", "23.8", "-"), ("-", "2.9", "3.5", "2.7")),
@@ -115,9 +115,9 @@ TABLE_3 = {
     "MinExpectedRatio": {"time": ("14%", "18%", "39%", "23%"), "nodes": ("24%", "27%", "47%", "34%")},
     "MaxExpectedFiltering": {},
 }
-# method -> the paper's change of total nodes and of total time, and the geometric mean change of nodes and of time in
-# its table 1, all against MinOffer; empty where it has none. Its table 1 shows that its 51%, 24% and 30% are changes of
-# totals; for shaving the paper does not say. The methods "with..." are variants of the default, MinExpectedGap.
+# method -> the paper's change of total nodes and of total time, then the geometric mean change of nodes and of time
+# computed from the rows of its table 1; empty where the paper has none. For shaving the paper does not say of what its
+# figures are changes. Methods "MinOffer..." are compared with MinOffer, "with..." with the default, MinExpectedGap.
 _PARTS = {
     "MinOffer without backjumping": ("+51%", "+32%", "+62%", "+41%"),
     "MinOffer without preemption": ("+24%", "-6%", "+23%", "-13%"),
@@ -169,10 +169,7 @@ def best_time(done: Instance) -> float:
 
 
 def ratio(pairs: Pairs, what: str, average: Mean = geometric_mean) -> float | None:
-    """Return the mean over pairs of rows of the first row's ``what`` divided by the second's; None without pairs.
-
-    ``what`` is "nodes" or "seconds". The paper's means are arithmetic (`statistics.mean`).
-    """
+    """Return the mean ratio of ``what``, "nodes" or "seconds", of the first to the second rows; None without pairs."""
     ratios = [max(getattr(a, what), 1e-5) / max(getattr(b, what), 1e-5) for a, b in pairs]
     return average(ratios) if ratios else None
 

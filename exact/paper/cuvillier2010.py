@@ -44,7 +44,7 @@ _SIZES = (4, 9, 16, 25, 36, 49, 64)
 
 
 def _printed() -> dict[str, dict[int, dict[int, tuple[float, int]]]]:
-    """Return the paper's tables: table -> colours -> pieces -> (total seconds of the solved puzzles, solved of 100)."""
+    """Return the paper's tables: table -> colours -> pieces -> (total seconds of all solved puzzles, % solved)."""
     tables: dict[str, dict[int, dict[int, tuple[float, int]]]] = {}
     for line in (files("lns.exact.paper") / "cuvillier2010.txt").read_text().splitlines():
         first, *cells = line.split()
@@ -70,7 +70,7 @@ FULL = Plan((2, 3, 4, 5, 6, 7, 8), tuple(METHODS), tuple(range(2, 18)), per_size
 
 
 def runs(plan: Plan) -> Runs:
-    """Yield a planned run of each method on each puzzle, also where success is unlikely, so that zeros are measured."""
+    """Yield a planned run of each method on each puzzle, also of classes of which the paper solved none."""
     for side, colours, seed, puzzle in uniform_classes(plan):
         for method in plan.solvers:
             solver, sat_solver, _, _ = METHODS[method]
@@ -79,7 +79,7 @@ def runs(plan: Plan) -> Runs:
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
-    """Return as text a table of times for each method (in brackets the paper's), and one of decisions or steps."""
+    """Return as text, for each method, mean times and shares solved (in brackets the paper's), then mean nodes."""
     by_class = grouped(rows)
     parts = [
         f"Cuvillier & Szymkowiak 2010, chapter 4: {plan.per_size} puzzles for each class, "

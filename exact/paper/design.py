@@ -1,10 +1,10 @@
-"""Count the nodes of search trees as Jolivet 2008 does, and search for puzzles with extreme trees (its tables 3 to 5).
+"""Count the nodes of search trees as Jolivet 2008 does, and search for puzzles with a hard tree or a single solution.
 
-A tree is searched to its end, for all solutions. Identical pieces and the equal rotations of a symmetric piece are told
-apart, the empty board is a node, and one corner piece of the planted solution is fixed. A puzzle is cut from a board
-whose inner edges (the joints) are coloured. The search for puzzles recolours a few inner edges at random and keeps the
-change if the result is not worse. In the paper (see `lns.exact.paper.jolivet2008`) these are sections 2.1 (paths,
-figure 3), 4.2 (table 3) and 5.2 (tables 4 and 5).
+A tree is searched for all solutions. Identical pieces and the equal rotations of a symmetric piece are told apart, the
+empty board is a node, and one corner piece of the planted solution is fixed. A puzzle is cut from a board whose inner
+edges (the joints) are coloured. The search for puzzles recolours a few inner edges at random and keeps the change if
+the result is not worse. The sections of the paper (see `lns.exact.paper.jolivet2008`) are 2.1 (paths, figure 3),
+4.2 (hard trees, table 3) and 5.2 (single solutions, tables 4 and 5).
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 MAX_COLOURS = len(_DIGITS) - 1  # most colours that `Design.text` can write; digit 0 stands for grey
 _CHUNK = 20_000  # most nodes that a search of a tree makes between two checks of its limits
 CODES = {"dlx": "unary", "dlx:binary": "binary"}
-"""Method -> code of the colours in its exact cover. The paper has two codes and does not say with which its tables were
-made; the numbers of nodes measured here fit the binary code."""
+"""Method -> code of the colours in its exact cover. The paper has two codes and does not say with which of them its
+tables were made; the numbers of nodes measured here fit the binary code."""
 PATHS = ("rows", "snake", "diagonals", "spiral", "rim first", "chessboard")
 
 
@@ -48,8 +48,9 @@ def random_puzzle(width: int, height: int, colours: int, seed: int) -> Puzzle:
 def tree(puzzle: Puzzle, method: str, nodes: int) -> tuple[Cover | Blocks, float]:
     """Search the tree of a puzzle to its end or for ``nodes`` nodes; return the search and its processor seconds.
 
-    ``method`` is a key of `CODES`, "zig-zag", "grouping", or "path:" and a name of `PATHS`. The time includes the
-    construction of the matrix or of the list of blocks, but not compilation. Raises KeyboardInterrupt if interrupted.
+    The limit does not count the empty board. ``method`` is a key of `CODES`, "zig-zag", "grouping", or "path:NAME" with
+    a name of `PATHS`. The time includes building the matrix or the list of blocks, but not compilation.
+    Raises KeyboardInterrupt if interrupted.
     """
     _compile(method)
     begun = time.process_time()
@@ -74,7 +75,7 @@ def _compile(method: str) -> None:
 def path(name: str, width: int, height: int) -> list[int]:
     """Return the cells of a board in the order in which the path ``name``, one of `PATHS`, fills them.
 
-    On every path the `constraints` sum to the number of inner edges; only their order differs. The paper chose
+    On every path the `constraints` sum to the number of inner edges, but on some they come earlier. The paper chose
     ``rows``. ``chessboard`` first visits the cells of one colour of a chessboard, no two of which are neighbours.
     """
     grid = np.arange(width * height).reshape(height, width)
@@ -111,7 +112,7 @@ def constraints(order: list[int], puzzle: Puzzle) -> list[int]:
 
 @dataclass(frozen=True)
 class Design:
-    """A board with coloured inner edges, and the size of the whole search tree of the puzzle cut from it."""
+    """A board with coloured inner edges, and the nodes and solutions of the puzzle cut from it (see `evaluate`)."""
 
     width: int
     height: int
@@ -131,7 +132,7 @@ class Design:
 
 
 def joints_of(text: str) -> tuple[int, ...]:
-    """Return the colours of the inner edges that `Design.text` wrote. Raises InputError unless each is from 1 to z."""
+    """Return the colours of the inner edges that `Design.text` wrote. Raises InputError for other characters."""
     unknown = set(text) - set(_DIGITS[1:])
     if unknown:
         raise InputError(
@@ -148,7 +149,7 @@ def joint_count(width: int, height: int) -> int:
 def planted(width: int, height: int, joints: Sequence[int]) -> Planted:
     """Return the puzzle cut from a board whose inner edges have the colours ``joints``; its upper left piece is a clue.
 
-    Raises InputError unless there is one colour for each inner edge.
+    Raises InputError if the shape is out of range, or if there is not one colour for each inner edge.
     """
     check_shape(width, height)
     if len(joints) != joint_count(width, height):
@@ -165,9 +166,9 @@ def evaluate(
 ) -> Design | None:
     """Search row by row the tree of the puzzle cut from a coloured board; return None if it exceeds a limit.
 
-    ``nodes`` limits the nodes, ``most_solutions`` the solutions up to rotation of the board. On a rectangle the fixed
-    corner piece may also lie in the upper right corner, which no half turn reaches; if ``most_solutions`` is given, the
-    puzzle with the piece fixed in that corner is searched too.
+    ``nodes`` limits the nodes, ``most_solutions`` the solutions up to rotation of the board. Such solutions of a
+    rectangle have the fixed corner piece in the upper left or the upper right corner: if ``most_solutions`` is given,
+    the puzzle with the piece fixed in the upper right corner is searched too, and the counts of both are added.
     """
     puzzles = [planted(width, height, joints).puzzle]
     if most_solutions is not None and width != height:
@@ -200,9 +201,9 @@ def improve(
 ) -> Iterator[Design]:
     """Search for a puzzle with most nodes per solution (goal 'hard') or with one solution (goal 'single', then stop).
 
-    Tries ``trees`` boards of at least 2 x 2 cells with 1 to `MAX_COLOURS` colours (InputError if out of range), and
-    yields each board that is better than all before. Boards whose search tree exceeds ``nodes`` nodes are dropped.
-    ``start`` has the colours of the first board's inner edges, by default drawn uniformly.
+    Tries ``trees`` boards and yields each that is better than all before. Boards whose search tree exceeds ``nodes``
+    nodes are dropped. ``start`` has the colours of the first board's inner edges, by default drawn uniformly. Raises
+    InputError for an unknown goal, a side below 2, or not 1 to `MAX_COLOURS` colours.
     """
     if goal not in GOALS:
         raise InputError(f"unknown goal '{goal}'; expected {' or '.join(GOALS)}")
@@ -236,7 +237,7 @@ def improve(
 
 
 def every_single(width: int, height: int, colours: int) -> tuple[int, Design | None]:
-    """Try all boards of at most ``colours`` colours; return how many have a single solution, and the first of these.
+    """Try all boards of at most ``colours`` colours; return how many have a single solution, and the first if any.
 
     Boards with identical or symmetric pieces are skipped. There are ``colours`` ** `joint_count` boards; up to a
     million are practical. Raises InputError if there are more than `MAX_COLOURS` colours.
@@ -275,10 +276,10 @@ def has_distinct_pieces(width: int, height: int, joints: Sequence[int]) -> bool:
 
 @cache
 def distinct_pieces(colours: int) -> tuple[int, int, int, int]:
-    """Return the numbers of distinct corner, rim, inner, and inner non-symmetric pieces, by listing all pieces.
+    """Return the numbers of distinct corner, rim, inner, and not symmetric inner pieces that ``colours`` colours make.
 
-    The paper's formula for inner pieces of c colours is c + 4 C(c,2) + 6 C(c,3) + 6 C(c,4); by the listing the third
-    term is 9 C(c,3).
+    All pieces are listed. The paper's formula for inner pieces of c colours is c + 4 C(c,2) + 6 C(c,3) + 6 C(c,4), with
+    binomial coefficients C; by the list the third term is 9 C(c,3).
     """
     palette = range(1, colours + 1)
     corner, rim, inner = (
@@ -290,8 +291,8 @@ def distinct_pieces(colours: int) -> tuple[int, int, int, int]:
 def fewest_colours(width: int, height: int, *, symmetric: bool) -> int:
     """Return a lower bound on the colours of a puzzle with one solution, whose pieces are distinct (Jolivet, table 5).
 
-    The width and the height are at least 3. The paper counts the two equal rotations of a symmetric piece as two
-    solutions, so its bound is the one that excludes ``symmetric`` pieces.
+    The width and the height are at least 3. If equal rotations of a piece count as several solutions, as in the paper,
+    a puzzle with one solution has no ``symmetric`` pieces, and the bound that excludes them applies.
     """
     needed_rim, needed_inner = 2 * (width + height - 4), (width - 2) * (height - 2)
     colours = 1

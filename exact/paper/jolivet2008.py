@@ -1,10 +1,10 @@
 """Repeat tables 1 to 5 of Jolivet 2008: sizes of search trees, difficulty by colours, hard and single-solution puzzles.
 
-Figures 3 (paths) and 6 (nodes by level) and section 2.5 (estimates) are repeated too. `lns.exact.paper.design` says how
-the nodes of a tree are counted. Rotated copies of a solution are excluded by fixing the upper left corner piece of the
-planted solution; table 2 of the paper implies that the paper did the same, on rectangles too. The paper does not say
-how its puzzles were made; here the colour of each inner edge is drawn uniformly. A puzzle that a search found is kept
-in the note of its row, as a text of its colours that `lns.exact.paper.design.joints_of` reads.
+Figures 3 (paths) and 6 d (nodes by level) and sections 2.4 (times) and 2.5 (estimates) are repeated too.
+`lns.exact.paper.design` says how the nodes of a tree are counted. Rotated copies of a solution are excluded by fixing
+the upper left corner piece of the planted solution; table 2 of the paper implies that the paper did the same, on
+rectangles too. The paper does not say how its puzzles were made; here the colour of each inner edge is drawn uniformly.
+The note of a result row keeps the puzzle that a search found, as a text of colours that `design.joints_of` reads.
 
 References
 ----------
@@ -36,7 +36,7 @@ from lns.instances.generate import uniform
 METHODS = ("dlx:binary", "zig-zag", "grouping", "dlx")
 PARTS = ("paths", "hard", "single", "eternity")  # more experiments: figure 3, searches of tables 3 and 4, section 2.5
 
-# (side, colours) -> the paper's mean number of nodes for each of the first three `METHODS`; None where it gives none.
+# (side, colours) -> the paper's mean number of nodes for each of the first three `METHODS`; None where none is given.
 # The paper has two rows "6x6, 8 colours"; the second row, whose figures continue the series, is taken for 9 colours.
 TABLE_1: dict[tuple[int, int], tuple[float | None, float | None, float | None]] = {
     (3, 3): (24, 36, None), (3, 4): (16, 23, None),
@@ -54,7 +54,7 @@ TABLE_1: dict[tuple[int, int], tuple[float | None, float | None, float | None]] 
 }  # fmt: skip
 TOO_SLOW = "too slow"  # what table 1 of the paper has in place of some means of DLX, from 8x8 on
 
-# (width, height) -> the paper's mean nodes per solution of DLX for 2, 3, ... 9 colours; None where it gives none
+# (width, height) -> the paper's mean nodes per solution of DLX for 2, 3, ... 9 colours; None where none is given
 TABLE_2: dict[tuple[int, int], tuple[int | None, ...]] = {
     (3, 4): (5, 15, 14, 14, 14, 14, 13, 13),
     (4, 4): (6, 36, 30, 29, 26, 24, 23, 21),
@@ -87,7 +87,7 @@ TABLE_4: dict[tuple[int, int], int] = {
     )
     for width, bound in enumerate(bounds, 11 - len(bounds))
 }  # fmt: skip
-# largest side to which it applies -> the paper's lower bound on the colours of a puzzle with a single solution
+# the paper's lower bounds on the colours of a puzzle with a single solution, by the largest side to which each applies
 TABLE_5 = {4: 2, 5: 3, 6: 3, 7: 4, 9: 4, 10: 5, 13: 5}
 PLAN = Plan(
     sizes=(3, 4, 5, 6),
@@ -104,9 +104,9 @@ FULL = replace(
 PATH_CLASSES = ((4, 3), (4, 4), (5, 5), (6, 7))  # (side, colours) of the puzzles on which `design.PATHS` are compared
 ETERNITY = "like-e2-16x16"
 CHEAPER = {"zig-zag": 1000, "dlx:binary": 1, "dlx": 1, "grouping": 50}
-"""Method -> factor of its node limit in section 2.5: so many of its nodes take about the time of one of dlx."""
+"""Method -> factor of the node limit in section 2.5: about so many nodes of the method take as long as one of dlx."""
 MOST_NODES, SAMPLES = 100_000, 300_000  # node limit of dlx on `ETERNITY`; random samples for counting blocks
-CUT, ESTIMATE = ">", "~"  # before a mean if the node limit ended some searches: lower bound, estimate
+CUT, ESTIMATE = ">", "~"  # marks of a mean, if the node limit ended some searches: a lower bound, an estimate
 
 
 # -- runs -------------------------------------------------------------------------------------------------------------
@@ -205,9 +205,9 @@ def _deepest(method: str, nodes: int) -> ComparisonRow:
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
-    """Return tables 1 to 5 (in brackets the paper's values), section 2.5, and figures 3 and 6 d, as text.
+    """Return tables 1 to 5 (in brackets the paper's values), sections 2.4 and 2.5, and figures 3 and 6 d, as text.
 
-    For figure 6 d this function searches trees. The figure is left out if planned rows are missing, as after Ctrl-C.
+    For figure 6 d this function itself searches trees, but not if planned rows are missing, as after Ctrl-C.
     """
     by_class = grouped(rows)
     parts = [*_trees_text(by_class, plan), _conjecture(by_class)]
@@ -240,7 +240,7 @@ def _mark(rows: Sequence[ComparisonRow], mark: str) -> str:
 
 
 def difficulty(rows: Sequence[ComparisonRow]) -> list[float]:
-    """Return nodes / solutions of each row, or its nodes if it has no solution; an estimate if it did not end."""
+    """Return for each row nodes per solution (nodes, if none was found), an estimate if the search did not end."""
     return [row.nodes / max(1, row.solutions) for row in rows]
 
 
@@ -285,10 +285,10 @@ def _trees_text(by_class: Rows, plan: Plan) -> list[str]:
 
 
 def _conjecture(by_class: Rows) -> str:
-    """Return the table of section 5.2 as text: mean solutions by board and number of colours.
+    """Return the table of section 5.2 as text: mean solutions by board and number of colours, of searches that ended.
 
-    The last columns have the fewest colours with which some puzzle has one solution, and the number of colours of the
-    highest difficulty. The paper conjectures that puzzles with one solution begin where the difficulty rises.
+    The last columns have the fewest colours with which some puzzle has one solution (and how many have), and the number
+    of colours of the highest mean difficulty; the paper conjectures that single solutions begin where difficulty rises.
     """
     lines = [["mean solutions, dlx:binary", *map(str, _COLOURS), "first single", "peak"]]
     for shape in TABLE_2:

@@ -25,7 +25,7 @@ from lns.exact.text_table import aligned
 PLAIN, HERE = "plain", "here"
 BENOIST, JOLIVET, BAILLEUX, CUVILLIER = "Benoist", "Jolivet", "Bailleux", "Cuvillier"
 GROUPS = (PLAIN, BENOIST, JOLIVET, BAILLEUX, CUVILLIER, HERE)
-"""Groups of methods: one for each paper, `PLAIN` for the row scan they compare with, `HERE` for this project's."""
+"""Groups of methods: one for each paper, `PLAIN` for the row scan, `HERE` for methods of this project."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def runs(plan: Plan) -> Runs:
 
 @dataclass(frozen=True)
 class Score:
-    """The result of a method in a class: numbers of solved and tried puzzles, and mean seconds of the solved ones."""
+    """The result of a method in a class: how many puzzles it solved and tried, and mean seconds of those solved."""
 
     method: str
     solved: int
@@ -107,7 +107,7 @@ def scores(rows: Sequence[ComparisonRow]) -> Scores:
 
 
 def printed(side: int, colours: int) -> str:
-    """Return the best result that Cuvillier & Szymkowiak print for a class: mean seconds, share of puzzles solved."""
+    """Return the result with the most puzzles solved that Cuvillier & Szymkowiak print for a class; '-' without any."""
     cells = [table.get(colours, {}).get(side * side) for table in cuvillier2010.PAPER.values()]
     known = [(-solved, seconds / solved) for seconds, solved in filter(None, cells) if solved]
     if not known:
@@ -117,7 +117,7 @@ def printed(side: int, colours: int) -> str:
 
 
 def tables(rows: Sequence[ComparisonRow], plan: Plan) -> str:
-    """Return three tables as text: fastest method by class, result by method, and best time of each group by class."""
+    """Return three tables as text: best method by class, results by method, best result of each group by class."""
     by_class = scores(rows)
 
     def fastest(colours: int, side: int) -> str:
@@ -165,7 +165,7 @@ def shade(seconds: float) -> str:
 
 
 def _draw_fastest(figure: Any, rows: Sequence[ComparisonRow]) -> None:
-    """Draw a map with a field for each class (side, colours): its fastest method and that method's mean seconds."""
+    """Draw a map with a field for each class (side, colours): the best method (see `scores`) and its mean seconds."""
     by_class = scores(rows)
 
     def cell(key: tuple[int, int]) -> tuple[str, str]:
@@ -181,7 +181,7 @@ def _draw_fastest(figure: Any, rows: Sequence[ComparisonRow]) -> None:
 
 
 def _draw_methods(figure: Any, rows: Sequence[ComparisonRow]) -> None:
-    """Draw a small map for each method: its mean seconds by side and colours, grey where it solved no puzzle."""
+    """Draw a small map for each method: mean seconds by side and colours; grey: none solved, white: none tried."""
     by_class = scores(rows)
     of_method = {(key, score.method): score for key, ranked in by_class.items() for score in ranked}
     names = [name for name in METHODS if any(row.solver == name for row in rows)]
@@ -201,7 +201,7 @@ def _draw_methods(figure: Any, rows: Sequence[ComparisonRow]) -> None:
 
 
 def _draw_solved(figure: Any, rows: Sequence[ComparisonRow]) -> None:
-    """Draw a curve for each method: how many puzzles it solved within a time each; the time axis is logarithmic."""
+    """Draw a curve for each method, over a logarithmic axis of time: the puzzles solved in at most that time each."""
     figure.set_size_inches(8, 4.5)
     axes = figure.subplots()
     for name, method in METHODS.items():
@@ -259,4 +259,4 @@ PICTURES: dict[str, Callable[[Sequence[ComparisonRow]], str]] = {
     "methods": partial(_svg, _draw_methods),
     "solved": partial(_svg, _draw_solved),
 }
-"""Name of a picture -> function that draws rows and returns SVG text. The functions need matplotlib."""
+"""Name of a picture -> function that draws result rows and returns SVG text. The functions need matplotlib."""

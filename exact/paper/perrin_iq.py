@@ -5,7 +5,7 @@ as pictures only. Here a level is one shipped with this project (`lns.exact.poly
 of the game of which only some pieces are kept. A large grid is cut into pieces at random as in the report. A node is a
 tested placement, as in the report, whose search tests more placements, because it goes on when a cell or a piece has
 no placement left. The methods ``...-no-dead-ends`` go on too; if no two pieces are equal, they search as the report
-does, but without its cache of zones.
+does, but without the cache in which the report keeps which zones can be filled.
 
 References
 ----------
@@ -33,7 +33,7 @@ METHODS = (
     RACE, *WEIGHTS, "descender-no-zones", NO_WEIGHT, "none-no-zones", "none-no-zones-no-dead-ends", "none-no-dead-ends",
     "descender-no-zones-no-dead-ends", "descender-no-dead-ends", LIBRARY,
 )  # fmt: skip
-"""Each name is a weight, or the race of all weights, with "-no-" before each test left out; the last is a library. The
+"""A name is a weight, "none" or "race" (all weights), with "-no-" before each test left out; the last is a library. The
 four before the library are versions of the report's search: without weight and test of zones, with that test, with a
 weight, and with both (the final version)."""
 
@@ -47,12 +47,12 @@ GRIDS: dict[tuple[int, int], str] = {
 }
 PLACED = (0, 4, 8)
 """How many pieces already lie on a random level. The report does not say how many lie on its levels."""
-PLAN = Plan((11, 12, 16, 60), METHODS, per_size=10, seconds=5.0)  # seconds of processor time, for the library elapsed
+PLAN = Plan((11, 12, 16, 60), METHODS, per_size=10, seconds=5.0)  # processor time, but elapsed time for the library
 FULL = replace(PLAN, per_size=50, seconds=900.0)
 
 
 def classes(plan: Plan) -> dict[str, str]:
-    """Return the classes of grids in ``plan``: name -> result in the report, '-' without one."""
+    """Return the classes of grids in ``plan``: name -> result in the report, '-' if it has none."""
     game = [f"game, {placed} placed" for placed in PLACED] + [f"level, {tier}" for tier in TIERS]
     cut = {f"{wide}x{high}": result for (wide, high), result in GRIDS.items() if wide in plan.sizes}
     return (dict.fromkeys(game, "-") if 11 in plan.sizes else {}) | cut
@@ -61,8 +61,8 @@ def classes(plan: Plan) -> dict[str, str]:
 def grids(plan: Plan, name: str) -> dict[int, Grid]:
     """Return the grids of the class ``name``: seed, or index of a shipped level (from 1) -> grid.
 
-    A class of shipped levels is a tier (a grade of difficulty) and has at most six grids. The game without placed
-    pieces is the same grid for every seed, so it is used once.
+    A class of shipped levels is a tier (see `lns.exact.polyominoes.levels`) and has at most six grids. The game without
+    placed pieces is the same grid for every seed, so it is used once.
     """
     kind, _, detail = name.partition(", ")
     if kind == "level":

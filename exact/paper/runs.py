@@ -2,7 +2,7 @@
 
 An experiment is a module with the plans `PLAN` (short) and `FULL` (the paper's scale), the function ``runs(plan)`` for
 `lns.exact.compare.run_experiment`, the function ``tables(rows, plan)`` that returns the text to print, and in some
-modules `PICTURES`. An instance (a puzzle) is named CLASS-sSEED, and tables have a line for each class of instances.
+modules `PICTURES`. An instance is named after its class (such as 8x8-c7) and its seed: "8x8-c7-s1".
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ class Plan:
 
     sizes: tuple[int, ...]  # sides of the boards in cells; the longer side in `jolivet2008`, the width in `perrin_iq`
     solvers: tuple[str, ...]  # names of the solvers (or methods) to run
-    colours: tuple[int, ...] = ()  # numbers of colours of the puzzles, unless their size determines it
+    colours: tuple[int, ...] = ()  # numbers of colours of the puzzles, if their size does not determine it
     per_size: int = 1  # number of puzzles of each class
     seconds: float = 1.0  # most processor time of a run, in seconds
     nodes: int = 0  # most nodes that the search of a tree makes (`jolivet2008`)
     seed: int = 1  # seed of the first puzzle of each class; the second puzzle has seed + 1, and so on
     all_colours: bool = False  # whether every colour has to occur in each puzzle (`cuvillier2010`)
     trees: int = 0  # number of boards that a search for a hard or single-solution puzzle tries (`jolivet2008`)
-    slow: int = 0  # number of puzzles of a class that the paper calls too slow for the method (`jolivet2008`)
-    patience: float = 1.0  # factor of `seconds` for other solvers where ColorPairs finishes (`benoist2008`)
+    slow: int = 0  # like `per_size`, where the paper calls a method too slow (`jolivet2008`)
+    patience: float = 1.0  # factor of `seconds` of other solvers where ColorPairs finishes (`benoist2008`)
 
     @property
     def seeds(self) -> range:
@@ -50,7 +50,7 @@ class Plan:
 
 
 def uniform_classes(plan: Plan) -> Iterator[tuple[int, int, int, Puzzle]]:
-    """Yield side, colours, seed and puzzle for each uniform puzzle of ``plan``, at most one colour an inner edge."""
+    """Yield side, colours, seed and puzzle for each uniform puzzle, unless it has more colours than inner edges."""
     for side, colours in product(plan.sizes, plan.colours):
         for seed in plan.seeds if colours <= 2 * side * (side - 1) else ():
             yield side, colours, seed, uniform(side, side, colours, seed, all_colours=plan.all_colours).puzzle
@@ -59,10 +59,10 @@ def uniform_classes(plan: Plan) -> Iterator[tuple[int, int, int, Puzzle]]:
 def solver_run(
     instance: str, puzzle: Puzzle, solver: str, request: Request, *, label: str = "", question: str = ""
 ) -> PlannedRun:
-    """Plan a run of a solver, whose seconds are processor time, without compilation and imports.
+    """Plan a run of a solver, timed in processor time without compilation and imports.
 
-    ``label`` is the method's name in the result row, by default ``solver``; other options need another name.
-    ``question`` says in the row what was asked, by default the request (`lns.exact.compare.question_of`).
+    ``label`` is the method's name in the result row, by default ``solver``; the same solver with other options needs
+    another label. ``question`` says in the row what was asked, by default as `lns.exact.compare.question_of` does.
     """
     label = label or solver
     question = question or f"{question_of(request, puzzle)}; processor time"

@@ -1,4 +1,4 @@
-"""Summarize how far the papers' tables are reproduced: their figures, ours from the rows so far, and missing runs."""
+"""Summarize how far the papers' tables are reproduced: the papers' figures, ours from the rows so far, missing runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lns.exact.paper import bailleux2025, benoist2008, cuvillier2010, jolivet200
 from lns.exact.paper.runs import NAN, Rows, grouped, mean_of, rounded, times
 from lns.exact.text_table import markdown
 
-_NAMED = 3  # most incomplete classes that a line names; others are counted only
+_NAMED = 3  # number of classes with missing runs that a line names at most; the others are only counted
 
 
 class Cell(NamedTuple):
@@ -28,7 +28,8 @@ class Cell(NamedTuple):
 def standing(rows: Mapping[str, Iterable[ComparisonRow]]) -> str:
     """Return a Markdown table with a line for each table of the papers.
 
-    ``rows``: paper -> result rows; of repeated runs only one counts, the fastest of those that finished if any did.
+    ``rows``: paper -> result rows. Of those of one instance and solver only one counts: the fastest that finished, if
+    any, else the fastest.
     """
     lines = []
     for name, cells in _CELLS.items():
@@ -66,7 +67,7 @@ def _bailleux(rows: Rows) -> Iterator[Cell]:
 
 
 def _benoist(rows: Rows) -> Iterator[Cell]:
-    """Yield the classes of tables 2 and 3: geometric means of the ratio of nodes or seconds to those of MinOffer."""
+    """Yield the classes of tables 2 and 3: geometric means of nodes or seconds divided by those of MinOffer."""
     classes = benoist2008.by_class(benoist2008.finished(row for chosen in rows.values() for row in chosen))
     means: dict[str, tuple[str, str, Sequence[str]]] = {}
     for field, (_, geometric) in benoist2008.TABLE_2.items():

@@ -2,7 +2,7 @@
 
 A block is an int32 array of shape (clauses, literals): clauses of equal length. A literal is a variable, counted from
 1, or minus the variable for its negation (as in DIMACS). A formula is a stream of blocks, so that only one block at a
-time is in memory.
+time need be in memory.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def units(literals: Sequence[Any] | Block) -> Block:
 def exactly_one_counters(groups: Block, first_auxiliary: int) -> Iterator[Block]:
     """Yield clauses for "exactly one variable of each row of ``groups`` is true", by Sinz's counter (CP 2005).
 
-    A row of n variables needs n-1 auxiliary variables s_i ("one of the first i is true"), 3n-4 clauses for "at most
+    A row of n > 1 variables needs n-1 auxiliary variables s_i ("one of the first i is true"), 3n-4 clauses for "at most
     one", and one clause for "at least one". Auxiliary variables are numbered row by row from ``first_auxiliary``.
     """
     yield from (groups[at : at + _ROWS // 8 + 1] for at in range(0, len(groups), _ROWS // 8 + 1))

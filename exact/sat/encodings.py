@@ -44,7 +44,7 @@ class Encoding(ABC):
     source: str  # paper, and place in it, where the encoding is published
     variables = 0  # number of variables made so far, which are numbered from 1
     deciding: int  # the variables from 1 to this one say pieces and rotations, and determine all others
-    placing: tuple[Block, ...]  # arrays by (cell, piece, rotation): a piece lies so if its variable in each is true
+    placing: tuple[Block, ...]  # arrays by (cell, piece, rotation): that is placed if the variables there are all true
     shown: Block  # (cells, 4, colours): the variable that says that a side of a cell has a colour
     palette: list[int]  # the colours that occur, grey first; the formula uses their indexes in this list
     sides: Block  # (pieces, 4, 4): index in `palette` of the colour by piece, rotation and side
@@ -88,7 +88,7 @@ class Encoding(ABC):
         return (-units(self.absent(clue.cell, clue.piece, clue.rotation)) for clue in self.puzzle.fixed)
 
     def colours_of(self, cell: Any, piece: Any) -> Block:
-        """Return clauses by which a piece on a cell shows its colours in each rotation; one of both may be an array."""
+        """Return clauses by which a piece shows its colours on a cell in each rotation; cell or piece can be arrays."""
         at, rotation, side = np.indices((np.size(cell) * np.size(piece), 4, 4)).reshape(3, -1)
         cell, piece = (np.broadcast_to(number, at.max() + 1)[at] for number in (cell, piece))
         shown = self.shown[cell, side, self.sides[piece, rotation, side]]
@@ -148,7 +148,7 @@ class Encoding(ABC):
 
 
 class Bailleux(Encoding):
-    """The four encodings of Bailleux 2025. Numbers of variables and clauses agree with the paper's figures 4 to 7.
+    """The four encodings of Bailleux 2025. Numbers of variables and clauses agree with the paper's tables 4 to 7.
 
     FULL-4 and HALF-3 have variables for the piece (P) and for the rotation (O) on each cell; FULL-2 and HALF-2 (both
     ``merged``) have variables for the oriented piece (Q). FULL lists, for each inner edge, the pairs of oriented pieces
@@ -165,7 +165,7 @@ class Bailleux(Encoding):
     rotation: Block  # (cells, 4): the variables O (rotation on a cell), unless ``merged``
     value: Block  # (cells, pieces, 4): the variables Q (oriented piece on a cell), if ``merged``
     edges: Block  # (cells, 4): index of the edge at each side of a cell; edges on the rim have an index too
-    colour: Block  # (edges, colours): the variables C (colour of an edge); in FULL used only by `exclude`
+    colour: Block  # (edges, colours): the variables C (colour of an edge); in FULL only for counting (`channel`)
 
     def __init__(self, puzzle: Puzzle, name: str, *, merged: bool, half: bool, pairwise: bool = False) -> None:
         super().__init__(puzzle, name)
@@ -291,7 +291,7 @@ class Bailleux(Encoding):
             yield clause([-self.piece[cells[at], piece], *self.rotation[cells[at], allowed[at, piece]]])
 
     def _matching(self, cell: int, side: int, neighbour: int) -> BoolArray:
-        """Return which two oriented pieces fit on the cells of an inner edge and match, bool (4*pieces, 4*pieces)."""
+        """Return which pairs of oriented pieces fit on both cells of an edge and match, bool (4*pieces, 4*pieces)."""
         here, there = self.sides[:, :, side].reshape(-1), self.sides[:, :, side ^ 2].reshape(-1)
         piece, again = np.repeat(np.arange(self.pieces), 4), np.repeat(self.puzzle.limits > 1, 4)
         match: BoolArray = (here[:, None] == there[None, :]) & (again | (piece[:, None] != piece[None, :]))
@@ -307,7 +307,7 @@ class Bailleux(Encoding):
                 yield from (clause([-value, *others[row]]) for value, row in zip(values, rows, strict=True))
 
     def _tuples(self) -> Iterator[tuple[list[Block], Block, Block]]:
-        """Yield for each inner edge in FULL-4: P and O of both cells, those of each pair, and its new variables."""
+        """Yield for each inner edge in FULL-4: all P and O of both cells; by pair, its P and O and new variables."""
         first = self._first_support
         for cell, side, neighbour in self.inner_edges:
             here, there = np.nonzero(self._matching(cell, side, neighbour))
@@ -431,7 +431,7 @@ ENCODINGS: dict[str, Callable[[Puzzle], Encoding]] = {
 
 
 def encode(name: str, puzzle: Puzzle) -> Encoding:
-    """Encode a puzzle by the encoding ``name``. Raises InputError if that is unknown or unfit for it."""
+    """Encode a puzzle by the encoding ``name``. Raises InputError if it is unknown or cannot take the puzzle."""
     if name not in ENCODINGS:
         raise InputError(unknown("encoding", name, ENCODINGS))
     solver_for(f"sat:{name}", puzzle, count_all=False)

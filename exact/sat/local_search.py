@@ -1,10 +1,10 @@
 """Local search for a model of a formula, by the five rules of Cuvillier & Szymkowiak 2010 (1.2.2.1).
 
-It cannot prove that there is no model. In each step of a walk a rule picks the variable to flip, or -1 for no flip, and
-a flip updates the scores of all variables. Parameters are the defaults of the rules' authors. Where their papers are
-silent, or differ from the published program (UBCSAT, Tompkins & Hoos 2004), the rules follow the program. Unless the
-name of a solver ends in '-raw', unit clauses are propagated before the search, which would otherwise find their values
-step by step.
+Local search cannot prove that there is no model. In each step of a walk a rule picks the variable to flip, or -1 for no
+flip; a flip updates the scores of variables. Parameters are the defaults of the rules' authors. Where the papers of the
+authors are silent, or differ from the published program (UBCSAT, Tompkins & Hoos 2004), the rules follow the program.
+Unless the name of a solver ends in '-raw', unit clauses are propagated before the search, which would otherwise find
+the values of the variables in them step by step.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Walk(NamedTuple):
 
     value: npt.NDArray[np.uint8]  # (V,): the present assignment, 1 for true
     true_count: Annotated[Ints, "C"]  # number of true literals of each clause
-    critical: Annotated[Ints, "C"]  # exclusive or of the variables of each clause's true literals; of one, its variable
+    critical: Annotated[Ints, "C"]  # xor of the variables of each clause's true literals; if one is true, its variable
     score: Annotated[Ints, "V"]  # clauses that a flip of each variable makes true, minus clauses that it makes false
     weight: Annotated[Floats, "C", 1]  # weight of each clause (RSAPS)
     weighted: Annotated[Floats, "V"]  # like `score`, but with the weights of the clauses
@@ -72,7 +72,7 @@ class Walk(NamedTuple):
     last_flip: Annotated[Longs, "V", -1]  # step of the last flip of each variable, -1 = never
     promising: Annotated[Ints, "V"]  # the first integers[DECREASING] entries are G2WSAT's promising variables
     is_promising: Annotated[npt.NDArray[np.bool_], "V"]  # whether each variable is in `promising`
-    next_literal: Annotated[Ints, "C"]  # DCRWalk: index in each clause of the literal that is flipped next
+    next_literal: Annotated[Ints, "C"]  # DCRWalk: index in each clause of the literal to flip when the clause is picked
     picked: Annotated[Longs, "C"]  # DCRWalk: how often each clause was picked
     false_steps: Annotated[Longs, "C"]  # DCRWalk: at how many steps each clause was false
     kept: npt.NDArray[np.uint8]  # (V,): IRoTS: the assignment to which the walk may return
@@ -166,7 +166,7 @@ def recount(formula: Formula, walk: Walk) -> None:
 
 @inline_flat_kernel
 def gain(walk: Walk, v: int, flipped: int, change: int, weight: float) -> None:
-    """Add ``change`` to the score of v. A score made positive by another variable's flip makes v promising (G2WSAT)."""
+    """Change both scores of v. A score made positive by another variable's flip makes v promising (G2WSAT)."""
     before = walk.score[v]
     walk.score[v] = before + change
     walk.weighted[v] += change * weight
@@ -184,7 +184,7 @@ def flip(formula: Formula, walk: Walk, v: int) -> None:
     for at in range(formula.occurrence_begin[was_true ^ 1], formula.occurrence_begin[(was_true ^ 1) + 1]):
         c = formula.occurrence[at]
         weight = walk.weight[c]
-        if walk.true_count[c] == 0:  # c becomes true: other flips no longer make it true, one of v makes it false
+        if walk.true_count[c] == 0:  # c becomes true: no other flip makes it true any more, a flip of v makes it false
             for i in range(formula.begin[c], formula.begin[c + 1]):
                 gain(walk, formula.literal[i] >> 1, v, -1, weight)
             gain(walk, v, v, -1, weight)
@@ -242,7 +242,7 @@ def better(walk: Walk, v: int, than: int) -> bool:
 def novelty_plus(formula: Formula, walk: Walk, walk_probability: float) -> int:
     """Pick a variable of a random false clause by Novelty+: with ``walk_probability`` a random one, else the best.
 
-    If the best one is the variable of the clause flipped last, the second best is picked with probability `NOISE`.
+    If the best is the variable of the clause flipped last, the noise is the probability that the second best is picked.
     """
     c = walk.false_clauses[below(walk, walk.integers[FALSE])]
     begin, end = formula.begin[c], formula.begin[c + 1]
@@ -292,7 +292,7 @@ def pick_adaptg2wsat(formula: Formula, walk: Walk) -> int:
 
 @inline_flat_kernel
 def scale(formula: Formula, walk: Walk) -> None:
-    """Multiply weights of false clauses by `SCALE`; divide all weights by `MAX_WEIGHT` if one exceeds it (SAPS 1.0)."""
+    """Multiply weights of false clauses by `SCALE`, then divide all by `MAX_WEIGHT` if one exceeds it (as SAPS 1.0)."""
     heaviest = 0.0
     for at in range(walk.integers[FALSE]):
         c = walk.false_clauses[at]
@@ -326,7 +326,7 @@ def pick_rsaps(formula: Formula, walk: Walk) -> int:
     """Pick by RSAPS (Hutter, Tompkins, Hoos, CP 2002) the variable of best weighted score, if above `MIN_GAIN`.
 
     Otherwise pick a random variable with probability `WALK`, else none, but scale and perhaps smooth clause weights.
-    `NOISE` is the probability of smoothing. As in UBCSAT's rsaps, a better assignment raises it by 2 * `DELTA` of its
+    The noise is the probability of smoothing. As in UBCSAT's rsaps, a better assignment raises it by 2 * `DELTA` of its
     distance to 1, and `THETA` * clauses steps without a better assignment multiply it by `DELTA`. UBCSAT also sets it
     to 0 after each smoothing; this is left out, because it makes far fewer puzzles solvable in the same time.
     """
@@ -362,8 +362,8 @@ def pick_rsaps(formula: Formula, walk: Walk) -> int:
 def pick_dcrwalk(formula: Formula, walk: Walk) -> int:
     """Pick a variable by DCRWalk (Tompkins & Hoos, Canadian AI 2006): conflict-directed walk, made deterministic.
 
-    It picks a false clause with the lowest ratio of times picked to steps false, the first of several, and the variable
-    of that clause after the one picked there last.
+    The rule picks the false clause with the lowest ratio of times picked to steps at which it was false (the first of
+    several), and in it the variable that follows, in a circle, the one picked there last.
     """
     pick = -1
     for at in range(walk.integers[FALSE]):
@@ -383,7 +383,7 @@ def pick_dcrwalk(formula: Formula, walk: Walk) -> int:
 
 @inline_flat_kernel
 def tenure(walk: Walk) -> int:
-    """Return a tabu tenure of IRoTS in steps: n/10 + 4, or half a perturbation, randomly changed by up to a quarter."""
+    """Return a tenure of IRoTS: n/10 + 4 steps, or in a perturbation half of its steps, changed by up to a quarter."""
     n = len(walk.score)
     middle = n // 10 + 4 if walk.integers[PHASE] == LOCAL else 9 * n // 20
     return middle - middle // 4 + below(walk, 2 * (middle // 4) + 1)
@@ -400,7 +400,7 @@ def begin_phase(walk: Walk, phase: int) -> None:
 
 @inline_flat_kernel
 def keep_or_restore(formula: Formula, walk: Walk) -> None:
-    """Keep, and continue from, the better of the current and the kept assignment, with probability 0.1 the worse."""
+    """Go on from the better of current and kept assignment, with probability `ACCEPT_WORSE` the worse, and keep it."""
     integers = walk.integers
     no_worse = integers[FALSE] <= integers[KEPT]
     keeps = integers[KEPT] < 0 or no_worse == (draw(walk) >= ACCEPT_WORSE)
@@ -523,9 +523,9 @@ class LocalSearch(PausedSearch):
 class BoardWalk(LocalSearch):
     """Local search on the encoding 'triangles' of a puzzle.
 
-    The encoding has no clause that keeps corner pieces in corners and rim pieces on the rim, which a local search would
-    have to find out repeatedly. If ``simplified``, unit clauses are added that forbid each piece on the cells where it
-    fits in no rotation, and unit clauses are propagated. A formula of 256 cells takes some gigabytes of memory.
+    The encoding has no clause that says which cells a corner or rim piece may lie on, so a local search has to find it
+    out repeatedly. If ``simplified``, unit clauses are added that forbid each piece on the cells where it fits in no
+    rotation, and unit clauses are propagated. A formula of 256 cells takes some gigabytes of memory.
     """
 
     def __init__(self, puzzle: Puzzle, rule: str, simplified: bool, seed: int) -> None:

@@ -1,4 +1,4 @@
-"""Check by a SAT solver whether any refill of a region has a higher score, independently of the region searches.
+"""Check by a SAT solver, not by the region searches, the claim that no refill of a region gives more than some score.
 
 Nothing of `lns.exact.region` is used. The formula has a variable for each way to lay a piece on a cell (identical
 pieces share it), for each colour at each side of a cell, and for the mismatch at each edge inside the region. A
@@ -98,7 +98,7 @@ class Refills:
         self._missed = self._join(free, sides, outside.colours(puzzle))
 
     def demand(self, score: int) -> bool:
-        """Add clauses that demand at least ``score`` of the whole board; return False if there are too few edges."""
+        """Add clauses that demand at least ``score`` of the whole board; return False if it is out of reach."""
         most = self._score_outside + len(self._missed) - score  # most edges of the region that may mismatch
         if most >= 0:
             self._at_most(self._missed, most)
@@ -115,7 +115,7 @@ class Refills:
         return placements
 
     def _place(self, free: list[int]) -> dict[tuple[int, int], dict[int, int]]:
-        """Add clauses that lay one piece on each cell, none twice; return (cell, side) -> colour -> its variable."""
+        """Add clauses that lay one piece on each cell, no piece twice; return (cell, side) -> colour -> variable."""
         sides: dict[tuple[int, int], dict[int, int]] = {}
         by_look: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for cell in free:

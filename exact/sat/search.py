@@ -103,7 +103,7 @@ def search(emit: Emit, puzzle: Puzzle, request: Request, name: str, restricted: 
 
 
 def _budget(solver: Any, name: str) -> tuple[str, Callable[[int], None]]:
-    """Return a unit that a solver can limit, decisions or conflicts, and the method for it, or raise InputError."""
+    """Return what a solver can limit, decisions or conflicts, and its method to set the limit, or raise InputError."""
     for unit, limit in (("decisions", solver.dec_budget), ("conflicts", solver.conf_budget)):
         with suppress(NotImplementedError):
             limit(0)
@@ -136,7 +136,7 @@ def search_by_program(emit: Emit, puzzle: Puzzle, request: Request, name: str, f
 
 
 def run_program(words: str, formula: Path) -> tuple[list[int] | None, int | None]:
-    """Solve a DIMACS file by a program; return a model or None, and its number of decisions, None if it prints none.
+    """Solve a DIMACS file by a program; return a model or None, and the number of decisions if the program prints it.
 
     ``words`` are the program and its options, separated by blanks. The program is called with the name of the file;
     minisat also gets the name of a file for its result. Other programs print ``s`` and ``v`` lines, as in competitions.
@@ -163,7 +163,7 @@ def run_program(words: str, formula: Path) -> tuple[list[int] | None, int | None
 
 
 def _has_used_its_time() -> bool:
-    """Return whether the ended program has used up the time limit: minisat catches the signal and ends normally."""
+    """Return whether the ended program used up its time: minisat catches the signal of the limit and ends normally."""
     limit, _ = resource.getrlimit(resource.RLIMIT_CPU)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return limit != resource.RLIM_INFINITY and used.ru_utime + used.ru_stime >= _LEAST_SHARE * limit
@@ -174,8 +174,8 @@ def run_sat(encoding: str, puzzle: Puzzle, request: Request) -> Outcome:
 
     The default is kissat for the first solution, and CaDiCaL for all solutions, because kissat cannot go on after an
     answer. For 'triangles-restricted' CaDiCaL decides on pieces and rotations only (Cuvillier & Szymkowiak 2010, 3.2).
-    Nodes are the SAT solver's decisions, None for kissat. If it can limit only conflicts, ``request.nodes`` limits
-    these. Raises InputError without python-sat, and ChildProcessError if the library crashes.
+    Nodes are the SAT solver's decisions, None for kissat. If a solver can limit only conflicts, ``request.nodes``
+    limits these. Raises InputError without python-sat, and ChildProcessError if the library crashes.
     """
     name, restricted = request.sat_solver or "", encoding.endswith("-restricted")
     encoding = encoding.removesuffix("-restricted")

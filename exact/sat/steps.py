@@ -35,18 +35,18 @@ Placed = tuple[int, int, int]
 class Painting:
     """A step of a SAT solver: a decision, or a clause learned from a conflict, and what follows by unit propagation."""
 
-    depth: int  # number of decisions before this step; what depends on more of them is taken back first
-    decided: str  # the decision, or the first literal that a learned clause implies, in words
+    depth: int  # number of decisions before this step; what depended on more decisions was taken back
+    decided: str  # in words: the decision or, if learned, the first literal that follows; else empty
     outcome: str  # "decided", "learned" (without a decision: after a conflict, or at the start) or "solution"
     triangles: tuple[Painted, ...]  # the triangles that get their colour in this step
     pieces: tuple[Placed, ...]  # the pieces that get their cell in this step
-    why: str = ""  # how many decisions were taken back before this step, in words
+    why: str = ""  # how many decisions were taken back before this step, in words; empty if none
 
 
 def paintings(puzzle: Puzzle, steps: int, *, restricted: bool) -> tuple[tuple[Painting, ...], SolveStatus]:
     """Solve a puzzle with CaDiCaL; return at most ``steps`` steps, and the status of the search after these steps.
 
-    If ``restricted``, it decides on pieces and rotations only (Cuvillier & Szymkowiak 2010, 3.2), in the order of
+    If ``restricted``, CaDiCaL decides on pieces and rotations only (Cuvillier & Szymkowiak 2010, 3.2), in the order of
     `PiecesFirst`. Raises InputError without python-sat, or for a board of more than `MAX_CELLS` cells.
     """
     require("sat", "the SAT solver")
@@ -85,8 +85,8 @@ def _record(emit: Emit, puzzle: Puzzle, restricted: bool) -> None:
 class PiecesFirst:
     """A propagator that only makes decisions; python-sat calls its methods by name (``pysat.engines.Propagator``).
 
-    It decides on the given variables, those of pieces and rotations; the paper changed minisat for this. Colours of
-    triangles follow by unit propagation, so the search stays complete. The order of decisions is a simple VSIDS:
+    It decides on the given variables, of pieces and rotations; the paper changed minisat for this. Unit propagation
+    derives the colours of triangles, so the search stays complete. The order of decisions is a simple VSIDS:
     variables assigned at the decision level of a conflict gain activity, and the most active free variable is set true.
     """
 
@@ -128,7 +128,7 @@ class PiecesFirst:
             _, variable = heappop(self.heap)
             if variable not in self.assigned:
                 return variable
-        return 0  # no decision: all pieces are placed; the solver derives the colours
+        return 0  # no decision: all given variables are assigned; the solver derives the others
 
     def check_model(self, model: list[int]) -> bool:
         return True

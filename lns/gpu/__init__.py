@@ -14,7 +14,7 @@ MAX_CELLS, MAX_COLOURS = 511, 63  # most cells and colours for which a candidate
 
 
 def check_card(puzzle: Puzzle) -> None:
-    """Raise InputError if there is no graphics card to use, or if it cannot take this puzzle."""
+    """Raise InputError if the puzzle is too large for a graphics card, or if there is no card that can be used."""
     check_size(puzzle)
     import_module("lns.gpu.card").CudaCard()
 

@@ -47,7 +47,7 @@ class Twin:
 class CudaCard:
     """The first graphics card that CUDA lists, or numba's simulator if ``NUMBA_ENABLE_CUDASIM=1``.
 
-    ``lanes`` is the number of lanes, by default enough to keep the card busy, and ``block`` that in a CUDA block.
+    ``lanes`` is the number of lanes, by default enough to keep the card busy, and ``block`` the most in a CUDA block.
     Raises InputError if numba finds no card or no CUDA.
     """
 

@@ -1,4 +1,4 @@
-"""The kernels of a graphics card, by numba's CUDA target. Imported only by `lns.gpu.card`, once it found a card."""
+"""Kernels for a graphics card, by numba's CUDA target. Imported only by `lns.gpu.card`, for a card or simulator."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ PIECE, COLOUR, FAVOURED, BREAKS = 511, 63, 7, 63
 ROTATION_AT, DOWN_AT, RIGHT_AT, FAVOURED_AT, BREAKS_AT = 9, 11, 17, 23, 26
 BREAK_COST, ONE = packed.BREAK_COST, np.uint32(1)
 
-ROW = 5  # words of a depth in `LanePlan.rows`: position, least gain, base of its lists, bases of two look-ahead lists
+ROW = 5  # words of a depth in `LanePlan.rows`: position, least gain, base of its lists, two bases for look-ahead or -1
 ROW_POSITION, ROW_GAIN, ROW_BASE, ROW_RIGHT, ROW_DOWN = range(ROW)
 LANES, FIRST, CUT, WIDTH, COLOURS, SLOTS, TURNS, PREFIX_NODES, WORDS, SIZES = range(10)  # indexes of `LanePlan.sizes`
 # rows of `LaneState.scalars`: depth of the next cell, or NO_PREFIX; index of the next candidate; gain of the prefix;
@@ -62,11 +62,11 @@ class LaneState(NamedTuple):
     queue: Int32Array  # int32 (slots, first depth, lanes): waiting prefixes, with entries as in ``stack``
     stack: Int32Array  # int32 (cut, lanes): by depth, index of the candidate that is placed there, plus one
     shown: npt.NDArray[np.uint16]  # uint16 (positions, lanes): colour shown to the right | colour shown downwards << 8
-    used: npt.NDArray[np.uint32]  # uint32 (words, lanes): a bit for each piece (1: used) and the sentinel's piece index
+    used: npt.NDArray[np.uint32]  # uint32 (words, lanes): bit by piece index, 1 if used; the sentinel's bit stays 0
 
 
 def lane_plan(plan: PrefixPlan, first: int, *, lanes: int, slots: int, turns: int, prefix_nodes: int) -> LanePlan:
-    """Return the tables of the construction in the form for lanes that search from depth ``first`` to the cut."""
+    """Return the tables of the construction in the form for lanes; these search from depth ``first`` to the cut."""
     tables, cells = plan.tables, len(plan.depths) // int(DEPTH_WORDS)
     columns = [int(column) for column in (POSITION, MIN_GAIN, LIST_BASE, LOOK_RIGHT, LOOK_DOWN)]
     one, count = tables.candidates, tables.colour_count

@@ -23,10 +23,10 @@ from lns.instances.puzzle import IntArray, Puzzle
 from lns.instances.symmetry import board_from_view
 from lns.params import ConstructParams
 
-SLOTS = 4  # most prefixes that wait in the queue of each lane
-TURNS = 20_000  # turns of a lane (see `lns.gpu.lanes`) in one launch; how long they take on a card is not measured yet
+SLOTS = 4  # most prefixes that wait in the queue of a lane
+TURNS = 20_000  # most turns of a lane (see `lns.gpu.lanes`) in a launch; how long they take on a card is not measured
 PREFIX_NODES = 20_000_000  # most nodes of a lane below one prefix
-LEAST_LAUNCHES = 50  # fewest launches in a search tree before the card may take that of another restart
+LEAST_LAUNCHES = 50  # fewest launches in a search tree before the card may take the tree of another restart
 NODES_BELOW = 10_000  # fewest nodes that a prefix for a lane should have below it, on average
 FIRST_NODES = 20_000_000  # most nodes that the processor searches for the first prefixes of a tree
 REFILL_NODES = 5_000_000  # most nodes that the processor searches for new prefixes during a launch
@@ -37,8 +37,8 @@ NO_LIMIT = 1 << 62  # a number of nodes that is never reached
 def next_prefixes(plan: PrefixPlan, prefix: PrefixState, out: lane.Int32Array, node_limit: int) -> int:
     """Fill the rows of ``out``, int32 (prefixes, length), with the next prefixes of that length; return their number.
 
-    A row has, by depth, the index of the placed candidate, plus one. There are fewer prefixes than rows if the tree or
-    ``node_limit`` nodes come to an end before.
+    A row has, by depth, the index of the placed candidate, plus one. There are fewer prefixes than rows if the tree
+    ends, or if the search has made ``node_limit`` nodes, those of earlier calls included.
     """
     for number in range(len(out)):
         if search_lists(plan, prefix, node_limit) != REACHED:
@@ -51,9 +51,9 @@ def next_prefixes(plan: PrefixPlan, prefix: PrefixState, out: lane.Int32Array, n
 class CardSearch:
     """The construction on a card: it continues the search of a tree that a restart on the processor has begun.
 
-    Prefixes past the quota that can be extended to the cut are rare, and close to each other in the search tree. So the
-    processor looks for them, restart by restart, and the lanes search on in a tree in which it has found some, from the
-    node where it stopped. The boards found depend only on the restarts and on the numbers of lanes and turns.
+    Prefixes that can be extended to the cut are rare, and close to each other in the search tree. So the processor
+    looks for them, restart by restart. In a tree in which it has found some, the lanes continue from the node at which
+    the processor stopped. The boards found depend only on the restarts and on the numbers of lanes and turns.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class CardSearch:
         check_size(puzzle)
         self.puzzle, self.params, self.card = puzzle, params, card
         self.turns, self.first_nodes, self.bytes = TURNS, FIRST_NODES, 0  # ``bytes``: memory used on the card
-        self.statistics = Statistics(card_lanes=card.lanes)  # whose ``nodes`` counts only those of the processor
+        self.statistics = Statistics(card_lanes=card.lanes)  # its ``nodes`` are only those of the processor
         self.schedule: BreakSchedule | None = None  # schedule of the tree that the card searches, None if it has none
         self._launches = 0  # number of launches in the present tree
 
@@ -107,7 +107,7 @@ class CardSearch:
         self._no_more = len(self._waiting) < count and made < nodes
 
     def _hand_out(self, scalars: lane.Int32Array) -> None:
-        """Put the prefixes found into free slots of the lanes' queues, before waiting prefixes. The slots suffice."""
+        """Put the prefixes found into free slots of the queues, before those that wait there. The slots suffice."""
         number, changed = 0, []
         for slot in range(SLOTS - 1, -1, -1):  # from the last slot on: each lane gets one prefix before any gets two
             free = np.flatnonzero(scalars[lane.TAKEN] > slot)[: len(self._waiting) - number]
@@ -120,7 +120,7 @@ class CardSearch:
         self.card.fill(self._queue, changed, scalars)
 
     def collect(self, mismatches: int) -> list[Board]:
-        """Wait for the launch, start the next one, and return the boards found of at most ``mismatches`` mismatches."""
+        """Wait for the launch, start another unless the tree ended; return the boards with at most ``mismatches``."""
         scalars = self.card.wait()
         self._launches += 1
         self.statistics.card_nodes += int(scalars[lane.NODES].sum())
@@ -160,8 +160,8 @@ class CardSearch:
 def length_of_prefixes(constructor: Constructor) -> int:
     """Return the length in cells of the prefixes for the lanes, from the nodes of the present restart at each depth.
 
-    It is the greatest length at which a prefix has on average at least `NODES_BELOW` nodes below it, but at least 1 and
-    at least the length at which prefixes are partitioned among islands.
+    It is the greatest length at which the restart has at least `NODES_BELOW` nodes for each prefix, but not less than 1
+    or the length at which islands partition the prefixes, and neither beyond the start of the endgame nor at the cut.
     """
     least = max(0, constructor.plan.prefix.partition_depth - 1)
     end = min(constructor.plan.prefix.endgame_start, constructor.plan.prefix.cut - 1)
@@ -171,7 +171,7 @@ def length_of_prefixes(constructor: Constructor) -> int:
 
 
 def prefix_before(constructor: Constructor, length: int) -> PrefixState:
-    """Return a copy of the state of a search, with its prefix shortened to ``length`` cells if that is longer."""
+    """Return a copy of the state of a search, with its prefix shortened to ``length`` cells if it has more."""
     prefix = PrefixState._make(array.copy() for array in constructor.prefix)
     depth = min(length, int(prefix.scalars[DEPTH]))
     prefix.used[:] = 0

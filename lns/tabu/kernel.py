@@ -2,8 +2,8 @@
 
 Moves are evaluated incrementally. ``matches[cell, oriented]`` is the number of edges that an oriented piece would match
 on a cell, given the pieces on neighbouring cells; ``best_matches[piece, cell]`` is the maximum over the legal rotations
-of a piece. Placing a piece changes these entries only for neighbouring cells, and only for oriented pieces that show
-the old or the new colour to its cell. ``swap_matches`` is the sum of the matches of two cells after a swap of their
+of a piece. Placing a piece changes these entries only for neighbouring cells, and there only for pieces that show the
+old or the new colour to the cell. ``swap_matches`` is the sum of the matches of two cells after a swap of their
 pieces, so a few vector operations on one of its rows decide whether a swap of that row's cell can be the best move.
 
 After Glover 1989 (tabu search with aspiration), Battiti & Tecchiolli 1994 (reactive tenure), and Schaus & Deville 2008,
@@ -22,7 +22,7 @@ from lns.instances.puzzle import BoolArray, IntArray
 from lns.rng import random_below
 
 # Added to the matches of a rotation that a cell does not allow, such as one with grey inside. The score change of a
-# swap after which two pieces lie so still fits a byte.
+# swap after which two pieces lie in such rotations still fits a byte.
 ILLEGAL = -30
 BLOCK = 256  # the length of the rows of swap_matches is a multiple of it, so vector instructions leave no remainder
 NO_CELL: Any = np.int64(-1)  # a NumPy type: numba would compile kernels again for a Python constant
@@ -43,9 +43,9 @@ class TabuProblem(NamedTuple):
     group_first: IntArray  # int32 (m,): for each position, first position of its group
     group_end: IntArray  # int32 (m,): for each position, last position of its group, plus one
     group_position: IntArray  # int32 (n,): position of each cell in group_cells; -1 if it may not change
-    pieces_showing: IntArray  # int32 (16n,): for each side and colour in turn, the oriented pieces that show it there
+    pieces_showing: IntArray  # int32 (16n,): for each side and colour in turn, oriented pieces with this colour there
     showing_start: IntArray  # int32 (4*colour_count + 1,): first index in pieces_showing by side*colour_count + colour
-    zobrist: Words  # uint64 (n, 4n): by cell and oriented piece, random numbers; a board's hash is their xor
+    zobrist: Words  # uint64 (n, 4n): by cell and oriented piece, random numbers; the hash is the xor of a board's
     colour_count: int  # number of colours, grey included
 
 
@@ -59,7 +59,7 @@ class TabuState(NamedTuple):
     current_matches: Annotated[Int8Array, "b"]  # matches of the piece at each position
     # by two positions, the lower first: matches of both after a swap of their pieces
     swap_matches: Annotated[Int8Array, ("b", "b"), int(NO_SWAP)]
-    tabu_until: Annotated[Int64Array, ("n", "n")]  # by cell and piece, step until which the piece may not return
+    tabu_until: Annotated[Int64Array, ("n", "n")]  # by cell and piece, step until which it may not return or turn there
     visited_step: Annotated[Int64Array, "2^k", -1]  # by low bits of a board's hash, step of the last visit; -1: none
     visited_hash: Annotated[Words, "2^k"]  # by low bits of a board's hash, full hash of the board visited last
     scalars: Annotated[Int64Array, 7]  # numbers of the walk, at the indexes SCORE to HASH
@@ -259,7 +259,7 @@ def run_moves(problem: TabuProblem, state: TabuState, count: int, target: int) -
 
 @inline_kernel
 def _apply_move(problem: TabuProblem, state: TabuState, a: int, b: int, rotation: int) -> None:
-    """Swap the pieces of cells a and b, or turn that of a (b < 0); they may not return for tenure to 2*tenure steps."""
+    """Swap the pieces of cells a and b, or turn that of a (b < 0); a move back is tabu for tenure to 2*tenure steps."""
     scalars = state.scalars
     tenure = max(1, scalars[TENURE] // TENURE_UNIT)
     end = scalars[STEP] + tenure + random_below(state.random, tenure + 1)
@@ -288,7 +288,7 @@ def _apply_move(problem: TabuProblem, state: TabuState, a: int, b: int, rotation
 
 @inline_kernel
 def _adapt_tenure(state: TabuState) -> None:
-    """Make the tenure longer when a board is visited again, and shorter when no board was for a while."""
+    """Make the tenure longer if the board was visited before, shorter if the tenure has not changed for a while."""
     scalars = state.scalars
     code = np.uint64(scalars[HASH])
     slot = code & np.uint64(len(state.visited_step) - 1)

@@ -22,7 +22,7 @@ VISITED_SLOTS = 1 << 16  # most visited boards that the reactive tenure remember
 MAX_CELLS = 1024
 # fields of `TabuState` that are saved with the operator; the others follow from them
 WALK = ("placed", "tabu_until", "visited_step", "visited_hash", "scalars", "best_placed", "random")
-SHORT_WALK = 3  # kicks without a new best score after which a walk from a board of the pool ends
+SHORT_WALK = 3  # most kicks without a new best score in a walk of the operator with ``from_pool``
 
 
 def tabu_problem(puzzle: Puzzle) -> TabuProblem:
@@ -142,8 +142,8 @@ class Tabu(Operator):
     After ``patience`` moves for each cell of the board without a new best score, a walk is kicked: it continues from
     its best board with a few random swaps. After ``kicks`` kicks without a new best score the next walk begins: at a
     random board, or at one of the pool (iterated local search: Lourenço, Martin & Stützle 2003). With ``from_pool`` all
-    walks begin at boards of the pool, and end after few kicks; else a walk begins at the best board of the pool only if
-    that is better than all boards of the walks so far.
+    walks begin at boards of the pool, and end after few kicks; else walks begin at random boards, but as soon as the
+    pool has a board better than all boards of the walks so far, a walk begins at its best.
     """
 
     name, makes_boards = "tabu", True
