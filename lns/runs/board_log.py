@@ -152,7 +152,7 @@ class BestBoards:
 
     def __init__(self, directory: Path, puzzle: Puzzle, size: int) -> None:
         self.puzzle, self.size = puzzle, size
-        self.top: list[LoggedBoard] = []  # verified boards, best first; of equal scores the earlier board first
+        self.top: list[LoggedBoard] = []  # verified boards, best first; those of equal score in the order of the log
         self._reader = BoardLogReader(directory, puzzle)
 
     def update(self) -> list[LoggedBoard]:

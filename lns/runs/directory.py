@@ -59,11 +59,11 @@ _Score = Annotated[int, -1, 2 * MAX_CELLS]
 class RunSettings:
     """Settings of a run, as run.json has them.
 
-    `RunDirectory.create` sets ``run``, ``instance_sha256``, ``created_at`` and, if empty, the ``operators`` of 'lns'.
+    `RunDirectory.create` sets ``run``, ``instance_sha256``, ``created_at``, and ``operators`` of engine 'lns' if empty.
     """
 
     run: str = ""  # random id of the run
-    instance: Annotated[str, 0, 2**20]  # name that the user gave the puzzle; never used as a path
+    instance: Annotated[str, 0, 2**20]  # name or source of the puzzle, as the user gave it; never used as a path
     instance_sha256: str = ""  # SHA-256 of the puzzle
     seed: Annotated[int, 0, 2**64]
     engine: str  # one of lns.engines.ENGINES
@@ -245,7 +245,7 @@ def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
     Raises InputError if ``path`` is no run directory, a file is damaged or of another version, or settings and puzzle
     do not belong together.
     """
-    with named(printable(str(path)), "cannot be read"):  # for instance, the name is too long or permission is missing
+    with named(printable(str(path)), "cannot be read"):  # also if the name is too long or permission is missing
         if not path.is_dir():
             raise InputError("no such directory; expected the directory of a run")
         if not (path / SETTINGS).is_file():
@@ -277,7 +277,7 @@ def read_best(path: Path, puzzle: Puzzle, pinned: Puzzle | None = None) -> Found
 
 
 def _unmake(path: Path, folders: Sequence[Path]) -> None:
-    """Remove the files of the run in ``path`` and the ``folders`` made for the run, if it has found no board."""
+    """Remove the files of the run in ``path`` and the ``folders`` made for the run, if the run has no board."""
     with contextlib.suppress(OSError):
         files = list(path.iterdir())
         if all(file.name in FIRST_FILES or (file.name == BOARDS and not file.stat().st_size) for file in files):
@@ -309,7 +309,7 @@ def run_directories(paths: RunSources) -> list[Path]:
 
 
 def runs_below(folder: Path) -> list[Path]:
-    """Return the run directories in a folder and its subfolders, sorted by name; if the folder is one, only the folder.
+    """Return the run directories in and below a folder, sorted by name; of a run directory, only that directory.
 
     Links and folders named ``.*`` or ``__*`` are skipped, and folders more than `MAX_DEPTH` levels deep.
     """

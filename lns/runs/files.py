@@ -246,7 +246,7 @@ def origin_in_words(origin: str) -> str:
 
 
 def reason_in_words(why: str, *, has_target: bool) -> str:
-    """Return in words why a session ended; ``why`` is the name of a signal, or the reason that the session recorded.
+    """Return in words why a session ended; ``why`` is the recorded reason, such as "SIGINT" or "time over".
 
     ``has_target`` says whether the user gave a target; otherwise the target was the best possible score.
     """

@@ -23,7 +23,7 @@ log = logging.getLogger("lns")
 
 OBSERVATION_S = 12.0  # seconds to watch whether status.json changes; longer than two intervals of the heartbeat
 LEFT_BEHIND_S = 60.0  # age in seconds above which a status.json counts as abandoned
-STALE_FILE_S = 3600.0  # age in seconds above which a temporary file counts as abandoned; long, as clocks differ
+STALE_FILE_S = 3600.0  # age in seconds at which a temporary file counts as abandoned; long, as machines' clocks differ
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,7 @@ def _merged_history(runs: Sequence[RunSummary]) -> RunHistory:
             history.improvements.append(entry)
     others = [session for run in runs[1:] for session in run.history.sessions]
     sessions = sorted(others, key=lambda session: session.started_at)
-    for session in [*sessions, *runs[0].history.sessions]:  # the first run's last: `resume` continues its islands
+    for session in [*sessions, *runs[0].history.sessions]:  # the first run's sessions last: its islands are continued
         history.begin(session)
     return history
 

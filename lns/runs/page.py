@@ -290,7 +290,7 @@ def _text(run: RunSummary, best_boards: Sequence[LoggedBoard], width: int, heigh
 
 
 def _drawn_board(run: RunSummary, width: int, height: int, colour: Colour) -> list[str]:
-    """Return lines that draw the best board as large as fits, beside the text or else below it; [] if none fits."""
+    """Return lines that draw the best board as large as fits, beside the text or else below it; [] if no board fits."""
     beside = width - _MIN_TEXT_WIDTH - 2
     columns = beside if beside >= run.puzzle.width else width
     if run.best is None or run.puzzle.width > columns or run.puzzle.height > height:

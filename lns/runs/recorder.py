@@ -219,7 +219,7 @@ class Recovered(NamedTuple):
     history: RunHistory
     islands: Islands
     recent: list[Board]  # the last boards of the log
-    best: FoundBoard | None  # best board of all files; its origin is the name of the file
+    best: FoundBoard | None  # best board of all files, with the name of its file as origin
 
 
 def recover(directory: RunDirectory) -> Recovered:

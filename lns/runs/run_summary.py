@@ -204,7 +204,7 @@ class RunTable(Records):
         return [run.as_dict(self._least(run)) for run in self.runs]
 
     def summary(self, width: int | None = None) -> str:
-        """Return the text of `lines`, with each run's notes below its line; ``width`` is the terminal's."""
+        """Return the text of `lines`, with each run's notes below its line; ``width`` is the width of the terminal."""
         head, *lines = self.lines(width)
         for at, run in enumerate(self.runs):
             # the notes: proofs about the best boards, work of a graphics card, files that could not be read or written
