@@ -201,7 +201,7 @@ class RunSpec(SessionSpec):
         return FoundBoard(full, score, "start"), pins, noted
 
     def check(self, puzzle: Puzzle) -> None:
-        """Raise InputError if no run can search ``puzzle``, or if the engine, target or least score is impossible."""
+        """Raise InputError if no run can search ``puzzle``, or if engine, target or ``min_score`` is impossible."""
         refuse_copies(puzzle, "polish" if self.engine == "polish" else "solve")
         most = puzzle.max_score
         if self.engine not in ENGINES:
@@ -268,7 +268,7 @@ def takes(spec: Callable[P, Spec]) -> Callable[[Callable[[Spec], R]], Callable[P
 def choose_parameters(params: ParamsSource | None, puzzle: Puzzle, engine: str) -> tuple[Params, str, str]:
     """Return the parameters of a run, their source for run.json, and a note for the log ("" without one).
 
-    The parameters are ``params``, else those that a study proved for the puzzle or its family, else the defaults.
+    Parameters are ``params``, else those that a study proved better for the puzzle or its family, else the defaults.
     """
     if isinstance(params, Params | dict):
         return params if isinstance(params, Params) else parameters.from_dict(params), "given", ""

@@ -42,8 +42,8 @@ def load_puzzle(source: PuzzleSource, format: str | None = None, clues: str | os
         Name of the format, such as ``"benoist"``; by default the content decides. ``lns convert --help`` lists all.
     clues : str or path-like, optional
         Clues that take the place of those in ``source``: ``"official"`` or ``"starter"`` for those of Eternity II,
-        ``"none"``, or a file or viewer URL with clues. By default a puzzle keeps its own clues; if a
-        board's puzzle has none, it gets the official clues that the board holds. The log (``lns``, INFO) tells which.
+        ``"none"``, or a file or viewer URL with clues. By default a puzzle keeps its own clues; if a board's puzzle has
+        none, it gets the official clues that the board holds. The log (``lns``, INFO) says which clues were taken.
 
     Returns
     -------

@@ -184,7 +184,7 @@ def polish(
     Returns
     -------
     Result
-        ``why`` says whether the time is over, or no window around the mismatches has a better refill.
+        ``why`` tells, for instance, that no window around the mismatches has a better refill.
 
     Raises
     ------
@@ -374,7 +374,7 @@ def _executor(stack: contextlib.ExitStack, spec: SessionSpec) -> Executor | None
 
 
 def _default_workers(engine: str, executor: Executor | None) -> int:
-    """Return the default of ``workers``: a cluster's threads or all cores; 1 with other executors or own operators."""
+    """Return the default of ``workers`` (see `RunSpec`): a cluster's threads, 1 for another executor, or the cores."""
     if executor is not None:
         return max(1, executor.capacity if isinstance(executor, Workers) else 0)
     if engine == "lns":
@@ -386,7 +386,7 @@ def _default_workers(engine: str, executor: Executor | None) -> int:
 
 
 def resumed_workers(executor: Executor | None, history: RunHistory) -> int:
-    """Return the number of workers: a cluster's threads, else as in the last session, but if too many, the cores."""
+    """Return the number of workers: a cluster's threads, else as in the last session, or one per core if too many."""
     if isinstance(executor, Workers) and executor.capacity:
         return executor.capacity
     last = history.sessions[-1].workers if history.sessions else 1
