@@ -269,7 +269,7 @@ def generate(args: argparse.Namespace) -> int:
 
 
 def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
-    """Return a puzzle by Jolivet 2008 with one solution up to rotation, as ColorPairs proves, and the solution.
+    """Return a puzzle as in Jolivet 2008 with one solution up to rotation, as ColorPairs proves, and the solution.
 
     With --from-3-partition the puzzle encodes a 3-partition problem, and None is returned in place of a solution.
     """

@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise MemoryError  # stop now, before LLVM or OpenBLAS hang or abort for lack of memory
         if limit is not None:  # one thread: OpenBLAS takes memory for each thread, and hangs if it gets none
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-            with suppress(OSError):  # early, as glibc needs libgcc when a thread ends, and aborts without memory
+            with suppress(OSError):  # load libgcc now: glibc needs it when a thread ends, and aborts if memory is short
                 ctypes.CDLL("libgcc_s.so.1")
             sys.unraisablehook = _pass_over_memory_errors
         return _main(list(sys.argv[1:] if argv is None else argv))

@@ -43,7 +43,7 @@ log = logging.getLogger("lns")
 
 LONGEST_S = 600.0  # seconds after which a command of --on-best is killed
 LAST_S = 10.0  # most seconds to wait, at the end of the search, for the command on the last best board
-SOON_S = 0.4  # most seconds to wait for this command after a signal; then it gets SIGTERM and as many seconds again
+SOON_S = 0.4  # most seconds to wait for a command of --on-best after a signal; then it gets SIGTERM and as many again
 
 RUN_DIR = opt.value("--run-dir", "DIR", opt.nonempty_path, "new directory for the results (default runs/NAME-DATE)")
 STEPS = opt.value(
