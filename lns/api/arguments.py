@@ -97,14 +97,14 @@ class RunSpec(SessionSpec):
     Parameters
     ----------
     puzzle : Puzzle, str or path-like
-        Puzzle, or a source for `load_puzzle`. From a board only the pieces and the official clues that it holds are
-        taken; pass the board as ``start`` to begin the search with it.
+        Puzzle, or a source for `load_puzzle`. From a board only the puzzle is taken, with its own clues or else the
+        official clues that the board holds; pass the board as ``start`` to begin the search with it.
     time : float, optional
         Time limit of the search in seconds; the compilation of kernels does not count. By default a minute,
         or no limit if ``steps`` or ``stop`` is given.
     workers : int, optional
         Number of islands: searches in processes of their own that exchange their best boards. By default one per core
-        that this process may use; a single one if ``executor`` is no cluster client, or with engine ``"lns"`` if an
+        that this process may use; one with an ``executor`` that is no cluster client, or with engine ``"lns"`` if an
         operator is registered in this process only.
     seed : int, optional
         Random seed. With one worker, the same seed and version repeat the same search. By default it is drawn at
@@ -132,7 +132,7 @@ class RunSpec(SessionSpec):
     checkpoint_s : float
         Seconds between two checkpoints of a run directory.
     on_improve : callable, optional
-        Called with each new best (a `FoundBoard`: ``board``, ``score``, ``origin``), in the calling thread.
+        Called with new best boards (each a `FoundBoard`: ``board``, ``score``, ``origin``), in the calling thread.
     progress : {"auto", "terminal", "notebook", "none"}, bool or ProgressView
         How to show progress; False: not at all. ``"auto"``: a tqdm bar in a notebook, one line on a terminal, and
         nothing anywhere else.
@@ -201,7 +201,7 @@ class RunSpec(SessionSpec):
         return FoundBoard(full, score, "start"), pins, noted
 
     def check(self, puzzle: Puzzle) -> None:
-        """Raise InputError if no run can search ``puzzle``, or if the engine, target or least score is impossible."""
+        """Raise InputError if no run can search ``puzzle``, or if engine, target or ``min_score`` is impossible."""
         refuse_copies(puzzle, "polish" if self.engine == "polish" else "solve")
         most = puzzle.max_score
         if self.engine not in ENGINES:
@@ -240,7 +240,7 @@ class ResumeSpec(SessionSpec):
 def takes(spec: Callable[P, Spec]) -> Callable[[Callable[[Spec], R]], Callable[P, R]]:
     """Return a decorator for a function of one object of class ``spec``: callers then pass the object's fields instead.
 
-    ``spec`` is a dataclass. The section "Parameters", the last of its docstring, is added to the function's docstring.
+    ``spec`` is a dataclass. The section "Parameters", which ends its docstring, is added to the function's docstring.
     """
 
     def decorate(function: Callable[[Spec], R]) -> Callable[P, R]:
@@ -268,7 +268,7 @@ def takes(spec: Callable[P, Spec]) -> Callable[[Callable[[Spec], R]], Callable[P
 def choose_parameters(params: ParamsSource | None, puzzle: Puzzle, engine: str) -> tuple[Params, str, str]:
     """Return the parameters of a run, their source for run.json, and a note for the log ("" without one).
 
-    The parameters are ``params`` if given, else those that a study proved for the puzzle, else the defaults.
+    Parameters are ``params``, else those that a study proved better for the puzzle or its family, else the defaults.
     """
     if isinstance(params, Params | dict):
         return params if isinstance(params, Params) else parameters.from_dict(params), "given", ""
@@ -288,13 +288,13 @@ def log_choice(source: str, note: str) -> None:
 
 
 def check_seed(seed: int | None) -> None:
-    """Raise InputError for a random seed out of range."""
+    """Raise InputError for a random seed that is not from 0 to 2**64 - 1; None is accepted."""
     if seed is not None and not 0 <= seed < 2**64:
         raise InputError(f"a seed of {seed}; expected 0 to 2**64 - 1")
 
 
 def check_workers(workers: int | None, *, elsewhere: bool = False) -> None:
-    """Raise InputError unless ``workers`` is from 1 to the most of this machine, or of one run if ``elsewhere``."""
+    """Raise InputError unless ``workers`` is None or from 1 to the limit of this machine, of a run if ``elsewhere``."""
     if workers is None:
         return
     most, where = (MAX_ISLANDS, "one run") if elsewhere else (max_workers(), f"{os.cpu_count()} processors")

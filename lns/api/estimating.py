@@ -30,7 +30,7 @@ from lns.warmup import warm_up
 
 log = logging.getLogger("lns")
 
-COST_EDGES = 2  # number of scores below the highest measured one over which the cost of one more edge is averaged
+COST_EDGES = 2  # edges below `Estimate.measured_score` over which the cost of one more edge is averaged
 SHOWN_BELOW = 3  # most rows of the table for scores below `Estimate.measured_score`
 LATE_S = 0.5  # seconds after the time limit at which a running step of the measurement is stopped
 MAX_CORE_DAYS = 1e6  # the table ends at the first score whose boards take more core-days each
@@ -41,14 +41,14 @@ _UNITS = (("year", 31_557_600.0), ("day", 86_400.0), ("hour", 3600.0), ("minute"
 
 @dataclass(frozen=True)
 class EstimateRow:
-    """Estimate for one score; all rates are distinct boards of at least ``score`` per core-hour."""
+    """Estimate for one score; rates are boards of at least ``score`` per core-hour, distinct but in ``forecast``."""
 
     score: int  # matched inner edges
     unlock: tuple[int, ...]  # unlock depths of the best break schedule for the score
-    forecast: float  # rate that the Markov model of the search predicts, for all boards, distinct or not
+    forecast: float  # rate that the Markov model of the search predicts, of boards distinct or not
     expected: float  # the measured rate, or the geometric mean of the lower and the higher extrapolation
-    low: float  # lower bound: measured rate or lower extrapolation, less two standard deviations of the count
-    high: float  # upper bound: measured rate or higher extrapolation, plus two standard deviations of the count
+    low: float  # lower bound: measured rate or lower extrapolation, lowered by two standard deviations of the count
+    high: float  # upper bound: measured rate or higher extrapolation, raised by two standard deviations of the count
     count: int  # distinct boards of at least ``score`` seen in the measurement
     measured: float | None  # rate of the boards seen; None if none was seen
 
@@ -229,7 +229,7 @@ def _row(score: int, measured_score: int, children: ChildMeans, measurement: Mea
     if score > base_score:
         base_forecast = measurement.forecast(children, base_score).rate
         low = high = rate * min(1.0, forecast.rate / max(base_forecast, 1e-300))
-        if below is not None and below.boards:  # ``cost``: how many times rarer ``edges`` more edges made boards
+        if below is not None and below.boards:  # ``cost``: factor by which ``edges`` more edges made boards rarer
             cost = max(1.0, below.all_per_hour / base.all_per_hour, below.per_hour / base.per_hour)
             high = max(low, rate / cost ** ((score - base_score) / edges))
         expected = math.sqrt(low * high)

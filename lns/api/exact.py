@@ -137,7 +137,7 @@ def compare(
     Returns
     -------
     Comparison
-        ``to_frame()`` and ``summary()`` are the table.
+        ``to_frame()`` and ``summary()`` return the table.
 
     Raises
     ------
@@ -148,7 +148,7 @@ def compare(
 
     Notes
     -----
-    For runs of `lns.solve`, use `lns.status`, or the command `lns compare`.
+    To compare runs of `lns.solve`, use `lns.status`, or the command `lns compare`.
     """
     names = [solvers] if isinstance(solvers, str) else [*solvers]
     names = [*all_solvers()] if names == ["all"] else names
@@ -176,7 +176,7 @@ def compare(
 
 @dataclass(frozen=True)
 class Formula(Records):
-    """A puzzle as a formula in conjunctive normal form: its models are the perfect boards."""
+    """A puzzle as a formula in conjunctive normal form, whose models are the perfect boards."""
 
     puzzle: Puzzle
     encoding: str

@@ -39,11 +39,11 @@ def load_puzzle(source: PuzzleSource, format: str | None = None, clues: str | os
         or a JSON object). A `Puzzle` is returned as it is. From a board only the puzzle is taken, with the
         clues that ``clues`` selects.
     format : str, optional
-        Name of the format, such as ``"benoist"``; by default the content decides. ``lns convert --help`` lists them.
+        Name of the format, such as ``"benoist"``; by default the content decides. ``lns convert --help`` lists all.
     clues : str or path-like, optional
         Clues that take the place of those in ``source``: ``"official"`` or ``"starter"`` for those of Eternity II,
-        ``"none"``, or a file or viewer URL with clues. By default a puzzle keeps its own clues; if a
-        board's puzzle has none, it gets the official clues that the board holds. The log (``lns``, INFO) tells which.
+        ``"none"``, or a file or viewer URL with clues. By default a puzzle keeps its own clues; if a board's puzzle has
+        none, it gets the official clues that the board holds. The log (``lns``, INFO) says which clues were taken.
 
     Returns
     -------
@@ -257,7 +257,7 @@ def _read(
     number: int | None,
     read: Callable[..., formats.Document] = formats.read,
 ) -> formats.Document:
-    """Return the puzzle or board of a source as a document; files and URLs are read by the function ``read``."""
+    """Return the puzzle or board of a source as a document; ``read`` is the function for files and URLs."""
     if number is not None and number < 1:
         raise InputError(f"number {number} of the boards in a source; expected 1 or more")
     if isinstance(source, Puzzle):

@@ -23,7 +23,7 @@ from lns.instances.verify import Verification, verify
 log = logging.getLogger("lns")
 
 DEFAULT_SECONDS = 60.0
-REPAIR_NODES = 200_000  # node limit of each of the two searches of `legal_refill`
+REPAIR_NODES = 200_000  # most nodes of each of the two searches of `legal_refill`
 MOST_CELLS = 64  # most cells that a search of `legal_refill` frees
 
 
@@ -87,7 +87,7 @@ def improve(
     Returns
     -------
     RegionResult
-        ``board``, ``score``, ``bound`` and ``status``. ``result.proven``: no refill of the region is better.
+        ``board``, ``score``, ``bound`` and ``status``; ``proven``: whether it is proven that no refill is better.
 
     Raises
     ------
@@ -153,10 +153,10 @@ def legal_refill(
 ) -> tuple[Board, int]:
     """Refill the cells of a board that break a rule, so that a search of the region begins with a legal board.
 
-    A first short search frees these cells, a second one also their neighbours in the region, with at most half of
-    ``nodes`` together. ``before`` is the verification of ``board``. Returns a board and the number of nodes searched.
-    The given board is returned if it is legal, breaks a rule outside the region or on more than `MOST_CELLS` cells, or
-    if no legal refill is found.
+    A first short search frees these cells; a second one also frees their neighbours in the region, unless that makes
+    more than `MOST_CELLS`. Both together take at most half of ``nodes``. ``before`` is the verification of ``board``.
+    Returns a board and the number of nodes searched. The given board is returned if it is legal, breaks a rule outside
+    the region or on more than `MOST_CELLS` cells, or if no legal refill is found.
     """
     faulty = [cell for cell in before.faulty if cell in region]
     if not before.violations or len(faulty) < len(before.faulty) or len(faulty) > MOST_CELLS:
@@ -176,7 +176,7 @@ def legal_refill(
 
 
 def _compared_with_given(result: RegionResult, score_before: int, spent: int) -> RegionResult:
-    """Return ``result``, of a search that began with a legal refill, with its status relative to the illegal board."""
+    """Return ``result`` compared with the given illegal board, and with the ``spent`` nodes of `legal_refill` added."""
     improved, status = result.score > score_before, result.status
     if status in (RegionStatus.OPTIMAL, RegionStatus.IMPROVED_OPTIMAL):
         status = RegionStatus.IMPROVED_OPTIMAL if improved else RegionStatus.OPTIMAL
@@ -187,7 +187,7 @@ def _compared_with_given(result: RegionResult, score_before: int, spent: int) ->
 
 
 def _checked(puzzle: Puzzle, given: Board, result: RegionResult, seconds: float) -> RegionResult:
-    """Return ``result`` with the answer of a second solver, and with the board of that solver if it scores more."""
+    """Return ``result`` with a second solver's answer, and with its board if that scores more than the bound."""
     result = replace(result, check=CheckAnswer.OPEN, check_solver=SOLVER)
     if result.status == RegionStatus.INTERRUPTED:
         return result

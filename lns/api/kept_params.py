@@ -67,7 +67,7 @@ def keep(kept: KeptParams, engine: str, puzzle: Puzzle, *, family: bool) -> Path
 def find(puzzle: Puzzle, engine: str) -> tuple[KeptParams | None, str]:
     """Return the parameters kept for a puzzle, or else, if it has no clues, for its family; and return a note.
 
-    Without usable parameters the first is None. The note says why kept parameters cannot be used; else it is "".
+    The parameters are None if none can be used. The note says why kept parameters cannot be used; else it is "".
     """
     for key in (_puzzle_key(puzzle), *([] if puzzle.clues else [_family_key(puzzle)])):
         if any(folder().glob(f"{key}.{engine}.*.json")):
@@ -116,9 +116,9 @@ def _puzzle_key(puzzle: Puzzle) -> str:
 
 
 def _family_key(puzzle: Puzzle) -> str:
-    """Return a key of size, rules, numbers of border and of inner colours, and whether colours are equally frequent.
+    """Return a key of size, rules, counts of border and of inner colours, and whether colours are equally frequent.
 
-    All puzzles of one size by `lns.instances.generate.like_e2` share a key; Eternity II has the key of size 16 x 16.
+    Puzzles by `generate.like_e2` of one size with default colours share a key; Eternity II has the key of size 16 x 16.
     """
     rim: Counter[int] = Counter()
     inner: Counter[int] = Counter()

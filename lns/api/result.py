@@ -126,12 +126,12 @@ class Result(Records):
 
     @property
     def url(self) -> str:
-        """URL of the board for the viewer e2.bucas.name; empty without a board, or if it has too many colours."""
+        """URL of the board for the viewer e2.bucas.name; empty without a board, or for too many colours."""
         return str(self.record.get("url", ""))
 
     @property
     def improvements(self) -> list[Improvement]:
-        """Each new best: its score, seconds of search until then, and the part of the engine that made it."""
+        """Each new best: its score, seconds of search until then, and the part of the engine that made the board."""
         return list(self.history.improvements)
 
     def records(self) -> list[dict[str, Any]]:
@@ -140,7 +140,7 @@ class Result(Records):
         return [found | {"seed": self.seed, "elapsed_s": self.elapsed_s, "nodes": self.statistics.placements}]
 
     def save(self, path: str | os.PathLike[str], *, format: str | None = None) -> None:
-        """Write the best board to a file, by default in the format of the extension; InputError without a board."""
+        """Write the best board to a file, by default in the extension's format. Raises InputError without a board."""
         if self.board is None:
             raise InputError("the search found no board; expected a longer search")
         write(path, format, self.puzzle, self.board)

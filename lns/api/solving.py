@@ -1,6 +1,6 @@
 """`solve`, `resume` and `polish`: search for the best board, for callers in Python and for the command line.
 
-Islands search, a recorder saves what they find, and rules end the search; a separate thread controls all three. The
+Islands search, a recorder saves what islands find, and rules end the search; a separate thread controls all these. The
 calling thread waits, calls callbacks and shows progress. So Ctrl-C stops and saves the search, and `solve` also works
 in threads and in Jupyter.
 """
@@ -68,12 +68,12 @@ def solve(spec: RunSpec) -> Result:
     Raises
     ------
     InputError
-        A board of another puzzle or one that breaks a rule, bad pins, unknown engine or parameter, a run directory that
-        is in use. The message is one sentence on what was found and what was expected.
+        A board of another puzzle or one that breaks a rule, impossible pins, unknown engine or parameter, a run
+        directory that is not empty. The message is one sentence on what was found and what was expected.
 
     Notes
     -----
-    Workers are processes that import the main module anew. A script therefore calls this function under
+    Workers are processes that import the main module anew. A script should therefore call this function under
     ``if __name__ == "__main__":``; notebooks and the interactive interpreter need no such care.
 
     Examples
@@ -131,7 +131,7 @@ def resume(spec: ResumeSpec) -> Result:
     Raises
     ------
     InputError
-        ``run_dir`` is no run directory, damaged, of another version or in use, or the time of the run is used up.
+        ``run_dir`` is no run directory, damaged, of another version or in use, or no time is left and ``time`` is None.
     """
     _refuse_import_of_main("lns.resume")
     with contextlib.ExitStack() as stack:
@@ -184,7 +184,7 @@ def polish(
     Returns
     -------
     Result
-        ``why`` says whether the time is over, or no window around the mismatches has a better refill.
+        ``why`` tells, for instance, that no window around the mismatches has a better refill.
 
     Raises
     ------
@@ -207,7 +207,7 @@ def polish(
 class SearchSession:
     """One session of a search, ended by its time, steps, target or stop rule, by Ctrl-C or by `lns stop`.
 
-    The session continues from what earlier sessions ``found``, and records the best board of these at once.
+    ``found`` holds what earlier sessions left, or the start board; the best board in it is recorded at once.
     """
 
     def __init__(
@@ -282,7 +282,7 @@ class SearchSession:
             raise failure
 
     def _deliver(self, to_callback: bool) -> None:
-        """Call the callback for each new best board, and show progress, both in the calling thread."""
+        """Pass new best boards to the callback if ``to_callback``, and show progress, both in the calling thread."""
         while not self._found.empty():
             found = self._found.get()
             if to_callback and self._spec.on_improve is not None:
@@ -374,7 +374,7 @@ def _executor(stack: contextlib.ExitStack, spec: SessionSpec) -> Executor | None
 
 
 def _default_workers(engine: str, executor: Executor | None) -> int:
-    """Return the default number of workers: a cluster's threads, 1 for another executor or own operators, or cores."""
+    """Return the default of ``workers`` (see `RunSpec`): a cluster's threads, 1 for another executor, or the cores."""
     if executor is not None:
         return max(1, executor.capacity if isinstance(executor, Workers) else 0)
     if engine == "lns":
@@ -386,7 +386,7 @@ def _default_workers(engine: str, executor: Executor | None) -> int:
 
 
 def resumed_workers(executor: Executor | None, history: RunHistory) -> int:
-    """Return the number of workers: a cluster's threads, else as in the last session, or cores if that is too many."""
+    """Return the number of workers: a cluster's threads, else as in the last session, or one per core if too many."""
     if isinstance(executor, Workers) and executor.capacity:
         return executor.capacity
     last = history.sessions[-1].workers if history.sessions else 1
@@ -422,7 +422,7 @@ def _patience(spec: SessionSpec) -> str:
 
 
 def _resumed_plan(history: RunHistory, time: float | None) -> str:
-    """Return, in words, how long a resumed run was to search in all, and how long the new session searches."""
+    """Return in words how long a resumed run still searches; with a new ``time`` also say what the plan was before."""
     if time is None:
         return history.remaining_in_words
     left = f", {history.remaining_in_words}" if history.has_time_limit else ""

@@ -56,7 +56,7 @@ class StopRule:
 @checked_class
 @dataclass(frozen=True)
 class MaxTime(StopRule):
-    """Rule that ends a search after ``seconds`` seconds."""
+    """Rule that ends a search after ``seconds`` seconds of search in this call."""
 
     seconds: float
 

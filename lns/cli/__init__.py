@@ -1,6 +1,6 @@
-"""The command line: `main`, and the commands of the optimizer. No other part of the program imports it."""
+"""The command line: `main`, and the commands of the optimizer. Only `lns.__main__` imports this package."""
 
-# name of a command, of two words in a family -> (module and name of its `Command`, its line in `lns --help`)
+# name of a command (two words if it is of a family) -> (module and name of its `Command`, its line in the help)
 COMMANDS = {
     "solve": ("lns.cli.search:solve", "search for the best full board of a puzzle, for a minute or a week"),
     "resume": ("lns.cli.search:resume", "continue a run where it stopped, here or on another machine"),

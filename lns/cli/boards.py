@@ -35,7 +35,7 @@ from lns.terminal.inputs import print_notes, puzzle_of_board, read_board
 from lns.terminal.progress import live_line
 
 LINES_BELOW = 4  # lines of the terminal below a drawing: for the caption, the legend and the prompt
-ATTEMPTS, PROOF_SECONDS = 12, 10.0  # most candidates that --unique tries, and most seconds to prove each
+ATTEMPTS, PROOF_SECONDS = 12, 10.0  # most candidates that --unique tries, and most seconds for the proof of each
 
 _EXAMPLES = """\
 examples:
@@ -269,7 +269,7 @@ def generate(args: argparse.Namespace) -> int:
 
 
 def _constructed(args: argparse.Namespace) -> tuple[Puzzle, Board | None]:
-    """Return a puzzle of Jolivet 2008 with a single solution, proven by ColorPairs, and the solution.
+    """Return a puzzle as in Jolivet 2008 with one solution up to rotation, as ColorPairs proves, and the solution.
 
     With --from-3-partition the puzzle encodes a 3-partition problem, and None is returned in place of a solution.
     """
@@ -360,7 +360,7 @@ def convert(args: argparse.Namespace) -> int:
 
 
 def _output(args: argparse.Namespace) -> tuple[str | None, str | None]:
-    """Return the format (None: by extension) and path (None: stdout) of OUT; InputError for options in conflict."""
+    """Return the format (None: by extension) and path (None: stdout) of OUT. Raises InputError if options conflict."""
     if args.input is None or args.output is None:
         raise InputError("IN and OUT are missing; expected both, or --list")
     to: str | None = args.to_format

@@ -240,7 +240,7 @@ def _lines(solver: str, outcome: Outcome, *, counted: bool) -> list[str]:
 
 
 def solutions_in_words(status: SolveStatus, solutions: int, *, counted: bool) -> str:
-    """Return in words how many solutions a search has found; ``counted``: whether the search was to find all."""
+    """Return in words how many solutions a search has found; ``counted`` says whether it was to find all."""
     if status is SolveStatus.INFEASIBLE or (counted and status is SolveStatus.SOLVED):
         return f"{solutions:,}"
     if not solutions:

@@ -186,7 +186,7 @@ def _plan(args: argparse.Namespace, paper: Any) -> Plan:
 
 
 def _checked_solvers(args: argparse.Namespace, plan: Plan, paper: Any) -> tuple[str, ...]:
-    """Return the solvers of --solvers, for benoist2008 with two more. Raises InputError for one not of the paper."""
+    """Return the solvers of --solvers, for benoist2008 with two more; InputError for a solver not of the paper."""
     is_benoist = args.paper == "benoist2008"
     possible = SOLVERS if args.paper == "bailleux2025" else paper.METHODS if is_benoist else plan.solvers
     for solver in args.solvers:

@@ -295,7 +295,7 @@ def _everywhere(args: argparse.Namespace, puzzle: Puzzle, board: Board, write: C
             interrupted = any(window.result.status == "interrupted" for window in done)
     best = boards[-1]
     seconds, score = time.perf_counter() - began, verify(puzzle, best).score
-    # a window was proven for the board as it was then: the proof holds for the final board only if the board never
+    # a window was proven for the board of that moment: the proof holds for the final board only if the board never
     # changed, not even at equal score, as when an empty cell is filled
     unchanged = len(done) == total and best == given
     optimal = score == puzzle.max_score or (unchanged and all(window.result.proven for window in done))

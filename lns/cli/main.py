@@ -63,8 +63,8 @@ class _Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command, by default with the arguments of the process, and return its exit status.
 
-    The status is 0: done; 1: the answer is no; 2: bad input or too little memory; 70: any other error, which is a fault
-    of the program; 130: interrupted; 141: the output was closed before it was read.
+    The status is 0: done; 1: the answer is no; 2: bad input, a file error or too little memory; 70: any other error, a
+    fault of the program; 129, 130, 143: interrupted; 141: the output was closed before it was read.
     """
     if argv is None:
         _read_names_as_utf8()
@@ -72,9 +72,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if limit is not None and limit < _LEAST_MEMORY:
             raise MemoryError  # stop now, before LLVM or OpenBLAS hang or abort for lack of memory
-        if limit is not None:  # one thread: OpenBLAS takes memory for each, and hangs if it gets none
+        if limit is not None:  # one thread: OpenBLAS takes memory for each thread, and hangs if it gets none
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-            with suppress(OSError):  # load early: glibc needs it when a thread ends, and aborts if memory is short
+            with suppress(OSError):  # load libgcc now: glibc needs it when a thread ends, and aborts if memory is short
                 ctypes.CDLL("libgcc_s.so.1")
             sys.unraisablehook = _pass_over_memory_errors
         return _main(list(sys.argv[1:] if argv is None else argv))

@@ -216,7 +216,7 @@ def report(args: argparse.Namespace) -> int:
 
 
 def _write_page(directory: Path, target: Path, every: float | None) -> bool:
-    """Write the page of a run, which browsers reload after ``every`` seconds; return whether the run goes on."""
+    """Write the page of a run; browsers reload it every ``every`` seconds, if given. Return whether the run goes on."""
     from lns.runs.page import render
 
     summary = load_summary(directory)

@@ -43,7 +43,7 @@ log = logging.getLogger("lns")
 
 LONGEST_S = 600.0  # seconds after which a command of --on-best is killed
 LAST_S = 10.0  # most seconds to wait, at the end of the search, for the command on the last best board
-SOON_S = 0.4  # most seconds to wait for this command after a signal; then it gets SIGTERM and this time again
+SOON_S = 0.4  # most seconds to wait for a command of --on-best after a signal; then it gets SIGTERM and as many again
 
 RUN_DIR = opt.value("--run-dir", "DIR", opt.nonempty_path, "new directory for the results (default runs/NAME-DATE)")
 STEPS = opt.value(
@@ -288,11 +288,11 @@ class SearchEnd(contextlib.ExitStack, StopRule):
 
 
 class Notifier:
-    """Context manager that runs a shell command for each new best board, one command at a time.
+    """Context manager that runs a shell command for new best boards, one command at a time.
 
     Once a command has ended, `poll` begins the next, for the newest best board only. The search neither waits for a
-    command nor fails with it. After the search the context waits `LAST_S` for the last command, or `SOON_S` if
-    ``interrupted()``.
+    command nor fails with it. After the search the context waits at most `LAST_S` for the last command; if
+    ``interrupted()``, it waits at most `SOON_S` and then ends the command.
     """
 
     def __init__(self, command: str, run_dir: Path, interrupted: Callable[[], bool] = lambda: False) -> None:
@@ -301,7 +301,7 @@ class Notifier:
         self._running: tuple[subprocess.Popen[bytes], IO[bytes], float] | None = None  # process, output, time of start
 
     def __call__(self, found: FoundBoard) -> None:
-        """Keep a new best board for the command that a later `poll` begins; return at once."""
+        """Keep a new best board, in place of an earlier one, for the command that a later `poll` begins."""
         self._next = found
 
     def __enter__(self) -> Notifier:

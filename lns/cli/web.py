@@ -62,7 +62,7 @@ def _announce(address: str) -> None:
 
 
 def _password(host: str) -> str:
-    """Return the password for a server that other people can reach; warn first of what they can do with it."""
+    """Return the password for a server that other people can reach; warn first of what the password lets them do."""
     out.print_error(
         f"lns: on {host} everybody who can reach this machine can open the page. With the password they can read the "
         "runs below this directory and start searches on this machine. The connection is not encrypted: whoever "

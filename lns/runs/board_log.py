@@ -1,4 +1,4 @@
-"""boards.jsonl: the boards that a run keeps, one line of JSON with a checksum for each. The file only grows."""
+"""boards.jsonl: the boards that a run keeps, one line of JSON with a checksum for each. Complete lines never change."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from lns.runs.history import Improvement
 log = logging.getLogger("lns")
 
 MAX_LINE = 64 + 512 + 8 * MAX_CELLS  # most bytes of a line of the log
-MAX_LOG_BYTES = 2**31  # once the log has so many bytes, only new best boards are added
-MAX_PENDING = 10_000  # most boards kept in memory while the disk is full: those with the highest scores
+MAX_LOG_BYTES = 2**31  # once the log has this many bytes, only new best boards are added
+MAX_PENDING = 10_000  # most boards kept in memory while the file cannot be written; the highest scores are kept
 _SCORE = re.compile(rb'\{"score": ([0-9]{1,5}),')
 
 
@@ -76,7 +76,7 @@ class BoardLog:
         return len(self._pending)
 
     def add(self, entries: list[LoggedBoard]) -> None:
-        """Keep ``entries`` in memory until `flush` has written them; of more than `MAX_PENDING` keep the best."""
+        """Keep ``entries`` in memory until `flush` writes them; of more than `MAX_PENDING` boards keep the best."""
         self._pending += entries
         if len(self._pending) > MAX_PENDING:
             self._pending = sorted(self._pending, key=lambda entry: entry.score)[-MAX_PENDING:]
@@ -113,12 +113,12 @@ class BoardLogReader:
     def __init__(self, directory: Path, puzzle: Puzzle, offset: int = 0) -> None:
         self.path, self.puzzle = directory / BOARDS, puzzle
         self.offset = offset  # position in bytes after the last complete line that was read
-        self.damaged = 0  # number of lines read that were no boards of the puzzle
+        self.damaged = 0  # number of lines that could not be read as boards of the puzzle
 
     def read(self, at_least: int = 0) -> Iterator[LoggedBoard]:
         """Yield the boards from ``offset`` on that have a score of ``at_least`` or more; damaged lines are skipped.
 
-        The scores are not verified. Raises InputError if the log cannot be opened.
+        The scores are not verified. A log that does not exist has no boards. Raises InputError if it cannot be opened.
         """
         with named(self.path, "cannot be read"):
             if not self.path.is_file():
@@ -148,11 +148,11 @@ class BoardLogReader:
 
 
 class BestBoards:
-    """The best distinct boards, at most ``size``, of the log of a run directory; `update` reads its new lines."""
+    """The best distinct boards, at most ``size``, of the log of a run directory; `update` reads the log's new lines."""
 
     def __init__(self, directory: Path, puzzle: Puzzle, size: int) -> None:
         self.puzzle, self.size = puzzle, size
-        self.top: list[LoggedBoard] = []  # verified boards, best first; of equal scores the earlier board first
+        self.top: list[LoggedBoard] = []  # verified boards, best first; those of equal score in the order of the log
         self._reader = BoardLogReader(directory, puzzle)
 
     def update(self) -> list[LoggedBoard]:

@@ -2,8 +2,8 @@
 
 A checkpoint is a zip archive of ``meta.json`` (schema, run id, hash of the puzzle, islands) and of the state of each
 island as ``NUMBER.npz``. The file is replaced as a whole. The CRC-32 of each member and the SHA-256 of each state
-detect damage, so no wrong value reaches a kernel; run id and hash detect the checkpoint of another run. If any member
-does not fit, the whole file is refused, and the search begins from the boards in best.json and the log.
+detect damage, so no damaged value reaches a kernel; run id and hash of the puzzle detect a checkpoint of another
+run. If any member does not fit, the whole file is refused: the search begins anew from the best board known.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SCHEMA = 21
 _META = "meta.json"
 
 
-Islands = dict[int, Island]  # island by its number
+Islands = dict[int, Island]  # number of an island -> the island
 
 
 def save(directory: Path, run: str, puzzle: Puzzle, islands: Islands) -> None:
@@ -86,7 +86,7 @@ def _read(archive: zipfile.ZipFile, run: str, puzzle: Puzzle) -> Islands:
 
 
 def usable(path: Path, settings: RunSettings, puzzle: Puzzle) -> tuple[Islands, FoundBoard | None] | None:
-    """Return the islands of the checkpoint in a run directory, and their best board; None if they cannot be continued.
+    """Return the islands in a run directory's checkpoint and their best board, if any; None if it cannot be continued.
 
     The reason for None is logged. ``puzzle`` has the clues of the puzzle file only, not the pinned cells.
     """

@@ -47,7 +47,7 @@ log = logging.getLogger("lns")
 
 SCHEMA = 2  # version of the format of run.json
 LEAST_CHECKPOINT_S = 0.1
-RunSources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]  # run directories, or folders that hold some
+RunSources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]  # run directories, or folders with runs
 
 MAX_DEPTH = 4  # levels of subfolders in which `runs_below` looks for runs
 _FOR_PEOPLE = "# for people, and for `lns solve --params`; the run itself has its parameters in run.json\n\n"
@@ -59,21 +59,21 @@ _Score = Annotated[int, -1, 2 * MAX_CELLS]
 class RunSettings:
     """Settings of a run, as run.json has them.
 
-    `RunDirectory.create` sets ``run``, ``instance_sha256``, ``created_at`` and, if they are missing, ``operators``.
+    `RunDirectory.create` sets ``run``, ``instance_sha256``, ``created_at``, and ``operators`` of engine 'lns' if empty.
     """
 
     run: str = ""  # random id of the run
-    instance: Annotated[str, 0, 2**20]  # name that the user gave the puzzle; never used as a path
+    instance: Annotated[str, 0, 2**20]  # name or source of the puzzle, as the user gave it; never used as a path
     instance_sha256: str = ""  # SHA-256 of the puzzle
     seed: Annotated[int, 0, 2**64]
     engine: str  # one of lns.engines.ENGINES
     target: _Score = -1  # score at which the search ends, set by the user; -1: no such score
-    min_score: _Score = -1  # least score of logged boards; -1: the best score so far minus one
+    min_score: _Score = -1  # least score of logged boards besides new bests; -1: the best score so far minus one
     checkpoint_s: Annotated[float, LEAST_CHECKPOINT_S, 1e9] = 60.0  # seconds between two checkpoints
     created_at: str = ""  # date and time (UTC) at which the run was made
     pins: tuple[Clue, ...] = ()  # pieces that stay on their cells, besides the clues of the puzzle
     params: dict[str, dict[str, Any]]  # values of the parameters by section and name
-    params_source: Annotated[str, 0, 10_000] = ""  # "default", "given", a file name, or a study and its gain
+    params_source: Annotated[str, 0, 10_000] = ""  # source of ``params``: "default", "given", a file, or study and gain
     operators: tuple[str, ...] = ()  # names of the operators of engine 'lns', in the engine's order; (): all known
     schema: int = SCHEMA
 
@@ -221,7 +221,7 @@ def take_run_directory(puzzle: Puzzle, folder: Path) -> Path:
 
 @contextlib.contextmanager
 def new_run_directory(puzzle: Puzzle) -> Iterator[Path]:
-    """Yield a new directory in ``runs``, in the working directory. If it is empty at the end, it is removed again."""
+    """Yield a new directory in ``runs``, in the working directory; remove the directory at the end if it is empty."""
     folder = Path("runs")
     is_new = not folder.exists()
     path = take_run_directory(puzzle, folder)
@@ -245,7 +245,7 @@ def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
     Raises InputError if ``path`` is no run directory, a file is damaged or of another version, or settings and puzzle
     do not belong together.
     """
-    with named(printable(str(path)), "cannot be read"):  # for instance, the name is too long or permission is missing
+    with named(printable(str(path)), "cannot be read"):  # also if the name is too long or permission is missing
         if not path.is_dir():
             raise InputError("no such directory; expected the directory of a run")
         if not (path / SETTINGS).is_file():
@@ -277,7 +277,7 @@ def read_best(path: Path, puzzle: Puzzle, pinned: Puzzle | None = None) -> Found
 
 
 def _unmake(path: Path, folders: Sequence[Path]) -> None:
-    """Remove the files of the run in ``path`` and the ``folders`` made for the run, if it has found no board."""
+    """Remove the files of the run in ``path`` and the ``folders`` made for the run, if the run has no board."""
     with contextlib.suppress(OSError):
         files = list(path.iterdir())
         if all(file.name in FIRST_FILES or (file.name == BOARDS and not file.stat().st_size) for file in files):
@@ -309,9 +309,9 @@ def run_directories(paths: RunSources) -> list[Path]:
 
 
 def runs_below(folder: Path) -> list[Path]:
-    """Return the run directories in a folder and its subfolders, sorted by name; if the folder is one, only the folder.
+    """Return the run directories in and below a folder, sorted by name; of a run directory, only that directory.
 
-    Links and hidden folders are skipped, and folders more than `MAX_DEPTH` levels deep.
+    Links and folders named ``.*`` or ``__*`` are skipped, and folders more than `MAX_DEPTH` levels deep.
     """
     runs = []
     for name, folders, files in os.walk(folder):

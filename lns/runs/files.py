@@ -1,4 +1,4 @@
-"""Files of a run directory: their names, JSON with a checksum, run.log, and opening without following links."""
+"""Files of a run directory: names, JSON with a checksum, run.log, opening without following links; times in words."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ BEST, PICTURE, BOARDS, LOG, REPORT = "best.json", "best.svg", "boards.jsonl", "r
 CHECKPOINT, STATUS, LOCK, STOP = "checkpoint.npz", "status.json", "lock", "stop"
 FIRST_FILES = (LOCK, INSTANCE, PARAMETERS, SETTINGS, LOG, STATUS, CHECKPOINT)  # files of a run before its first board
 STATUS_SCHEMA = 2
-MAX_LOG_BYTES = 10 * 2**20  # bytes above which run.log is renamed
-MAX_TEXT, MAX_NUMBER = 200, 2**63 - 1  # bounds of `from_json` unless a type sets others
+MAX_LOG_BYTES = 10 * 2**20  # most bytes of run.log; it is renamed before it has more
+MAX_TEXT, MAX_NUMBER = 200, 2**63 - 1  # longest text and largest number of `from_json`, unless a type sets bounds
 
 _REASONS = {
     "SIGINT": "interrupted by Ctrl-C",
@@ -48,8 +48,8 @@ _UNITS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 def open_regular(path: Path, flags: int, *, create: bool = True) -> IO[bytes]:
     """Open a regular file with ``os.O_*`` flags, without buffering; by default an absent file is created.
 
-    A file with a second name (a hard link, as ``cp -al`` makes it) is replaced by a copy before it is written, so that
-    the content under the other name stays. Links are not followed, and pipes are not waited for. Raises
+    A file with a second name (a hard link, as ``cp -al`` makes it) is replaced by a copy before it is opened to write,
+    so that the content under the other name stays. Symbolic links are not followed, pipes not waited for. Raises
     InputError if the path is not a regular file, OSError if it cannot be opened.
     """
     with suppress(FileNotFoundError):
@@ -91,7 +91,7 @@ def unseal(text: str) -> dict[str, Any]:
 
 
 def read_sealed(path: Path, schema: int | None = None) -> JsonFields:
-    """Return the fields of a file sealed by `seal`; InputError if it is absent, damaged or of another schema."""
+    """Return the fields of a file sealed by `seal`. Raises InputError if it is absent, damaged or of another schema."""
     with named(path):
         fields = JsonFields(unseal(read_text(path)))
         if schema is not None:
@@ -111,9 +111,9 @@ def from_json(kind: Any, value: object, name: str) -> Any:
 
     ``kind`` is ``int``, ``float`` or ``str``; a list, tuple or dict of such types; or a dataclass with fields of such
     types. ``Annotated[kind, low, high]`` bounds a number, or the length of a text; without bounds numbers are from 0 to
-    2**63 - 1, and texts have at most 200 characters. In JSON a dataclass is an object or a list of its fields, a dict
-    is an object or a list of lists that begin with a key. Control characters in texts are escaped. Raises InputError
-    for a value of another type or out of bounds.
+    2**63 - 1, and texts have at most 200 characters. In JSON a dataclass is an object, or a list of all its values; a
+    dict is an object, or a list of lists, each a key and the value or its fields. Control characters in texts are
+    escaped. Raises InputError for a value of another type or out of bounds.
     """
     origin, inner = get_origin(kind), get_args(kind)
     expected = "a list or an object with all its fields"
@@ -153,7 +153,7 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 class SafeFormatter(logging.Formatter):
-    """Formatter that escapes control characters in messages: names of files and operators may be a stranger's."""
+    """Formatter that escapes control characters in messages: names of files and operators may come from a stranger."""
 
     def format(self, record: logging.LogRecord) -> str:
         return escape_controls(super().format(record))
@@ -162,8 +162,8 @@ class SafeFormatter(logging.Formatter):
 class RunLog(RotatingFileHandler):
     """Handler that appends log messages to run.log in ``directory``; on a full disk lines are lost without an error.
 
-    A run.log of more than `MAX_LOG_BYTES` is renamed to run.log.1, in place of an older run.log.1. Raises InputError if
-    the file cannot be opened.
+    Before run.log exceeds `MAX_LOG_BYTES`, it is renamed to run.log.1, in place of an older run.log.1. Raises
+    InputError if the file cannot be opened.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -186,7 +186,7 @@ class RunLog(RotatingFileHandler):
 
 @contextmanager
 def logged_by(handler: logging.Handler) -> Iterator[None]:
-    """Send messages of the logger ``lns``, from INFO on, also to ``handler`` in this context; then close it."""
+    """Send messages of the logger ``lns``, from INFO on, also to ``handler``, which is closed at the context's end."""
     level = log.level
     log.addHandler(handler)
     if log.getEffectiveLevel() > logging.INFO:
@@ -208,7 +208,7 @@ def utc_now() -> str:
 
 
 def parse_time(text: str) -> datetime | None:
-    """Return the date and time that a text of `utc_now` says; None for any other text."""
+    """Return the date and time in a text that `utc_now` made; None for any other text."""
     try:
         return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     except ValueError:
@@ -216,7 +216,7 @@ def parse_time(text: str) -> datetime | None:
 
 
 def format_duration(seconds: float) -> str:
-    """Return a duration in its two largest units, such as '8 s', '3 min 20 s', '2 h 3 min' or '6 d 2 h'."""
+    """Return a duration in words, in at most two units, such as '8 s', '3 min 20 s', '2 h 3 min' or '6 d 2 h'."""
     whole = round(seconds)
     for (unit, size), (smaller, part) in pairwise(_UNITS):
         if whole >= size:
@@ -226,7 +226,7 @@ def format_duration(seconds: float) -> str:
 
 
 def time_ago(text: str) -> str:
-    """Return how long ago the time of a text of `utc_now` was, such as "12 min ago"; "" for any other text."""
+    """Return how long ago the time in a text of `utc_now` was, such as "now" or "12 min ago"; "" for any other text."""
     then = parse_time(text)
     if then is None:
         return ""
@@ -246,7 +246,7 @@ def origin_in_words(origin: str) -> str:
 
 
 def reason_in_words(why: str, *, has_target: bool) -> str:
-    """Return in words why a session ended; for a signal, also what usually sends it.
+    """Return in words why a session ended; ``why`` is the recorded reason, such as "SIGINT" or "time over".
 
     ``has_target`` says whether the user gave a target; otherwise the target was the best possible score.
     """

@@ -1,4 +1,4 @@
-"""History and heartbeat of a run, both in status.json, and the cost and gains of each part of the search."""
+"""History and heartbeat of a run, both in status.json, and the cost and gains of each part of the engine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lns.instances.records import Records
 from lns.runs.files import STATUS, STATUS_SCHEMA, format_duration, from_json, read_sealed, seal, utc_now
 
 MAX_SESSIONS = 1000
-UNLIMITED_S = 1e9  # a time limit of so many seconds stands for no limit
+UNLIMITED_S = 1e9  # a time limit of this many seconds or more stands for no limit
 Score = Annotated[int, 0, 2 * MAX_CELLS]
 
 
@@ -31,7 +31,7 @@ class Improvement:
     score: Score  # matched inner edges
     elapsed_s: float  # seconds of search until the board was found, over all sessions
     at: str  # date and time (UTC) at which the board was found
-    origin: str  # the part of the engine that made the board
+    origin: str  # part of the engine that made the board; of a board known before: "start" or the name of its file
 
 
 @dataclass
@@ -55,7 +55,7 @@ class SessionRecord:
 
 @dataclass
 class RunHistory(Records):
-    """History of a run: a sequence of its improvements, in order, with counts of the whole run.
+    """History of a run: a sequence of its improvements in order of discovery, with counts of the whole run.
 
     ``history[-1]`` is the last improvement, ``history[:4]`` a history with only the first four improvements.
     """
@@ -131,7 +131,7 @@ class RunHistory(Records):
         self.boards_by_part[origin] = self.boards_by_part.get(origin, 0) + 1
 
     def forget_log(self) -> None:
-        """Set the counts of logged boards to none, before the boards of the log are counted again."""
+        """Set the counts of logged boards to zero, before the boards of the log are counted again."""
         self.counts, self.boards_by_part, self.log_size = {}, {}, 0
 
     def begin(self, session: SessionRecord) -> None:
@@ -147,7 +147,7 @@ class Heartbeat:
     rate: float = 0.0  # nodes (of tabu search: moves) a second of all workers, over the last minute
     pids: tuple[int, ...] = ()  # process ids of the workers on this machine
     cluster_workers: int = 0  # number of workers of a cluster that are searching
-    min_score: int = 0  # least score of boards that go into the log
+    min_score: int = 0  # least score of boards that go into the log, besides new bests
     statistics: Statistics = field(default_factory=Statistics)
     write_errors: tuple[str, ...] = ()  # names of the files that could not be written when last tried
 
@@ -165,7 +165,7 @@ def write_status(path: Path, run: str, history: RunHistory, heartbeat: Heartbeat
 
 
 def read_status(path: Path, run: str) -> tuple[RunHistory, Heartbeat]:
-    """Return history and heartbeat in status.json in the directory ``path`` of the run with the id ``run``.
+    """Return the history and the heartbeat in the status.json of the run with the id ``run`` in the directory ``path``.
 
     Raises InputError, which names the file, if the file is absent, damaged, of another version or of another run.
     """
@@ -183,12 +183,12 @@ class Part:
     """Cost and gains of one part of the search engine, over all sessions of a run."""
 
     name: str
-    node_equivalents: int  # cost in placements of the constructor
+    node_equivalents: int  # cost, in placements of the constructor that take the same time
     share: float  # cost of this part divided by the cost of all parts
     boards: int  # number of boards of this part in the log
     bests: int  # how many of these boards were new bests
-    edges: int  # sum of what these new bests added to the best score
-    new_boards: int  # number of new boards of the wanted score, or better than the board they were made from
+    edges: int  # sum of what these new bests added to the best score; the first board of a run adds 0
+    new_boards: int  # number of new boards of the wanted score, or better than the board that the operator changed
     found_later: int  # how many of ``new_boards`` the construction found later
     failures: int  # number of islands on which the part was switched off, as it had failed
 

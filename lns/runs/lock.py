@@ -21,18 +21,18 @@ from lns.runs.files import LOCK, STATUS, from_json, open_regular, utc_now
 
 log = logging.getLogger("lns")
 
-OBSERVATION_S = 12.0  # seconds to watch whether status.json changes: more than two heartbeats
-LEFT_BEHIND_S = 60.0  # age in seconds above which no process writes a status.json any more
-STALE_FILE_S = 3600.0  # age in seconds above which a temporary file is abandoned; long, as clocks of machines differ
+OBSERVATION_S = 12.0  # seconds to watch whether status.json changes; longer than two intervals of the heartbeat
+LEFT_BEHIND_S = 60.0  # age in seconds above which a status.json counts as abandoned
+STALE_FILE_S = 3600.0  # age in seconds at which a temporary file counts as abandoned; long, as machines' clocks differ
 
 
 @dataclass(frozen=True)
 class Holder:
-    """The process that holds a lock, as the lock file describes it."""
+    """The process that took a lock, as the lock file describes it; the process may have ended since."""
 
     pid: Annotated[int, 1, 2**31 - 1]
     host: str  # name of the machine
-    boot: str  # id that the system gave the machine's last start; "" if unknown
+    boot: str  # id of the machine's last start, given by the system; "" if unknown
     started: str  # start of the process in clock ticks, which tells apart processes of one pid; "" if unknown
     since: str  # date and time (UTC) at which the process took the lock
     space: str = ""  # pid namespace, which tells apart containers of one host name; "" if unknown
@@ -98,7 +98,7 @@ class Lock:
             raise
 
     def is_in_place(self) -> bool:
-        """Return whether the directory still has the locked file, so that the directory was not removed or replaced."""
+        """Return whether the directory still has the locked file, and so was not removed or replaced."""
         try:
             return os.path.samestat(self._path.lstat(), os.fstat(self._file.fileno()))
         except (OSError, ValueError):  # the file was removed, or the lock released
@@ -121,7 +121,7 @@ class Lock:
 
 
 def is_free(directory: Path) -> bool:
-    """Return whether the system reports that no process of this machine has the lock; its file may still name one."""
+    """Return whether the system reports that no process of this machine has the lock; the file may still name one."""
     try:
         with open_to_read(directory / LOCK) as file:
             return try_lock(file) is True
@@ -130,7 +130,7 @@ def is_free(directory: Path) -> bool:
 
 
 def clear_temporaries(directory: Path) -> None:
-    """Remove the temporary files that killed processes left. The caller holds the lock of the directory."""
+    """Remove temporary files older than `STALE_FILE_S`, left by killed processes. The caller holds the lock."""
     for path in directory.glob(".lns-*.tmp"):
         with suppress(OSError):
             if time.time() - path.lstat().st_mtime > STALE_FILE_S:
@@ -138,10 +138,10 @@ def clear_temporaries(directory: Path) -> None:
 
 
 def is_held_elsewhere(directory: Path) -> bool:
-    """Return whether a process that cannot be observed here holds the lock and still writes.
+    """Return whether a process that cannot be observed here holds the lock and still writes status.json.
 
-    Waits up to 12 s for a write if status.json is less than a minute old. The age is the difference to the time of a
-    file made now in the same directory, as the clocks of machines differ.
+    Waits up to 12 s for a write, unless status.json is more than a minute old. The age is the difference to the time of
+    a file made now in the same directory, as the clocks of machines differ.
     """
     holder = read_holder(directory)
     if holder is None or not holder.is_elsewhere:
@@ -175,7 +175,7 @@ def _started(pid: int) -> str:
 
 
 def _stat(pid: int) -> list[str]:
-    """Return the fields of /proc/PID/stat after the name of the program, the first of which is the process state."""
+    """Return the fields of /proc/PID/stat behind the program name, the process state first; [] if it cannot be read."""
     return _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
 
 

@@ -44,7 +44,7 @@ class Merged(Records):
     runs: int
     boards: int  # number of boards in the new log
     repeated: int  # number of boards left out, each the same as an earlier board
-    damaged: int  # number of lines left out, without a legal board of the score that they claim
+    damaged: int  # number of lines left out, as they hold no full legal board of the score that they claim
     score: int  # score of the best board; -1 without a board
     elapsed_s: float  # seconds of search of all runs together
     run_dir: str  # path of the new run directory
@@ -60,7 +60,7 @@ class Merged(Records):
 
 @checked
 def merge(runs: RunSources, output: str | os.PathLike[str]) -> Merged:
-    """Make a run directory with the boards of several runs of the same pieces, in any numbering, and clues.
+    """Make a run directory with the boards of several runs that have the same clues and pieces, numbered in any way.
 
     Every board is translated to the numbering of the first run and then verified. Boards that differ only by swapped
     duplicate pieces are kept once. Times of search and statistics are added. `lns.resume` continues the islands of the
@@ -132,13 +132,13 @@ def _check_same_clues(first: RunSummary, other: RunSummary) -> None:
 
 
 def _in_numbering_of(puzzle: Puzzle, run: RunSummary, board: Board) -> Board:
-    """Return a board of ``run`` in the numbering of ``puzzle``; on the cell of a clue it has the clue's own piece."""
+    """Return a board of ``run`` in the numbering of ``puzzle``; a clue's cell has the clue's piece, not a duplicate."""
     carried = translate(board, run.puzzle, puzzle)
     return carried if carried is board else normalise_clue_pieces(puzzle, carried)
 
 
 def _merged_history(runs: Sequence[RunSummary]) -> RunHistory:
-    """Return a history with the added times, the improvements and the sessions of all runs.
+    """Return a history with the sum of the times, the joint improvements, and the sessions of all runs.
 
     Improvements are the new bests that the runs would have found together if all had started at the same moment.
     """
@@ -150,13 +150,13 @@ def _merged_history(runs: Sequence[RunSummary]) -> RunHistory:
             history.improvements.append(entry)
     others = [session for run in runs[1:] for session in run.history.sessions]
     sessions = sorted(others, key=lambda session: session.started_at)
-    for session in [*sessions, *runs[0].history.sessions]:  # the first run's sessions last, as its islands go on
+    for session in [*sessions, *runs[0].history.sessions]:  # the first run's sessions last: its islands are continued
         history.begin(session)
     return history
 
 
 def _copy_boards(directory: RunDirectory, runs: Sequence[RunSummary], history: RunHistory) -> tuple[int, int, int]:
-    """Copy the verified boards of all logs, each once; return how many boards, repeated boards and damaged lines."""
+    """Copy each verified board of the logs once; return the counts of boards, repeated boards and damaged lines."""
     puzzle, seen, board_log = directory.pinned_puzzle, set[bytes](), directory.board_log
     repeated = damaged = 0
     for run in runs:
@@ -207,10 +207,10 @@ class CollectedBoard:
 
 @dataclass(frozen=True)
 class Collection(Records):
-    """Boards of runs. ``groups``: a tuple for each set of pieces, best board first. A notebook draws the first one."""
+    """Boards of runs: ``groups`` has a tuple for each set of pieces, best board first. A notebook draws `board`."""
 
     groups: tuple[tuple[CollectedBoard, ...], ...]
-    notes: tuple[str, ...] = ()  # sentences on logs with damaged lines and unreadable best boards
+    notes: tuple[str, ...] = ()  # sentences on logs with damaged lines, and on best boards that cannot be read
 
     @property
     def boards(self) -> list[CollectedBoard]:
@@ -249,7 +249,7 @@ def collect(
     top : int, optional
         Number of boards to keep for each set of pieces, the best ones; by default all boards.
     output : str or path-like, optional
-        New or empty folder, to which each board is written as a file for `load_board`, and its puzzle as another.
+        New or empty folder; each board is written there to a file for `load_board`, and each puzzle to another file.
     on_error : callable, optional
         Called with the error if a run cannot be read; the run is left out. By default the error is raised.
 
@@ -309,7 +309,7 @@ def _write(folder: Path, groups: Iterable[Sequence[CollectedBoard]]) -> Iterator
 
 
 def _boards(path: Path, min_score: int, notes: list[str]) -> Iterator[CollectedBoard]:
-    """Yield the verified boards of the run in ``path``; add notes on boards that cannot be read to ``notes``."""
+    """Yield the verified boards of ``min_score`` or more of the run in ``path``; add notes on unreadable boards."""
     _, puzzle = read_run(path)
     reader = BoardLogReader(path, puzzle)
     for entry in reader.read(min_score):

@@ -22,7 +22,7 @@ from lns.runs.history import Improvement, RunHistory, part_table
 from lns.runs.run_summary import RunSummary
 
 SHOWN_EDGES = 24  # most edges below the best score at which the axis of scores begins
-SHOWN_BARS = 40  # most scores that get a bar: the highest that have boards
+SHOWN_BARS = 40  # most scores that get a bar; these are the highest scores of logged boards
 # six colours of the palette of Okabe & Ito, which colour-blind people can tell apart, and grey
 CURVE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
 _WIDTH, _HEIGHT = 520, 230  # size of a chart in pixels; small, so that text is readable on a phone of 400 pixels
@@ -62,12 +62,12 @@ def render(run: RunSummary, best_boards: Sequence[LoggedBoard], made: str, *, re
 
 
 def curve_colour(number: int) -> str:
-    """Return the colour of the curve with this number; the colours of seven successive curves differ."""
+    """Return the colour of the curve with index ``number``; the colours of seven successive curves differ."""
     return CURVE_COLOURS[number % len(CURVE_COLOURS)]
 
 
 def scores_over_time(runs: Sequence[tuple[str, RunHistory]]) -> str:
-    """Return a chart of best score over time as SVG, a curve for each run and its name; "" without improvements.
+    """Return a chart of best score over time as SVG, a curve for each run, given with its name; "" without boards.
 
     The time axis is logarithmic; the score axis begins at most `SHOWN_EDGES` below the best score of all runs.
     """
@@ -290,7 +290,7 @@ def _text(run: RunSummary, best_boards: Sequence[LoggedBoard], width: int, heigh
 
 
 def _drawn_board(run: RunSummary, width: int, height: int, colour: Colour) -> list[str]:
-    """Return lines that draw the best board, as large as the space beside the text allows; [] if it does not fit."""
+    """Return lines that draw the best board as large as fits, beside the text or else below it; [] if no board fits."""
     beside = width - _MIN_TEXT_WIDTH - 2
     columns = beside if beside >= run.puzzle.width else width
     if run.best is None or run.puzzle.width > columns or run.puzzle.height > height:

@@ -34,11 +34,11 @@ from lns.version import __version__
 
 log = logging.getLogger("lns")
 
-HEARTBEAT_S = 5.0  # seconds between two writes of status.json
+HEARTBEAT_S = 5.0  # seconds after which status.json is written again; a new best or a new worker causes a write at once
 RATE_S = 60.0  # seconds over which the speed in status.json is measured
 RETRY_S = 5.0  # seconds until a failed write is tried again
 MAX_RECENT = 10_000  # most boards remembered, so that a board that is found again is not logged twice
-RECENT_BYTES = 2**24  # bytes at the end of the log that are read for these boards; a board of 16 x 16 has 1.3 kB
+RECENT_BYTES = 2**24  # bytes at the log's end that `recover` reads to know recent boards; one of 16 x 16 has 1.3 kB
 _STATE = "the checkpoint"  # name of the checkpoint in messages and `Recorder.write_errors`
 
 
@@ -46,7 +46,7 @@ class Recorder:
     """Recorder of one session of a run. It observes the archipelago and never changes the search.
 
     The session calls `begin`, then `on_round` after each round, then `end`. The clues of ``puzzle`` do not
-    include pinned cells. The session is added to ``history``. Log, best.json, checkpoint and status.json are written to
+    include pinned cells. The session is added to ``history``. Boards, checkpoint and status.json are written to
     ``directory``, if there is one. ``recent`` has the last boards of the log, which are not logged again.
     """
 
@@ -77,7 +77,7 @@ class Recorder:
         return sorted(self._failed)
 
     def begin(self, archipelago: Archipelago) -> None:
-        """Add this session to the history; called before the search begins."""
+        """Add this session to the history, and write a checkpoint and status.json, before the search begins."""
         if self.directory is not None:
             self.directory.begin()
         self._archipelago = archipelago
@@ -93,7 +93,7 @@ class Recorder:
             self._set_best(found, self.history.improvements[-1].elapsed_s)
 
     def on_round(self, archipelago: Archipelago) -> None:
-        """Record the boards found since the last call; write the checkpoint and status.json if their time has come."""
+        """Record the boards found since the last call; write those files that are due, such as a checkpoint."""
         self.history.elapsed_s = round(self._elapsed_before + archipelago.elapsed, 3)
         session = self.history.sessions[-1]
         session.seconds, session.workers = archipelago.elapsed, archipelago.workers
@@ -113,13 +113,13 @@ class Recorder:
         self._write(*due)
 
     def end(self, archipelago: Archipelago, why: str) -> None:
-        """End the session after its search: write all files, also those whose last write failed."""
+        """End the session after its search: write checkpoint, status.json and the files whose last write failed."""
         self.history.sessions[-1].ended = why[:MAX_TEXT]  # a stop rule of the user may return a longer text
         self._saved_at = self._heartbeat_at = self._retry_at = -math.inf
         self.on_round(archipelago)
 
     def _record(self, found_boards: list[tuple[int, FoundBoard]]) -> bool:
-        """Verify, log and count boards, given with their islands; return whether one of them is a new best board."""
+        """Verify, log and count those (island, board) that were not logged lately; return whether one is a new best."""
         at, elapsed_s, logged, bests = utc_now(), self.history.elapsed_s, [], []
         board_log = None if self.directory is None else self.directory.board_log
         for island, found in found_boards:
@@ -178,7 +178,7 @@ class Recorder:
                     log.info("%s is written again", name)
 
     def _writers(self, directory: RunDirectory) -> dict[str, Callable[[], object]]:
-        """Return a function for each file that writes the file, in the order in which files are written."""
+        """Return, by name of the file, the functions that write the files, in the order in which they are called."""
         path, run = directory.path, self.settings.run
         return {
             BOARDS: directory.board_log.flush,
@@ -201,7 +201,7 @@ class Recorder:
         )
 
     def _rate(self) -> float:
-        """Return the placements per second of all workers, measured over the last `RATE_S` seconds."""
+        """Return the placements (tabu search: moves) per second of all workers, over about `RATE_S` seconds."""
         archipelago = self._archipelago
         self._rates.append((archipelago.elapsed, archipelago.statistics.placements))
         while len(self._rates) > 2 and self._rates[-1][0] - self._rates[1][0] >= RATE_S:
@@ -219,13 +219,13 @@ class Recovered(NamedTuple):
     history: RunHistory
     islands: Islands
     recent: list[Board]  # the last boards of the log
-    best: FoundBoard | None  # best board of all files; its origin is the name of the file
+    best: FoundBoard | None  # best board of all files, with the name of its file as origin
 
 
 def recover(directory: RunDirectory) -> Recovered:
     """Return what the files of earlier sessions hold; log a warning about anything lost.
 
-    Without a usable checkpoint the search begins anew, from the best board and the log; an unusable checkpoint is
+    Without a usable checkpoint the search begins anew from the best board known; an unusable checkpoint is
     renamed to ``checkpoint.unusable.npz``. Raises InputError if the log of boards cannot be read.
     """
     path, puzzle = directory.path, directory.puzzle
@@ -275,7 +275,7 @@ def _read_log(directory: RunDirectory, history: RunHistory) -> tuple[FoundBoard 
     for entry in reader.read():
         recent.append(entry.board)
         if reader.offset <= history.log_size:
-            reader.damaged = 0  # earlier sessions have reported damaged lines up to this one
+            reader.damaged = 0  # earlier sessions have reported the damaged lines up to this entry
         elif not entry.is_verified(directory.pinned_puzzle):
             reader.damaged += 1
         else:

@@ -26,9 +26,9 @@ from lns.runs.lock import process_is_alive, read_holder
 T = TypeVar("T")
 OnError = Callable[[InputError], object]
 
-HEARTBEAT_LATE_S = 30.0  # age in seconds of status.json above which a run on another machine counts as dead
+HEARTBEAT_LATE_S = 30.0  # age in seconds of status.json above which a run that cannot be observed here counts as dead
 RELIABLE_BOARDS = 10  # fewest boards for which a rate is shown
-LEAST_NAME = 16  # characters to which a name may be cut on a narrow terminal
+LEAST_NAME = 16  # fewest characters to which a name is cut on a narrow terminal
 _HEADS = ["run", "instance", "clues", "best", "found", "state", "boards", "search", "time", "speed", "workers"]
 # columns of the table that are omitted on a narrow terminal, in this order
 _LEAST_WANTED = ["search", "workers", "speed", "boards", "found", "time", "clues"]
@@ -81,7 +81,7 @@ class RunSummary:
 
     @property
     def state_in_words(self) -> str:
-        """The state in words, after an orderly end with its reason."""
+        """The state in words; after an orderly end, also the reason for the end."""
         if self.starting:
             return "starting"
         if self.state == "died":
@@ -115,7 +115,7 @@ class RunSummary:
         return facts | {"notes": list(self.notes), "write_errors": list(heartbeat.write_errors)}
 
     def rate_in_words(self, score: int) -> str:
-        """Return `boards_per_hour` as text, or the number of boards if it is too small for a rate."""
+        """Return `boards_per_hour` as text; if the boards are fewer than `RELIABLE_BOARDS`, return their number."""
         boards = self.history.at_least(score)
         if boards < RELIABLE_BOARDS:
             return f"{count_of(boards, 'board')} of {score}+"
@@ -204,10 +204,10 @@ class RunTable(Records):
         return [run.as_dict(self._least(run)) for run in self.runs]
 
     def summary(self, width: int | None = None) -> str:
-        """Return `lines`, each line of a run with the run's notes below; ``width`` is the width of the terminal."""
+        """Return the text of `lines`, with each run's notes below its line; ``width`` is the width of the terminal."""
         head, *lines = self.lines(width)
         for at, run in enumerate(self.runs):
-            # notes: proofs about the best boards, work of a graphics card, files that could not be read or written
+            # the notes: proofs about the best boards, work of a graphics card, files that could not be read or written
             done = run.heartbeat.statistics
             told = done.certificate_in_words(run.score), done.card_in_words(run.history.elapsed_s)
             unwritten = (f"{name} cannot be written" for name in run.heartbeat.write_errors)
@@ -280,7 +280,7 @@ def status(runs: RunSources = ".", *, min_score: int | None = None, on_error: On
     Raises
     ------
     InputError
-        A path is no run directory, or holds no run.
+        A path has no run in it, or a run cannot be read, and there is no ``on_error``.
     """
     found = [(set_sha256(run.puzzle), run) for run in read_each(runs, load_summary, on_error)]
     sets = [key for key, _ in found]
