@@ -48,7 +48,7 @@ def _short_and_long(study: Study) -> list[tuple[float, float]]:
 
 
 def rank_correlation(study: Study) -> float | None:
-    """Return Spearman's correlation between short and long runs over the first trials; None if it is undefined.
+    """Return Spearman's correlation of short and long runs of the first trials; None if these are too few or equal.
 
     Only the first trials have long runs whatever their short runs showed. Later trials have long runs because their
     short runs were good, so their correlation would be biased.
