@@ -136,7 +136,7 @@ class Statistics:
     card_turns, card_capacity : int
         Turns of lanes (`lns.gpu.lanes`) that had work, and all turns of lanes, both summed over lanes and launches.
     operators : dict of str to int
-        For each operator that frees a part of a board: placements in fixed cell orders, with other work converted.
+        For each operator that frees a part of a board: its work, converted into placements in fixed cell orders.
     new_boards, found_later : dict of str to int
         For each operator, how many boards it found first that had the wanted score or beat the board that it changed,
         and how many of these boards the construction found later.

@@ -85,7 +85,7 @@ def make_engine(
 def engine_digest(module: str = "lns.engines", root: Path = _ROOT) -> str:
     """Return a digest (32 hexadecimal digits) of all sources that can decide the results of a module.
 
-    A process computes it once for a module. Searches use the default; a study uses the module that makes its runs.
+    A process computes each digest once. Searches use the default ``module``, studies use `lns.tuning.objective`.
     """
     digest = hashlib.sha256()
     for path in sorted(decisive_sources(module, root)):

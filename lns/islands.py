@@ -318,7 +318,7 @@ class Archipelago:
 
 
 def _with_operators(search: Search, executor: Executor | None, workers: int) -> tuple[Search, Executor | None]:
-    """Return the search, with operators only for 'lns', and the executor: this process if workers lack an operator."""
+    """Return search (operators only for engine 'lns') and executor (this process if other workers lack an operator)."""
     if search.engine != "lns":
         return replace(search, operators=None), executor
     from lns.neighbourhoods.operators import ENTRY_POINTS, REGISTERED, operator_names

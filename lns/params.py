@@ -39,7 +39,7 @@ def option(
 
 @dataclass(frozen=True)
 class Component:
-    """Base class of all components. A value of wrong type or range raises an InputError that names the parameter."""
+    """Base class of components. A value of wrong type or out of range raises an InputError that names the parameter."""
 
     engines: ClassVar[tuple[str, ...]] = ("auto", "construct")  # engines for which `lns tune` searches the component
 

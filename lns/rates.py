@@ -36,7 +36,7 @@ log = logging.getLogger("lns")
 RAISE_TARGET_COUNT = 20  # after this number of distinct boards of a score only better boards are searched for
 RELIABLE_COUNT = 10  # least number of distinct boards of a score for which a measured rate is reliable
 CLOCK_S = 0.01  # resolution, in seconds, of the clock for processor time on some systems
-MIN_DISTANCE = 20  # boards of different families differ in at least this many cells (see `min_distance`)
+MIN_DISTANCE = 20  # boards of different families differ in at least this many cells, or fewer (`min_distance`)
 _RECENT = 64  # of several families near a board, one of the latest 64 is preferred: boards of one family come in a row
 
 
@@ -56,7 +56,7 @@ class DistinctBoards:
         self.count = 0
 
     def find(self, placements: IntArray) -> int | None:
-        """Return the number of the family of ``placements``, int (cells,) oriented pieces; None if none is near."""
+        """Return the number of the family of ``placements``, int (cells,) oriented pieces; None for a new family."""
         if not self.count:
             return None
         placed = placements.astype(np.uint16)

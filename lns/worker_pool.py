@@ -62,7 +62,7 @@ def is_worker() -> bool:
 
 
 class WorkersGone(InputError):
-    """Raised if no worker can be reached any more, and none will come."""
+    """Raised if no worker can be reached any more, and none is expected to come."""
 
 
 class WorkerLost(RuntimeError):
