@@ -36,7 +36,7 @@ from lns.rng import random_state
 from lns.tuning import cost_kernels
 from lns.warmup import warm_up
 
-REAL = Path("../shared/instances/eternity2_clue1.txt")  # puzzle beside the checkout; SHIPPED is timed if it is missing
+REAL = Path("../shared/instances/eternity2_clue1.txt")  # beside the checkout; if the file is missing, SHIPPED is timed
 SHIPPED = "like-e2-16x16"
 TIGHT, LOOSE = 0, 4  # mismatches allowed in an exact tail, for a search that ends at once and for a longer one
 MISMATCHES = 20  # mismatches of the boards that the timed constructor searches for
@@ -187,7 +187,7 @@ def _region_seconds(puzzle: Puzzle, board: Board, order: str, limit: int, nodes:
     setup, searched, placed, regions = 0.0, 0.0, 0, 0
     for top in range(puzzle.height - height, -1, -1):
         cells = rows(puzzle, top, top + height)
-        ask(cells, nodes=1)  # not timed: it plans for this shape of region, and the first call compiles
+        ask(cells, nodes=1)  # not timed: the first call for a shape of region plans the search, and may compile
         setup += _seconds(partial(ask, cells, nodes=1))
         began = time.process_time()
         placed += ask(cells, nodes=costs.region_nodes(limit, order)).nodes

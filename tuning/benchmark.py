@@ -145,7 +145,7 @@ def run_benchmark(
 
     search.run(options.time, puzzle.max_score, on_report)
     elapsed = search.elapsed
-    largest = sorted(peaks.values())[-workers:]  # of more processes than workers if dead workers were replaced
+    largest = sorted(peaks.values())[-workers:]  # there are more processes than workers if dead ones were replaced
     return BenchmarkRun(
         seed=seed, score=search.best_score, reached=reached, boards=dict(Counter(families.scores)),
         nodes_per_s=search.statistics.placements / max(elapsed, 1e-9), seconds=elapsed,
@@ -340,7 +340,7 @@ def selected_rows(names: Sequence[str], options: BenchmarkOptions) -> list[tuple
 
 
 def check_outputs(options: BenchmarkOptions) -> None:
-    """Make the directory for boards; raise InputError, before the runs, if that fails or no row can be appended."""
+    """Make the directory for boards; raise InputError, before the runs, if that fails or the table takes no rows."""
     try:
         if options.table is not None:
             table = Path(options.table)

@@ -198,7 +198,7 @@ class TrialRun:
         self._engine.restore(state)
 
     def _counted(self) -> float:
-        """Return the node equivalents so far, plus those of measuring children, which the engine does not count."""
+        """Return the engine's node equivalents so far, plus those of measuring children, which it leaves out."""
         statistics, cells = self._engine.statistics, self._pair.puzzle.cells
         arms = statistics.arms * node_equivalents.population(self._params.construct.population, cells)
         return statistics.node_equivalents + arms + statistics.colour_sets * node_equivalents.quota_profile(cells)

@@ -62,7 +62,7 @@ def processor_hours(session: int) -> float:
     ticks = 0
     for file in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # raised if the process has ended
-            fields = file.read_text().rpartition(")")[2].split()  # from field 3 of proc(5) on
+            fields = file.read_text().rpartition(")")[2].split()  # from the third field on, as proc(5) counts
             ticks += sum(map(int, fields[11:15])) if int(fields[3]) == session else 0
     return round(ticks / os.sysconf("SC_CLK_TCK") / 3600, 5)
 
@@ -113,7 +113,7 @@ def keep_best(row: dict[str, Any], run: Path) -> None:
 
 
 def session(name: str, command: str, hours: float, data: str, aside: set[str]) -> Generator[bool]:
-    """Run an item's command for at most ``hours``, yield before each poll; put it ``aside`` if a new run fails."""
+    """Run an item's command up to ``hours``, yield before each poll; put the item ``aside`` if a new run fails."""
     rows = [row for row in sessions().values() if (row["item"], row["command"]) == (name, command)]
     last = {row["seed"]: row["state"] in ("running", "stopped") for row in rows}
     resumed = [seed for seed in last if last[seed] and (RUNS / f"{name}-{seed}" / "run.json").exists()]

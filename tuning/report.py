@@ -33,7 +33,7 @@ from lns.tuning.study import MAX_COMMAND, MIN_HELD_OUT_PAIRS, Study, trial_value
 from lns.tuning.validate import Conclusion, Verdict, signed
 
 MIN_TRIALS = 20  # least number of finished trials for the importance of parameters
-NO_BOARD = -1e6  # value by short runs that counts for a trial which made no board where the defaults made one
+NO_BOARD = -1e6  # value assumed, in short runs, of a trial that made no board where the defaults made one
 LABEL_WIDTH = 11  # width, in characters, of the labels of the lines below the verdict
 OVER_DEFAULTS = "edges over the defaults"
 

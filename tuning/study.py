@@ -380,7 +380,7 @@ class Study:
         try:
             self.optuna.tell(trial.number, state=TrialState.FAIL)
         except (optuna.exceptions.UpdateFinishedTrialError, ValueError):
-            return  # a process with another directory of this study has requeued it meanwhile
+            return  # a process with another directory of this study has requeued the trial meanwhile
         if trial.params or "fixed_params" in trial.system_attrs:
             again = deepcopy(trial)
             again.user_attrs = {}
