@@ -113,7 +113,7 @@ def keep_best(row: dict[str, Any], run: Path) -> None:
 
 
 def session(name: str, command: str, hours: float, data: str, aside: set[str]) -> Generator[bool]:
-    """Run an item's command up to ``hours``, yield before each poll; put the item ``aside`` if a new run fails."""
+    """Run an item's command for up to ``hours``, yield before each poll; put the item ``aside`` if a new run fails."""
     rows = [row for row in sessions().values() if (row["item"], row["command"]) == (name, command)]
     last = {row["seed"]: row["state"] in ("running", "stopped") for row in rows}
     resumed = [seed for seed in last if last[seed] and (RUNS / f"{name}-{seed}" / "run.json").exists()]
