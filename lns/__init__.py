@@ -1,6 +1,6 @@
 """Optimizer for edge-matching puzzles such as Eternity II, built on exact solvers that can be used alone.
 
-Load a puzzle, search for a good full board, and improve a region of it or prove that it is optimal::
+Load a puzzle, search for a good full board, and improve a region of that board or prove the region optimal::
 
     import lns
 

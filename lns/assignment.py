@@ -1,7 +1,7 @@
 """Fill boards, and rearrange pieces on cells that do not neighbour each other, by linear assignment (scipy's solver).
 
 On such cells the matches of a piece do not depend on the pieces on the other cells, so the best permutation solves a
-linear assignment problem. `fill` fills the empty cells of a partial board by such assignments.
+linear assignment problem. `fill` fills the empty cells of a partial board by linear assignments.
 
 References
 ----------
@@ -22,7 +22,7 @@ from lns.instances.errors import InputError
 from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
 GREEDY = "greedy"  # origin of the boards of `greedy_board`, as named in reports
-_FORBIDDEN, _LEAST = -1000.0, -900  # added to the matches for a side that breaks a rule; a sum below _LEAST is illegal
+_FORBIDDEN, _LEAST = -1000.0, -900  # the first is added to matches for an illegal side; sums below _LEAST are illegal
 ANY = -1  # stands for the required colour of a side that may have any colour but grey
 
 
@@ -31,8 +31,8 @@ def placement_matches(
 ) -> tuple[IntArray, IntArray]:
     """Find the best legal rotation of each piece on each cell, given the pieces placed around the cell.
 
-    ``placements``: int32 (puzzle.cells,), -1 if empty; the neighbours of a cell are read from it, even if they
-    are in ``cells``. Returns two int32 arrays (cells, pieces): the best rotation's number of matches with neighbours,
+    ``placements``: int32 (puzzle.cells,), -1 for an empty cell; neighbours are read from this array, also those in
+    ``cells``. Returns two int32 arrays (cells, pieces): the best rotation's number of matches with neighbours,
     below -900 if no rotation is legal, and that rotation, 0 to 3.
     """
     shown = np.where(placements[:, None] < 0, -1, puzzle.oriented[placements])
@@ -53,18 +53,17 @@ def placement_matches(
 
 @lru_cache(maxsize=16)
 def _sides(puzzle: Puzzle) -> tuple[npt.NDArray[np.bool_], IntArray]:
-    """Return two arrays (cells, 4): whether a side is on the rim, bool, and its required colour or ANY, int32."""
+    """Return two arrays (cells, 4): whether a side is on the rim, bool, and the side's required colour or ANY, int."""
     required = [[ANY if side is None else side for side in puzzle.required_sides(cell)] for cell in range(puzzle.cells)]
     return np.array([puzzle.rim_sides(cell) for cell in range(puzzle.cells)]), np.array(required, dtype=np.int32)
 
 
 def reassign(puzzle: Puzzle, placements: IntArray, cells: IntArray, pieces: IntArray) -> IntArray:
-    """Place one of ``pieces`` on each of ``cells`` so that as many edges as possible match placed neighbours.
+    """Place one of ``pieces`` on each of ``cells``, with as many matches as possible with neighbours outside ``cells``.
 
     ``placements``: int32 (puzzle.cells,), -1 if empty; what lies on ``cells`` is ignored. Returns the new placements,
     optimal if no two of ``cells`` are neighbours; in that case, if ``pieces`` lay on ``cells`` before, the score does
-    not fall.
-    Raises InputError if some cell cannot be filled legally, which happens only on a rim of an ordinary colour.
+    not fall. Raises InputError if a cell cannot be filled legally, which happens only on a rim of an ordinary colour.
     """
     outside = placements.copy()
     outside[cells] = -1
@@ -130,8 +129,8 @@ def matching_edges(puzzle: Puzzle, placements: IntArray) -> tuple[npt.NDArray[np
 def with_rim(puzzle: Puzzle, placements: IntArray, pieces: IntArray) -> IntArray:
     """Fill the empty cells along a rim of an ordinary colour with some of ``pieces``; return the new placements.
 
-    ``placements``: int32 (puzzle.cells,), -1 if empty. Few pieces fit such a rim, so it should be filled before other
-    cells. Raises InputError as `reassign` does.
+    ``placements``: int32 (puzzle.cells,), -1 if empty. Few pieces fit such a rim, so it should be filled before the
+    other cells. Raises InputError as `reassign` does.
     """
     cells = np.flatnonzero((_sides(puzzle)[1] > GREY).any(axis=1) & (placements < 0)).astype(np.int32)
     return reassign(puzzle, placements, cells, pieces) if len(cells) else placements
@@ -141,9 +140,9 @@ def greedy_board(puzzle: Puzzle) -> FoundBoard:
     """Fill the board row by row, each cell with the free piece that matches most of the placed neighbours.
 
     This is fast, for searches that end before their first step has made a board. Of equally good pieces the one with
-    the lowest index is taken. By its grey sides a piece fits one kind of cell only, and there are as many pieces as
-    cells of each kind, so each cell gets a piece. The board is full, legal and keeps the clues. Raises InputError as
-    `reassign` does.
+    the lowest index is taken. A rim of an ordinary colour is filled first, by `with_rim`. By its grey sides a piece
+    fits one kind of cell only, and there are as many pieces as cells of each kind, so each cell gets a piece. The board
+    is full, legal and keeps the clues. Raises InputError as `reassign` does.
     """
     placed = np.full(puzzle.cells, -1, dtype=np.int32)
     for clue in puzzle.fixed:

@@ -105,7 +105,7 @@ def rectangle(puzzle: Puzzle, row: int, column: int, height: int, width: int) ->
 
 @checked
 def around_mismatches(puzzle: Puzzle, board: Board) -> list[int]:
-    """Return the cells that touch a mismatch and, if that makes at most 64 cells in all, also their neighbours.
+    """Return the cells that touch a mismatch, together with their neighbours if all these are at most 64 cells.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def parse(text: str, puzzle: Puzzle) -> list[int]:
     Parameters
     ----------
     text : str
-        Comma-separated cells, rows and spans, all counted from 0; a span includes its last cell or row.
+        Comma-separated cells, rows and spans, all counted from 0; a span includes its last cell or row, as in r5-7.
     puzzle : Puzzle
         Puzzle that gives the size of the board.
 

@@ -55,21 +55,21 @@ _LOGGERS = (  # names of all loggers whose level Dask sets
 
 
 class DaskWorkers(Workers):
-    """Workers of a Dask cluster. `shutdown` releases the engines that they keep, and leaves the client open.
+    """Workers of a Dask cluster. `shutdown` releases the engines that the workers keep, and leaves the client open.
 
     Raises InputError if the cluster has no worker, or a worker with another version of lns, Python, numba or numpy or
     with other default parameters than this process.
     """
 
     first_round_s, round_s, grace_s = 2.0, ROUND_S, 30.0
-    max_lost = 100  # rounds that an island may lose in a row: many, as machines often leave for other reasons
+    max_lost = 100  # lost rounds in a row until an island is abandoned: many, as machines often leave a cluster
 
     def __init__(self, client: Client) -> None:
         self.address = str(getattr(client.scheduler, "address", ""))
         self._client, self._executor, self._run = client, client.get_executor(), secrets.token_hex(8)
         self._lock = threading.RLock()
         self._threads: dict[str, int] = {}  # worker's address -> number of its threads; accepted workers only
-        self._home: dict[int, str] = {}  # number of an island -> address of its last worker
+        self._home: dict[int, str] = {}  # number of an island -> address of the worker of its last round
         self._waiting: list[tuple[Future[Any], Callable[..., Any], Task]] = []  # rounds that wait for a worker
         self._running: dict[Future[Any], tuple[Future[Any], str]] = {}  # the caller's future -> (Dask's future, worker)
         self._serial = count()
@@ -89,7 +89,7 @@ class DaskWorkers(Workers):
             return sum(self._threads.values())
 
     def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
-        """Submit a round to the worker of its island, or to a less loaded one. After `kill` the round fails at once.
+        """Submit a round to a worker (`_worker_for`) as soon as there is one. After `kill` the round fails at once.
 
         ``fn`` is `lns.rounds.run_round`, or another function whose only argument is a `lns.rounds.Task`.
         """
@@ -103,7 +103,10 @@ class DaskWorkers(Workers):
         return future
 
     def check(self) -> None:
-        """Raise `WorkersGone` after `GONE_S` seconds without the scheduler, or `EMPTY_S` seconds without any worker."""
+        """Raise `WorkersGone` if the client is closed, or scheduler or workers have been away for too long.
+
+        Too long means `GONE_S` seconds without the scheduler, or `EMPTY_S` seconds without any worker.
+        """
         now = time.monotonic()
         if now - self._connected_at > GONE_S or self._client.status in ("closing", "closed"):
             raise WorkersGone(
@@ -135,7 +138,7 @@ class DaskWorkers(Workers):
             thread.join(ANSWER_S if wait else 0.0)
 
     def _dispatch(self) -> None:
-        """Hand the waiting rounds to workers, if there are any. The caller holds the lock."""
+        """Hand the waiting rounds to workers, if any worker is there. The caller holds the lock."""
         while self._threads and self._waiting:
             future, function, task = self._waiting.pop(0)
             address = self._home[task.number] = self._worker_for(task.number)
@@ -147,7 +150,7 @@ class DaskWorkers(Workers):
             sent.add_done_callback(partial(self._receive, future, address))
 
     def _worker_for(self, number: int) -> str:
-        """Return the address of the island's last worker, if it is not overloaded; else of the least loaded worker."""
+        """Return the address of the island's last worker; of the least loaded if it left or only others have room."""
         load = Counter(self._home.values())
         home = self._home.get(number, "")
         has_room = any(load[address] < threads for address, threads in self._threads.items())
@@ -156,7 +159,7 @@ class DaskWorkers(Workers):
         return min(self._threads, key=lambda at: (load[at] / self._threads[at], at))
 
     def _receive(self, future: Future[Any], address: str, sent: Future[Any]) -> None:
-        """Pass the result or the error of a round, as in Dask's future ``sent``, on to the caller's ``future``."""
+        """Pass the outcome of Dask's future ``sent`` on to the caller's ``future``, a lost worker as `WorkerLost`."""
         with self._lock:
             self._running.pop(future, None)
         error = None if sent.cancelled() else sent.exception()
@@ -170,7 +173,7 @@ class DaskWorkers(Workers):
                 future.set_exception(error)
 
     def _first_workers(self) -> dict[str, int]:
-        """Wait for a worker; return the number of threads of each, by address. Raises InputError if no worker comes."""
+        """Return each worker's number of threads by address, once there is one. Raises InputError if none comes."""
         if not (threads := self._client.ncores()):
             log.info("waiting for the first worker of the cluster at %s", self.address)
             with contextlib.suppress(TimeoutError):
@@ -208,7 +211,7 @@ class DaskWorkers(Workers):
             _in_thread(partial(self._join, joined, strict=False))
 
     def _join(self, threads: dict[str, int], *, strict: bool) -> None:
-        """Accept workers with the `versions` of this process; raise InputError (``strict``) or log if one differs."""
+        """Accept the workers with the `versions` of this process; for others raise InputError (``strict``) or log."""
         problems = differences(self._client, list(threads))
         for _, problem in sorted(problems.items()):
             if strict:
@@ -245,7 +248,7 @@ def _told(what: str, *arguments: object) -> None:
 
 
 def _in_thread(call: Callable[[], object]) -> threading.Thread:
-    """Call the scheduler or workers in a new thread, since a call that hangs would delay the search."""
+    """Run ``call`` in a new thread and ignore its errors: a call to the cluster that hangs would delay the search."""
 
     def attempt() -> None:
         with contextlib.suppress(Exception):  # the scheduler or a worker may be gone
@@ -305,7 +308,7 @@ def check_address(address: str) -> None:
 
 
 def _ignore_signals() -> None:
-    """Ignore Ctrl-C in the calling local worker: its parent ends the search in order, and then the workers."""
+    """Ignore Ctrl-C and hang-up in this worker process: its parent ends the search in order, and then the workers."""
     for number in PARENT_SIGNALS - {signal.SIGTERM}:
         signal.signal(number, signal.SIG_IGN)
 
@@ -322,7 +325,7 @@ def differences(client: Client, addresses: list[str]) -> dict[str, str]:
     own, problems = versions(), {}
     answers: Any = client.run(versions, workers=addresses, on_error="return") if addresses else {}
     for at, found in answers.items():
-        if not isinstance(found, dict):  # the call failed in this worker: ``found`` is its error
+        if not isinstance(found, dict):  # the call failed in this worker: ``found`` is the error
             problems[at] = f"worker {at} has no lns, or a much older one; expected lns {__version__}, as here"
         elif other := [name for name in own if name != "parameters" and found.get(name) != own[name]]:
             words = ", ".join(printable(f"{name} {found.get(name)}", 60) for name in other)

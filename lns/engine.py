@@ -128,20 +128,20 @@ class Statistics:
     colour_sets : int
         Sets of favoured colours whose quota profile was computed; a set counts once for each view.
     boards : int
-        Full boards found.
+        Full boards found that reached the wanted score or ``search_floor``, or beat all earlier boards.
     moves : int
         Tabu moves evaluated.
     card_nodes, card_lanes : int
         Placements on a graphics card, which cost no node equivalents, and the number of lanes that made them.
     card_turns, card_capacity : int
-        Loop turns in which a lane was at work, and all loop turns of the launches, both summed over the lanes.
+        Turns of lanes (`lns.gpu.lanes`) that had work, and all turns of lanes, both summed over lanes and launches.
     operators : dict of str to int
-        For each operator that frees a part of a board, its work in placements in fixed orders, or what costs as much.
+        For each operator that frees a part of a board: its work, converted into placements in fixed cell orders.
     new_boards, found_later : dict of str to int
         For each operator, how many boards it found first that had the wanted score or beat the board that it changed,
         and how many of these boards the construction found later.
     failures : dict of str to int
-        Number of islands on which an operator failed and was switched off.
+        For each operator, and for "gpu" (the card): number of islands on which it failed and was switched off.
     certificate : dict of str to (int, int, int)
         For each shape of windows around the damage of the best boards: the score of the boards, the number of windows
         that are proven to have no better refill, and the number of all windows.
@@ -180,7 +180,7 @@ class Statistics:
 
     @property
     def placements(self) -> int:
-        """Number of placements of all parts of the engine or, if none placed anything, of tabu moves evaluated."""
+        """Number of placements of all parts of the engine but the card; if there are none, of tabu moves evaluated."""
         return self._placed or self.moves
 
     @property
@@ -193,9 +193,9 @@ class Statistics:
         return self.nodes + self.tail_nodes + self.beam_nodes + sum(self.operators.values())
 
     def node_equivalents_by_part(self) -> dict[str, int]:
-        """Return the cost of each part of the engine in node equivalents, by its name (the origin of its boards).
+        """Return the cost of each part of the engine in node equivalents, by the part's name (origin of its boards).
 
-        One node equivalent takes as long as one placement of the constructor.
+        One node equivalent takes as long as one placement of the constructor. Parts that cost nothing are left out.
         """
         parts = {
             "construct": self.nodes + node_equivalents.exact_tails(self.prefixes, self.tail_nodes),
@@ -212,7 +212,7 @@ class Statistics:
         return sum(self.node_equivalents_by_part().values())
 
     def counts(self) -> dict[str, int]:
-        """Return the counts that are single numbers by name, and those in `operators` as "operator NAME"."""
+        """Return, by name, the counts that are single numbers, and those in `operators` as "operator NAME"."""
         own = {name: int(getattr(self, name)) for name in _COUNTERS}
         return own | {f"operator {name}": nodes for name, nodes in self.operators.items()}
 
@@ -253,7 +253,7 @@ class Statistics:
         return f"refills around the damage that are better: {', '.join(parts)}" if parts else ""
 
     def rate(self, seconds: float) -> str:
-        """Return the placements or moves per second, of all workers together, as text."""
+        """Return as text how many placements or moves all workers made per second, in ``seconds`` of search."""
         return f"{self.placements / max(seconds, 1e-9) / 1e6:.1f} M {self.unit}/s"
 
 

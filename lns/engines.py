@@ -49,11 +49,11 @@ def make_engine(
 ) -> SearchLoop:
     """Make the engine ``name`` of one island, before its first step.
 
-    "auto" and "gpu" have all operators, "gpu" with a graphics card for the construction of the first island. "lns" has
-    ``operators`` (by default all known in this process) and no construction. "polish" improves a given board. Any other
-    name stands for the operator of that name, after an operator that makes a first board. Each ``island``, counted from
-    0, has its own random stream; all ``islands`` together partition the prefixes of the construction. Raises InputError
-    for an unknown engine or operator, or if the engine cannot take the puzzle (too many colours, for instance).
+    `operators_of` says which operators an engine has; ``operators`` are those of "lns" that change a board, by default
+    all known in this process. "gpu" is "auto" with a graphics card for the construction of the first island; "polish"
+    improves a given board. Each ``island``, counted from 0, has its own random stream; all ``islands`` together
+    partition the prefixes of the construction. Raises InputError for an unknown engine or operator, or if the engine
+    cannot take the puzzle (too many colours, for instance).
     """
     from lns.construct import refused_rules
     from lns.loop.search_loop import SearchLoop
@@ -85,8 +85,7 @@ def make_engine(
 def engine_digest(module: str = "lns.engines", root: Path = _ROOT) -> str:
     """Return a digest (32 hexadecimal digits) of all sources that can decide the results of a module.
 
-    A process computes it once for each module. Searches use the default module, studies the module that makes their
-    runs.
+    A process computes each digest once. Searches use the default ``module``, studies use `lns.tuning.objective`.
     """
     digest = hashlib.sha256()
     for path in sorted(decisive_sources(module, root)):
@@ -98,7 +97,7 @@ def engine_digest(module: str = "lns.engines", root: Path = _ROOT) -> str:
 def decisive_sources(module: str = "lns.engines", root: Path = _ROOT) -> set[Path]:
     """Return the files of a module and of every module of this project that it imports, directly or indirectly.
 
-    Imports only for the type checker, or inside functions of a package's `__init__`, do not count.
+    Packages of modules count, too; imports for the type checker, or in functions of a package's `__init__`, do not.
     """
     waiting, paths = [module], set()
     while waiting:

@@ -24,9 +24,9 @@ from lns.worker_pool import UNGUARDED, InProcessExecutor, UserExecutor, WorkerLo
 log = logging.getLogger("lns")
 
 TICK_S = 0.2  # longest time, in seconds, until this process notices a signal or a call of `stop`
-GROWTH_S = 15.0  # seconds between two increases of the number of islands
-BRIEF_GRACE_S = 1.0  # seconds to wait at the end if no island has reported, as workers then still load kernels
-GAP_S = 5.0  # longer times without work between two readings of the clock are gaps, in which the process did not run
+GROWTH_S = 15.0  # least seconds between two increases of the number of islands
+BRIEF_GRACE_S = 1.0  # most seconds to wait at the end if no running island has reported: its worker still loads kernels
+GAP_S = 5.0  # a longer time between two readings of the clock is a gap if the process worked for less than half of it
 _WITH_SLEEP = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
@@ -85,7 +85,7 @@ class Archipelago:
     grows : bool
         Whether islands are added when the workers can search more islands at the same time.
     islands : dict of int to Island, optional
-        Islands of earlier sessions by number. Those with a number from ``workers`` on are not searched.
+        Islands of earlier sessions by number. Those numbered ``workers`` or higher wait until the archipelago grows.
     other_statistics : Statistics, optional
         Work of other runs that were merged into this one; `statistics` includes it.
     """
@@ -121,7 +121,7 @@ class Archipelago:
         self._workers: Workers = InProcessExecutor()  # the executor that `run` uses
         self._stop = False
         self._began: float | None = None
-        self._running: RunningTime | None = None  # the clock of `run` while it runs
+        self._running: RunningTime | None = None  # the clock of `run`; None while `run` does not run
         self._elapsed = 0.0
         self._grown_at = 0.0
 
@@ -202,12 +202,12 @@ class Archipelago:
                 on_report(self)
             workers.ask_to_stop()
             if self.best is None and not all(future.done() for future in waiting):
-                self._take_board(0, greedy_board(self.search.puzzle))  # the time was too short for a first step
+                self._take_board(0, greedy_board(self.search.puzzle))  # no board was reported in time
             self._finish(waiting, workers.grace_s)  # running rounds end at their next step
             if waiting:
                 workers.kill()
             on_report(self)
-            return "target reached" if self.best_score >= target else why  # the last rounds may have reached it
+            return "target reached" if self.best_score >= target else why  # the last rounds may have reached the target
         finally:
             self._elapsed, self._began, self._running = self.elapsed, None, None
             if self._executor is None:
@@ -222,7 +222,7 @@ class Archipelago:
         return "time over" if self.elapsed >= seconds else ""
 
     def _grow(self, workers: Workers) -> None:
-        """Add islands if the workers can search more of them; all islands then partition the prefixes anew."""
+        """Add islands, if the archipelago grows and the workers can search more; at most once in `GROWTH_S` seconds."""
         self.capacity, now = workers.capacity, time.monotonic()
         wanted = min(self.capacity, MAX_ISLANDS)
         if not self._grows or wanted <= self.workers or now - self._grown_at < GROWTH_S:
@@ -235,7 +235,7 @@ class Archipelago:
         workers, last = self._workers, self.islands.get(number)
         brief = number not in self._reported or self._lost[number] > 0
         # After a killed session a single island repeats the steps since its checkpoint. The best board on file may come
-        # from these steps; injecting the board would change them.
+        # from these steps; injecting the board would change the steps.
         repeats = self.workers == 1 and list(self.islands) == [number]
         known = -1 if self.origin == GREEDY else self.best_score
         is_better = known > (last.best_score if last else -1)
@@ -318,7 +318,7 @@ class Archipelago:
 
 
 def _with_operators(search: Search, executor: Executor | None, workers: int) -> tuple[Search, Executor | None]:
-    """Return the search, with operators for engine 'lns', and the executor: this process if others lack an operator."""
+    """Return search (operators only for engine 'lns') and executor (this process if other workers lack an operator)."""
     if search.engine != "lns":
         return replace(search, operators=None), executor
     from lns.neighbourhoods.operators import ENTRY_POINTS, REGISTERED, operator_names

@@ -1,7 +1,6 @@
 """Node equivalents: what each kind of work costs, in nodes (placements) of the depth-first constructor.
 
-Search budgets are counted in nodes, so a run does not depend on the speed of the machine. `make bench` measures the
-constants below on the present machine.
+Budgets are counted in nodes, so a run does not depend on the speed of the machine. `make bench` measures most costs.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def option(
 
 @dataclass(frozen=True)
 class Component:
-    """Base class of all components. A value of the wrong type or out of range raises InputError, which names it."""
+    """Base class of components. A value of wrong type or out of range raises an InputError that names the parameter."""
 
     engines: ClassVar[tuple[str, ...]] = ("auto", "construct")  # engines for which `lns tune` searches the component
 
@@ -273,7 +273,7 @@ def to_dict(params: Params) -> dict[str, Any]:
 
 
 def load(path: str | Path) -> Params:
-    """Return the parameters in a TOML file, as by `from_dict`. Raises InputError, which names the file."""
+    """Return the parameters in a TOML file, as by `from_dict`. Every InputError raised names the file."""
     if not Path(path).exists():
         raise InputError("no such file; expected parameters as TOML", path)
     text = read_text(path)

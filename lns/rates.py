@@ -5,8 +5,8 @@ share nearly all their pieces, large groups at low scores; each group counts as 
 
 Above the measured scores the cost of one more edge is unknown, so there are two estimates. The optimistic estimate
 assumes that each edge costs as much as the last measured edges. The pessimistic estimate assumes that the rates fall as
-the Markov model forecasts for the best break schedule of each score. They fall too fast in this model, which treats
-cells as independent, while the last pieces of a good board fit better. Published rates lie between the two estimates.
+the Markov model forecasts for the best break schedule of each score. This model treats cells as independent, while the
+last pieces of a good board fit better, so its rates fall too fast. Published rates lie between the two estimates.
 The expected rate is the geometric mean of both; all three are shown.
 """
 
@@ -36,8 +36,8 @@ log = logging.getLogger("lns")
 RAISE_TARGET_COUNT = 20  # after this number of distinct boards of a score only better boards are searched for
 RELIABLE_COUNT = 10  # least number of distinct boards of a score for which a measured rate is reliable
 CLOCK_S = 0.01  # resolution, in seconds, of the clock for processor time on some systems
-MIN_DISTANCE = 20  # boards of different families differ in at least this many cells (see `min_distance`)
-_RECENT = 64  # of several similar families, one of the latest 64 is preferred, as boards of one family come in a row
+MIN_DISTANCE = 20  # boards of different families differ in at least this many cells, or fewer (`min_distance`)
+_RECENT = 64  # of several families near a board, one of the latest 64 is preferred: boards of one family come in a row
 
 
 def min_distance(cells: int) -> int:
@@ -56,7 +56,7 @@ class DistinctBoards:
         self.count = 0
 
     def find(self, placements: IntArray) -> int | None:
-        """Return the number of the family of ``placements``, int (cells,) oriented pieces; None if it has none yet."""
+        """Return the number of the family of ``placements``, int (cells,) oriented pieces; None for a new family."""
         if not self.count:
             return None
         placed = placements.astype(np.uint16)
@@ -83,7 +83,7 @@ class DistinctBoards:
 class Tally:
     """Count of the boards of at least a given score."""
 
-    seconds: float = 0.0  # processor seconds during which boards of this score were counted
+    seconds: float = 0.0  # processor seconds during which these boards were counted
     boards: int = 0  # number of all boards, distinct or not
     distinct_boards: DistinctBoards = field(default_factory=DistinctBoards)
 
@@ -178,7 +178,7 @@ class Measurement:
         return self.construction.statistics.placements - self._nodes_before
 
     def best_children(self, score: int) -> ChildMeans:
-        """Return the child counts of the searched arm for which the forecast rate of boards of ``score`` is highest."""
+        """Return the child counts of the arm, a searched one if any, that forecasts most boards of ``score``."""
         arms = self.construction.bandit.arms
         estimates = [arm.shrunk_estimate() for arm in arms if arm.restarts] or [arm.shrunk_estimate() for arm in arms]
         return max(estimates, key=lambda children: self.forecast(children, score).rate)

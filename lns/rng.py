@@ -29,7 +29,7 @@ def generator(state: RandomState) -> np.random.Generator:
 
 
 def _draw(state: RandomState) -> int:
-    """Return what `next_u64` returns, without numba: every process would have to compile this inlined kernel."""
+    """Return what `next_u64` returns, without numba: each process would have to compile that inlined kernel."""
     a, b, c, d = (int(part) for part in state)
     product = b * 5 & _ALL
     result = ((product << 7 | product >> 57) & _ALL) * 9 & _ALL

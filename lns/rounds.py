@@ -1,7 +1,7 @@
 """Rounds of islands: the messages between a session and its workers, and the search in a worker.
 
 A round takes a picklable `Task` and returns a picklable `Report`. Each holds the state of the island, so that any
-process can search the next round.
+process can search the next round; for a new island the task holds none.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Report:
 
 
 class Worker:
-    """Searches rounds in this process and keeps their engines; the `receive_*` methods act on running rounds.
+    """Searches rounds in this process and keeps their engines; the `receive_*` methods act on the rounds of a run.
 
     Rounds and calls of `receive_*` may run in different threads.
     """
@@ -90,8 +90,8 @@ class Worker:
         """Search one island for a round.
 
         A round has only whole steps, so its length does not influence the search. It ends early at a new best board of
-        all islands, so that the board is reported at once. Raises InputError if the state does not fit or an operator
-        is not known in this process.
+        all islands, so that the board is reported at once. Raises InputError if the engine cannot take the puzzle or
+        an operator is not known in this process.
         """
         from lns.warmup import warm_up  # imported here, as programs that only read runs need no engine
 
@@ -135,7 +135,7 @@ class Worker:
         return engine
 
     def receive_incumbent(self, run: str, board: Board, score: int) -> None:
-        """Store a board, which the running rounds of ``run`` take over before their next step."""
+        """Store a board; rounds of ``run`` whose best board is worse take it over before their next step."""
         with self._lock:
             if score > self._incumbents.get(run, (None, -1))[1]:
                 self._incumbents[run] = board, score

@@ -62,7 +62,7 @@ def is_worker() -> bool:
 
 
 class WorkersGone(InputError):
-    """Raised if no worker can be reached any more, and none will come."""
+    """Raised if no worker can be reached any more, and none is expected to come."""
 
 
 class WorkerLost(RuntimeError):
@@ -149,7 +149,7 @@ class WorkerPool(Workers):
             ) from None  # fmt: skip
         self._workers: dict[int, tuple[Connection, SpawnProcess]] = {}  # serving thread -> (pipe to worker, worker)
         self._closed = False
-        resource_tracker.ensure_running()  # here, as a later start would unblock the signals that the threads block
+        resource_tracker.ensure_running()  # here, since a later start would unblock the signals that the threads block
         blocking = signal.SIG_BLOCK, PARENT_SIGNALS  # workers inherit the block, until they ignore these signals
         self._threads = ThreadPoolExecutor(workers, initializer=signal.pthread_sigmask, initargs=blocking)
 

@@ -48,11 +48,11 @@ class TuningResult(Records):
     trials : int
         Number of finished trials.
     verdicts : tuple of Verdict
-        The validated candidates, best first.
+        Verdicts on the validated candidates, best first.
     best_params : Params or None
         Parameters that are better than the defaults; None if there are none.
     best_file : Path or None
-        ``best_params.toml`` if it holds ``best_params``.
+        The file ``best_params.toml`` if it holds ``best_params``; else None.
     kept : tuple of Path
         Files in which this session kept ``best_params`` for `lns.solve`.
     rank_correlation : float or None
@@ -60,7 +60,7 @@ class TuningResult(Records):
     importance : dict of str to float
         Importance of the parameters, as shares of 1; empty with too few trials.
     overhead : float or None
-        Fraction of the workers' time outside of runs; None if no run was made.
+        Fraction of the workers' time outside of runs; None if the session made no run.
     report : Path
         The HTML report.
     interrupted : bool
@@ -90,7 +90,7 @@ class TuningResult(Records):
 
     @property
     def verdict(self) -> Verdict | None:
-        """The verdict on the winner or, without a winner, on the best candidate; None before any is validated."""
+        """The verdict on the winner, or else on the best candidate; None before any candidate is validated."""
         return next((each for each in self.verdicts if each.better), next(iter(self.verdicts), None))
 
     @property
@@ -141,7 +141,7 @@ def tune(
     on_progress: Callable[[StudyProgress], None] | None = None,
     **settings: Any,
 ) -> TuningResult:
-    """Search for better parameters, and validate them on instances and seeds that the search has not seen.
+    """Search for better parameters, and validate them on pairs of instance and seed that the search has not seen.
 
     The same call continues a study that was stopped; several processes may work on one study. KeyboardInterrupt ends
     the session; finished runs are kept.
@@ -157,7 +157,7 @@ def tune(
     trials : int, optional
         Search until the study has this number of trials.
     workers : int, optional
-        Worker processes, 1 by default. A script that uses them needs ``if __name__ == "__main__":``.
+        Spawned worker processes, 1 by default, for which a script needs ``if __name__ == "__main__":``.
     report_only : bool
         Only write the report of the finished runs; make no new ones.
     on_start : callable, optional
@@ -177,8 +177,8 @@ def tune(
     Raises
     ------
     InputError
-        A setting is wrong, a number impossible, the study was begun with other settings or another engine, or worker
-        processes die again and again.
+        A setting is wrong, a number impossible, the study was begun with other settings or another engine, the defaults
+        make no board on any pair, or worker processes die again and again.
     """
     path, request = Path(study), settings.pop("request", None)
     if request is None:
@@ -267,7 +267,7 @@ def _conclude(study: Study, session: TuningSession | None) -> TuningResult:
 
 
 def _keep(study: Study, conclusion: validate.Conclusion) -> list[Path]:
-    """Keep the winner's parameters for `lns solve` if it was compared with the built-in defaults; return the files."""
+    """Keep the winner's parameters for `lns solve` if the study's base is the built-in defaults; return the files."""
     winner, plan = conclusion.winner, study.plan
     if winner is None or study.base != Params():
         return []

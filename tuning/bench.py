@@ -1,4 +1,4 @@
-"""`make bench`: print speed figures of this machine, one per line. Scores are measured by `lns benchmark`.
+"""`make bench`: print speed figures of this machine, one per line. Use `lns benchmark` to compare scores.
 
 The figures include the costs in `lns.node_equivalents`: the time of a part of the engine divided by that of a
 constructor node. Beams and tabu moves are timed by running these engines alone, and regions by calling
@@ -36,10 +36,10 @@ from lns.rng import random_state
 from lns.tuning import cost_kernels
 from lns.warmup import warm_up
 
-REAL = Path("../shared/instances/eternity2_clue1.txt")  # puzzle beside the checkout; SHIPPED is timed if it is missing
+REAL = Path("../shared/instances/eternity2_clue1.txt")  # beside the checkout; if the file is missing, SHIPPED is timed
 SHIPPED = "like-e2-16x16"
 TIGHT, LOOSE = 0, 4  # mismatches allowed in an exact tail, for a search that ends at once and for a longer one
-MISMATCHES = 20  # most mismatches in a board of the timed constructor
+MISMATCHES = 20  # mismatches of the boards that the timed constructor searches for
 
 
 def speed_figures() -> Iterator[tuple[str, str]]:
@@ -56,7 +56,7 @@ def speed_figures() -> Iterator[tuple[str, str]]:
 
 
 def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, str]]:
-    """Yield (label, text) of the time to the first board and to each score on one core, and of nodes per second."""
+    """Yield (label, text) of the times to the first board and to each new best score on one core, and of speeds."""
     for _ in range(2):  # the first run also compiles the kernels
         search, measured = _run_engine("construct", puzzle, lambda search, _: search.statistics.nodes > 0, warm=False)
     reached, began = {search.best_score: measured}, time.perf_counter()
@@ -77,8 +77,8 @@ def construction(puzzle: Puzzle, seconds: float = 20.0) -> Iterator[tuple[str, s
 def measure_costs(puzzle: Puzzle, nodes: int = 50_000_000, repeats: int = 200) -> Iterator[tuple[str, float, float]]:
     """Time each part of the engine that has a cost in `lns.node_equivalents`.
 
-    Yields the name of the part, its cost in that module and its measured cost, both in constructor nodes. ``nodes``
-    constructor nodes are timed, and each tail and each start of an endgame is repeated ``repeats`` times.
+    Yields the name of the part, its cost in that module and its measured cost, both in constructor nodes. ``nodes``:
+    nodes, children of beams and tabu moves to time; each tail and each start of an endgame is timed ``repeats`` times.
     """
     params = Params()
     bandit, constructor = constructor_at_tails(puzzle, params.construct)
@@ -132,7 +132,10 @@ def constructor_at_tails(puzzle: Puzzle, params: ConstructParams) -> tuple[Quota
 
 
 def _time_tails(constructor: Constructor, nodes: int, allowed: int, repeats: int) -> tuple[float, int, int, int]:
-    """Search ``nodes`` nodes, then restore the constructor; return (seconds, nodes, prefixes, placements in tails)."""
+    """Search ``nodes`` nodes, then restore the constructor; return (seconds, nodes, prefixes, placements in tails).
+
+    Each exact tail is solved ``repeats`` times, with at most ``allowed`` mismatches.
+    """
     state, before, plan = constructor.state(), constructor.nodes, constructor.plan
     began = time.process_time()
     counts = cost_kernels.finish_prefixes(plan, constructor.arrays, before + nodes, allowed, repeats)
@@ -163,7 +166,7 @@ def _time_endgames(constructor: Constructor, prefixes: int, rounds: int) -> floa
 def _run_engine(
     name: str, puzzle: Puzzle, is_over: Callable[[SearchLoop, float], bool], *, warm: bool = True
 ) -> tuple[SearchLoop, float]:
-    """Step a new engine, compiled before if ``warm``, until ``is_over``; return it and its processor seconds."""
+    """Step a new engine, compiled before if ``warm``, until ``is_over``; return engine and processor seconds."""
     if warm:
         warm_up(name)
     engine = make_engine(name, puzzle, Params(), 1, 0)
@@ -184,7 +187,7 @@ def _region_seconds(puzzle: Puzzle, board: Board, order: str, limit: int, nodes:
     setup, searched, placed, regions = 0.0, 0.0, 0, 0
     for top in range(puzzle.height - height, -1, -1):
         cells = rows(puzzle, top, top + height)
-        ask(cells, nodes=1)  # not timed: it plans for this shape of region, and the first call compiles
+        ask(cells, nodes=1)  # not timed: the first call for a shape of region plans the search, and may compile
         setup += _seconds(partial(ask, cells, nodes=1))
         began = time.process_time()
         placed += ask(cells, nodes=costs.region_nodes(limit, order)).nodes

@@ -48,7 +48,7 @@ PUBLIC = ("eternity2_clue1", "eternity2", "eternity2_clue5", "meta16", "meta14",
 SHIPPED = ("like-e2-16x16", "like-e2-20x20", "like-e2-12x20")
 FRESH = ("fresh-16x16-1", "fresh-16x16-2")  # rows whose instances are generated anew for each call
 FRESH_FAMILY = "like-e2:16x16:5+17"
-FRESH_SEEDS = (1_001, 99_999)  # first and last seed of generated rows; shipped instances and studies have other seeds
+FRESH_SEEDS = (1_001, 99_999)  # range of the seed drawn for `FRESH`; shipped instances and studies have other seeds
 FIELDS = (
     "date", "version", "instance", "seconds", "workers", "seeds", "best", "median", "worst", "of", "time_to_median_s",
     "nodes_per_s", "peak_mb", "cpu", "note",
@@ -112,10 +112,10 @@ class BenchmarkRun:
     seed: int
     score: int  # best score of the run
     reached: dict[int, float]  # score of each new best board -> seconds until it was found
-    boards: dict[int, int]  # score -> number of families with this best score; perfect ones without ``search_floor``
+    boards: dict[int, int]  # best score of a family -> number of families; perfect boards only, if no ``search_floor``
     nodes_per_s: float  # placements a second of all workers together, or tabu moves if nothing is placed
     seconds: float  # elapsed seconds of search
-    peak_bytes: int = 0  # largest resident memory of the workers and this process together; 0 if it is not known
+    peak_bytes: int = 0  # sum of the largest resident memories of the workers and of this process; 0 if unknown
 
 
 def run_benchmark(
@@ -145,7 +145,7 @@ def run_benchmark(
 
     search.run(options.time, puzzle.max_score, on_report)
     elapsed = search.elapsed
-    largest = sorted(peaks.values())[-workers:]  # more processes have run if dead workers were replaced
+    largest = sorted(peaks.values())[-workers:]  # there are more processes than workers if dead ones were replaced
     return BenchmarkRun(
         seed=seed, score=search.best_score, reached=reached, boards=dict(Counter(families.scores)),
         nodes_per_s=search.statistics.placements / max(elapsed, 1e-9), seconds=elapsed,
@@ -317,7 +317,7 @@ def row_names() -> tuple[str, ...]:
 
 
 def _source(name: str, options: BenchmarkOptions) -> str:
-    """Return the name or the file from which `lns` loads the puzzle of a row."""
+    """Return the file of a row with a public instance; for other rows the name of the row."""
     return name if name not in PUBLIC else str(Path(options.data or "") / f"{name}.txt")
 
 
@@ -340,7 +340,7 @@ def selected_rows(names: Sequence[str], options: BenchmarkOptions) -> list[tuple
 
 
 def check_outputs(options: BenchmarkOptions) -> None:
-    """Raise InputError if rows could not be appended to the table or boards not be written; called before the runs."""
+    """Make the directory for boards; raise InputError, before the runs, if that fails or the table takes no rows."""
     try:
         if options.table is not None:
             table = Path(options.table)

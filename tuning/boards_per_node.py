@@ -4,7 +4,7 @@ A benchmark row of a minute often ends at the same score before and after a chan
 had a board of score ``best`` already, and distinct boards from a few edges below this score on are counted. Budgets are
 nodes, so other load on the machine changes only the times. A few lucky restarts find most boards, so use several seeds.
 With ``--islands`` each seed is a run of several islands, and a board that two islands find counts once. ``--ablate``
-repeats the count with each part of the engine switched off in turn, at the same budget. To compare two versions, run
+repeats the count for each ablation (`lns.tuning.benchmark`) in turn, at the same budget. To compare two versions, run
 the same command in two checkouts.
 """
 
@@ -92,7 +92,7 @@ class BoardCounts:
 def count_boards(
     puzzle: Puzzle, params: Params, seed: int, count: Count, island: tuple[int, int] = (0, 1)
 ) -> BoardCounts:
-    """Count the distinct boards that one island finds; ``island`` holds its number and the number of islands."""
+    """Count the distinct boards that one island finds; ``island``: its number, from 0, and the number of islands."""
     boards = Boards(count.scores(puzzle))
     params = replace(params, engine=replace(params.engine, search_floor=max(1, count.scores(puzzle)[0])))
     warm_up(count.engine)

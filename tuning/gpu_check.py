@@ -43,7 +43,7 @@ from lns.tuning.bench import constructor_at_tails
 
 RESTART_NODES = 50_000_000  # nodes of the restart of the construction that provides the tree
 FIRST_NODES = 100_000_000  # most nodes spent on finding first prefixes, so that all lanes have work
-BOARDS_BELOW = 16  # boards this many edges below the best possible score are searched for and counted
+BOARDS_BELOW = 16  # edges from the wanted to the best possible score; boards count from 2 edges below the wanted one
 CHECKED_LANES, CHECKED_TURNS, CHECKED_LAUNCHES = 4096, 2000, 5
 LANES, BLOCKS = (32_768, 65_536, 135_168, 270_336), (64, 128, 256)
 
@@ -59,7 +59,7 @@ def fertile(puzzle: Puzzle) -> Constructor:
 
 
 def prepared(puzzle: Puzzle, card: Card, turns: int) -> CardSearch:
-    """Return a card's search in the tree of `fertile`, whose first launch has been started."""
+    """Return a card's search in the tree of `fertile`, with its first launch started."""
     constructor = fertile(puzzle)
     search = CardSearch(constructor.puzzle, constructor.params, card)
     search.turns, search.first_nodes = turns, FIRST_NODES
@@ -84,7 +84,7 @@ def equal_trees(puzzle: Puzzle) -> dict[str, Any]:
 
 
 def rate(puzzle: Puzzle, card: Card, turns: int, launches: int) -> dict[str, Any]:
-    """Return measurements of a card by name: nodes per second, longest launch, memory used on the card and others."""
+    """Return measurements of a card by name, such as nodes per second, longest launch and memory used on the card."""
     search = prepared(puzzle, card, turns)
     search.collect(0)  # warm-up: compiles before the clock starts
     done, began = search.statistics, time.perf_counter()
@@ -107,7 +107,7 @@ def rate(puzzle: Puzzle, card: Card, turns: int, launches: int) -> dict[str, Any
 
 
 def boards(puzzle: Puzzle, seconds: float, *, with_card: bool) -> dict[str, Any]:
-    """Count, by least score, the boards that the construction finds in ``seconds``, and those that the card finds."""
+    """Count the boards of at least each score that the construction finds in ``seconds``; measure nodes per second."""
     rng, wanted = np.random.default_rng(1), puzzle.max_score - BOARDS_BELOW
     params = Params(engine=EngineParams(search_floor=wanted - 2))
     construction = Construction(Orientation.of_island(puzzle), params, 1, 0, open_card=CudaCard if with_card else None)
@@ -138,7 +138,7 @@ def side_by_side(puzzle: Puzzle, seconds: float) -> list[dict[str, Any]]:
 
 
 def compiled(target: str) -> dict[str, Any]:
-    """Compile the kernel, without a card, for a target such as 'sm_90'; return its registers and spilled bytes."""
+    """Compile the kernel, without a card, for a target such as 'sm_90'; return registers, and stack and spill bytes."""
     cuda, dispatcher, types = map(import_module, ("numba.cuda", "numba.cuda.dispatcher", "numba.types"))
     kernels: Any = import_module("lns.gpu.kernels")
     function: Any = lane.search_lane

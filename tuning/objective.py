@@ -40,7 +40,7 @@ OBJECTIVE = (
     "unused share of the budget when it was reached; pairs without a board left out"
 )
 WORTH_STEP = 0.01  # least increase of the worth, in edges, that a trace records
-MIN_STEP_NODES = 150_000  # nodes that a step counts at least, as steps without placements take time, too
+MIN_STEP_NODES = 150_000  # nodes that a step without boards counts at least: steps without placements take time, too
 BOARD_NODES = 5_000  # nodes that a step with boards counts at least; few, as such steps end early
 MIN_STEPS = 20  # number of steps for which the shortest budget should suffice
 
@@ -71,10 +71,7 @@ class Trace:
         return self.exhausted or self.nodes >= budget
 
     def score_at(self, budget: int) -> int:
-        """Return the best score within ``budget`` nodes, 0 without a board.
-
-        A board counts if the step that found it ended within the budget.
-        """
+        """Return the best score found in steps that ended within ``budget`` nodes; 0 without a board."""
         return max((score for score, at in self.best_scores if at <= budget), default=0)
 
     def worth_at(self, budget: int) -> float:
@@ -116,7 +113,7 @@ class Families:
         self._floor, self._boards, self.scores = floor, DistinctBoards(), list[int]()
 
     def add(self, found: FoundBoard) -> None:
-        """Add a board to its family, or begin a new one; ignore it below the floor."""
+        """Add a board to its family, or begin a new family; ignore a board below the floor."""
         placements = found.board.placements
         if found.score < self._floor:
             return
@@ -143,12 +140,12 @@ class TrialRun:
     """A run of one of `lns.engines.ENGINES` in progress, which can be continued to larger budgets.
 
     ``shortest`` is the shortest budget at which the trace is read, in nodes; steps are shortened so that this budget
-    has about `MIN_STEPS` or more.
+    has about `MIN_STEPS` steps or more.
     """
 
     def __init__(self, engine: str, params: Params, pair: Pair, shortest: int) -> None:
         step = min(params.engine.step_nodes, max(1000, shortest // MIN_STEPS))
-        moves = max(1, step // max(1, pair.puzzle.cells**2 // 2))  # a step of tabu evaluates about cells^2 / 2 moves
+        moves = max(1, step // max(1, pair.puzzle.cells**2 // 2))  # a tabu step evaluates about cells^2 / 2 moves
         self._params = replace(
             params,
             engine=replace(params.engine, step_nodes=step),
@@ -156,7 +153,7 @@ class TrialRun:
         )
         self._name, self._pair = engine, pair
         self._engine = make_engine(engine, pair.puzzle, self._params, pair.seed, 0)
-        self._floor = 0  # score from which the engine reports boards; after the first board, the pair's floor
+        self._floor = 0  # score from which the engine reports boards; after the first board it becomes the pair's floor
         self._min_step = min(MIN_STEP_NODES, step)
         self._families = Families(pair.floor or math.inf)
         self.trace = Trace((), 0, False, 0.0)
@@ -193,7 +190,7 @@ class TrialRun:
         return self.trace
 
     def _report_from_floor(self) -> None:
-        """Make the engine report boards from the pair's floor on; too early, this would delay a beam's first board."""
+        """Make the engine report boards from the pair's floor on; before the first board this would delay a beam."""
         self._floor = self._pair.floor
         params = replace(self._params, engine=replace(self._params.engine, search_floor=self._floor))
         state = self._engine.state()
@@ -201,7 +198,7 @@ class TrialRun:
         self._engine.restore(state)
 
     def _counted(self) -> float:
-        """Return the engine's node equivalents so far, plus the cost of its measurements, which it does not count."""
+        """Return the engine's node equivalents so far, plus those of measuring children, which it leaves out."""
         statistics, cells = self._engine.statistics, self._pair.puzzle.cells
         arms = statistics.arms * node_equivalents.population(self._params.construct.population, cells)
         return statistics.node_equivalents + arms + statistics.colour_sets * node_equivalents.quota_profile(cells)

@@ -62,7 +62,7 @@ def processor_hours(session: int) -> float:
     ticks = 0
     for file in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # raised if the process has ended
-            fields = file.read_text().rpartition(")")[2].split()  # from field 3 of proc(5) on
+            fields = file.read_text().rpartition(")")[2].split()  # from the third field on, as proc(5) counts
             ticks += sum(map(int, fields[11:15])) if int(fields[3]) == session else 0
     return round(ticks / os.sysconf("SC_CLK_TCK") / 3600, 5)
 
@@ -93,7 +93,7 @@ def save(row: dict[str, Any]) -> None:
 
 
 def keep_best(row: dict[str, Any], run: Path) -> None:
-    """Set the best score in a session's row; write its verified board to runs/best if it beats the board there."""
+    """Set the best score in a session's row; put the verified board into runs/best if it beats the board there."""
     for file in [*run.glob("best.json"), *run.glob(f"*-{row['seed']}.json")]:  # file of a run, or of a benchmark
         said = json.loads(read_text(file))
         source, puzzle = Path(said["instance"]), load_puzzle(said["instance"])
@@ -113,11 +113,11 @@ def keep_best(row: dict[str, Any], run: Path) -> None:
 
 
 def session(name: str, command: str, hours: float, data: str, aside: set[str]) -> Generator[bool]:
-    """Run an item's command to its end or for ``hours``, yielding at each poll; add a failed item to ``aside``."""
+    """Run an item's command for up to ``hours``, yield before each poll; put the item ``aside`` if a new run fails."""
     rows = [row for row in sessions().values() if (row["item"], row["command"]) == (name, command)]
     last = {row["seed"]: row["state"] in ("running", "stopped") for row in rows}
     resumed = [seed for seed in last if last[seed] and (RUNS / f"{name}-{seed}" / "run.json").exists()]
-    seed = resumed[-1] if resumed else str(secrets.randbelow(10**15))  # so large a range that no seed is drawn twice
+    seed = resumed[-1] if resumed else str(secrets.randbelow(10**15))  # range so large that no seed is drawn twice
     run, log, status = RUNS / f"{name}-{seed}", RUNS / f"{name}.log", None
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     words = [word.format(data=data, seed=seed, run=run, commit=commit) for word in shlex.split(command)]

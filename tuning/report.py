@@ -33,7 +33,7 @@ from lns.tuning.study import MAX_COMMAND, MIN_HELD_OUT_PAIRS, Study, trial_value
 from lns.tuning.validate import Conclusion, Verdict, signed
 
 MIN_TRIALS = 20  # least number of finished trials for the importance of parameters
-NO_BOARD = -1e6  # value by short runs that counts for a trial which made no board where the defaults made one
+NO_BOARD = -1e6  # value assumed, in short runs, of a trial that made no board where the defaults made one
 LABEL_WIDTH = 11  # width, in characters, of the labels of the lines below the verdict
 OVER_DEFAULTS = "edges over the defaults"
 
@@ -48,7 +48,7 @@ def _short_and_long(study: Study) -> list[tuple[float, float]]:
 
 
 def rank_correlation(study: Study) -> float | None:
-    """Return Spearman's correlation between short and long runs over the first trials; None if it is undefined.
+    """Return Spearman's correlation of short and long runs of the first trials; None if these are too few or equal.
 
     Only the first trials have long runs whatever their short runs showed. Later trials have long runs because their
     short runs were good, so their correlation would be biased.

@@ -74,7 +74,7 @@ class SeededSampler(PartialFixedSampler):
         self._kind, self._seed, self._base = kind, seed, base
 
     def before_trial(self, study: optuna.Study, trial: FrozenTrial) -> None:
-        """Make a new sampler for this trial, which fixes the values of the base that the trial keeps."""
+        """Initialise this sampler anew for a trial, with those values of the base fixed that the trial keeps."""
         sequence = np.random.SeedSequence(self._seed, spawn_key=(trial.number,))
         near = trial.number % 2 == 1 and (trial.number < STARTUP_TRIALS or self._kind == "random")
         keep = np.random.default_rng(sequence.spawn(1)[0]).random(len(self._base)) < KEEP_PROBABILITY

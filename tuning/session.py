@@ -3,7 +3,7 @@
 A trial is run on all pairs with short budgets, and pruned as soon as the signed-rank test says that it is worse than
 the best trial. The best third of the trials that finish their short runs is promoted: they continue the same runs to
 the long budget. The value of a promoted trial is its mean difference to the defaults at that budget. Optuna records
-all other trials as pruned, and ranks them lower. The first trials always have long runs, from which the rank
+the other finished trials as pruned, and ranks them lower. The first trials always have long runs, from which the rank
 correlation between short and long runs is computed.
 """
 
@@ -50,8 +50,8 @@ LOSSES_S = 3600.0  # `MAX_FAILURES` losses per worker within this number of seco
 GRACE_S = 10.0  # seconds that the steps in progress have to end when a session stops
 TYPICAL_TRIAL = 0.5  # share of its possible long runs that a later trial costs on average, as many trials end early
 START_S, VALIDATION_MARGIN = 15.0, 1.1  # seconds planned to validate: START_S + VALIDATION_MARGIN x those of the runs
-LEAST_RUN_S = 1.0  # least seconds chosen for a long run so that enough runs fit into the first session
-SOLVED_S = 0.1  # least seconds assumed for a run, even if solved at once, with the work between two runs
+LEAST_RUN_S = 1.0  # least seconds of a long run that is shortened so that enough runs fit into the first session
+SOLVED_S = 0.1  # least seconds assumed for a run (even if solved at once) and the work until the next run
 
 
 # -- the work of one process ------------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ class Worker:
         return trace
 
     def run_defaults(self, first: int) -> None:
-        """Make the runs of the defaults on all pairs, beginning with pair ``first``, so that workers share the runs.
+        """Make the missing runs of the defaults on all pairs, each worker beginning with another pair ``first``.
 
         A short run sets the floor of its pair, the score from which boards count in all other runs on this pair.
         """
@@ -168,10 +168,10 @@ class Worker:
     def _evaluate(
         self, trial: optuna.Trial, before: FrozenTrial, params: Params, budget: int, first_step: int
     ) -> float:
-        """Return the mean difference to the defaults; report each one that ``before`` lacks as a step of ``trial``.
+        """Return the mean difference to the defaults; report the differences not in ``before`` as steps of ``trial``.
 
-        Raises TrialPruned as soon as the trial is significantly worse than the best trial on these pairs; NoBoard and
-        Stopped come from its runs.
+        Raises TrialPruned as soon as the trial, unless it is one of the first, is significantly worse than the best
+        trial on these pairs; NoBoard and Stopped come from its runs.
         """
         known, is_first = before.intermediate_values, _is_first(before)
         study, values, now = self.study.optuna, dict[int, float](), copy(before)
@@ -233,7 +233,7 @@ class StudyProgress:
     """How far a session is."""
 
     phase: str  # 'defaults', 'search', 'validation' or, at the end, 'report'
-    done: int  # number of runs made in the phase; in the search and the report, of finished trials
+    done: int  # number of runs made in the phase; in the search and the report, number of finished trials
     total: int  # number of runs that the phase needs; 0 in the search and the report
     pruned: int  # number of trials that ended early
     running: int  # number of trials that are running
@@ -486,7 +486,7 @@ class TuningSession:
 
 
 def fitting_run_seconds(request: StudyRequest, time: float, workers: int) -> float:
-    """Return the seconds of a new study's long runs, so that the defaults and the first trials fit into ``time``."""
+    """Return the seconds of a new study's long runs: `DEFAULT_RUN_S`, or less to fit the first trials into ``time``."""
     fitting = time * workers / ((request.pairs or DEFAULT_PAIRS) * (1 + CALIBRATION_TRIALS))
     if fitting >= DEFAULT_RUN_S:
         return DEFAULT_RUN_S

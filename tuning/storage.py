@@ -177,7 +177,7 @@ def storage_errors(url: str | None, *, connecting: bool = False) -> Iterator[Non
 
 
 def put_text(study: optuna.Study, name: str, text: str) -> None:
-    """Store a text as an attribute. Parts of a long text are stored before ``name``, so that its readers find them."""
+    """Store a text as an attribute. The parts of a long text are stored before ``name``, so that readers find all."""
     if len(text) <= _LONGEST:
         study.set_user_attr(name, text)
         return

@@ -1,6 +1,6 @@
 """A study: its plan, its trials and its runs, all of them in optuna's storage.
 
-The plan says what is tuned and how candidates are compared. It is written once, with a checksum, and never changed
+The plan says what is tuned and how candidates are compared. It is written with a checksum, and never changed
 after the first run. A study refuses other instances and other sources of the engine or the objective, as differences
 to the defaults can only be compared among runs of one kind.
 """
@@ -336,7 +336,7 @@ class Study:
 
     @property
     def finished(self) -> list[FrozenTrial]:
-        """The trials that have ended: completed, or pruned."""
+        """The trials that ended with a result: completed or pruned."""
         return self.trials(TrialState.COMPLETE, TrialState.PRUNED)
 
     def params_of(self, trial: FrozenTrial | optuna.Trial) -> Params:
@@ -363,11 +363,11 @@ class Study:
                 log.info("trial %d was cut short with its process; it will be tried again", trial.number)
 
     def _was_left(self, trial: FrozenTrial) -> bool:
-        """Return whether the process of a running trial has ended; False if it runs unobserved on another machine."""
+        """Return whether the process of a running trial has ended; False if that cannot be seen from this machine."""
         if "holder" in trial.user_attrs:
             holder = Holder(**trial.user_attrs["holder"])
             return not holder.is_elsewhere and not holder.is_alive
-        begun = trial.datetime_start  # no holder yet: its process was killed, or another machine is starting it now
+        begun = trial.datetime_start  # no holder yet: the process was killed, or another machine is starting the trial
         return self.storage is None or begun is None or datetime.now() - begun > timedelta(seconds=START_S)
 
     def requeue(self, trial: optuna.Trial) -> None:
@@ -376,11 +376,11 @@ class Study:
             self._requeue(self.trials()[trial.number], None)
 
     def _requeue(self, trial: FrozenTrial, max_retries: int | None) -> None:
-        """Mark a trial as failed and, unless retried too often, queue it again with its parameters and steps so far."""
+        """Mark a trial as failed; queue it again with its steps so far, if it has parameters and retries are left."""
         try:
             self.optuna.tell(trial.number, state=TrialState.FAIL)
         except (optuna.exceptions.UpdateFinishedTrialError, ValueError):
-            return  # a process with another directory of this study has requeued it meanwhile
+            return  # a process with another directory of this study has requeued the trial meanwhile
         if trial.params or "fixed_params" in trial.system_attrs:
             again = deepcopy(trial)
             again.user_attrs = {}
@@ -438,7 +438,7 @@ def open_study(path: Path, request: StudyRequest, *, reading: bool = False) -> S
 
 
 def _find(storage: BaseStorage, name: str, path: Path) -> tuple[optuna.Study, StudyPlan] | None:
-    """Return optuna's study and its plan; None if there is no study, or its first process died before it had a plan."""
+    """Return optuna's study and its plan; None without a study, or if the process that began it wrote no plan."""
     if name not in optuna.get_all_study_names(storage):
         return None
     study = optuna.load_study(storage=storage, study_name=name)
@@ -456,7 +456,7 @@ def _begin(storage: BaseStorage, name: str, plan: StudyPlan) -> tuple[optuna.Stu
 
 
 def _check_directory(path: Path, url: str | None) -> None:
-    """Raise InputError if ``path`` holds anything but a study whose trials are at ``url`` (None: in its journal)."""
+    """Raise InputError unless ``path`` is free or holds a study with its trials at ``url`` (None: in its journal)."""
     if path.exists() and not path.is_dir():
         raise InputError("is a file; expected the directory of a study", path)
     for file in sorted(path.iterdir()) if path.exists() else ():

@@ -40,7 +40,7 @@ class Verdict:
     """Paired comparison of a candidate with the defaults on the held-out pairs."""
 
     trial: int  # number of the trial
-    differences: tuple[float, ...]  # candidate minus defaults in the objective on each pair, in edges
+    differences: tuple[float, ...]  # `objective.difference` of candidate and defaults on each pair, in edges
     edges: float  # mean difference of the scores alone, in edges
     low: float  # lower end of the 95% confidence interval of the mean difference (percentile bootstrap)
     high: float  # upper end of this interval
@@ -61,7 +61,7 @@ class Verdict:
         """Whether the candidate is better than the defaults beyond `doubt`.
 
         Both the test of ranks and the confidence interval must show a gain, as ranks alone overlook a rare large loss.
-        The interval must be above 0 and reach `MIN_EFFECT`.
+        The interval must be above 0 and reach `MIN_EFFECT`, and the scores alone must not have fallen.
         """
         return not self.doubt
 
@@ -139,7 +139,7 @@ def compare(trial: int, differences: Sequence[float], edges: float, cost: float,
 
 
 def choose_candidates(study: Study) -> list[FrozenTrial]:
-    """Choose as candidates the best trials that beat the defaults in long runs; return all candidates so far."""
+    """Choose the `new_candidates`, if there are any, as candidates; return all candidates so far."""
     with study.exclusive():
         if new := new_candidates(study):
             choices = _choices(study)
