@@ -69,19 +69,20 @@ def find(puzzle: Puzzle, engine: str) -> tuple[KeptParams | None, str]:
 
     The parameters are None if none can be used. The note says why kept parameters cannot be used; else it is "".
     """
+    note = ""
     for key in (_puzzle_key(puzzle), *([] if puzzle.clues else [_family_key(puzzle)])):
-        if any(folder().glob(f"{key}.{engine}.*.json")):
-            path = _file(key, engine)
-            if not path.exists():
-                return None, (
-                    f"parameters are kept for {puzzle.name}, but a study proved them with another version of the "
-                    "engine, so the defaults are used; a new study may prove them again"
-                )
-            try:
+        path = _file(key, engine)
+        try:
+            if path.exists():
                 return _read(path), ""
-            except InputError as error:
-                return None, f"{error}; so the defaults are used instead of what a study proved"
-    return None, ""
+        except InputError as error:
+            note = note or f"{error}; so the defaults are used instead of what a study proved"
+        if any(folder().glob(f"{key}.{engine}.*.json")):
+            note = note or (
+                f"parameters are kept for {puzzle.name}, but a study proved them with another version of the engine, "
+                "so the defaults are used; a new study may prove them again"
+            )
+    return None, note
 
 
 def _read(path: Path) -> KeptParams:

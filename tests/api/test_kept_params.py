@@ -70,6 +70,10 @@ def test_what_was_proved_with_another_engine_is_not_used(monkeypatch: pytest.Mon
     assert kept is None and "with another version of the engine, so the defaults are used" in note
     other = keep(FOUND, "auto", SMALL, family=False)
     assert other != path and path.exists() and is_found(SMALL), "two checkouts keep their own"
+    other.unlink()
+    of_family = replace(FOUND, study="/f")
+    keep(of_family, "auto", SMALL, family=True)
+    assert find(SMALL, "auto") == (of_family, ""), "what is proved of its family holds"
 
 
 def test_damaged_and_foreign_files_are_one_sentence_and_the_defaults_are_used() -> None:
