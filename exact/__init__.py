@@ -1,13 +1,13 @@
 """Exact solvers: counts, first solutions and proofs, for whole boards and for regions of a board.
 
 - `solve`, `count`: find the first solution, or count all, with any solver; both return an `Outcome` with a
-  `SolveStatus`. `solve_request` takes a `Request` instead.
+  `SolveStatus`. `solve_request` does the same for a `Request`, which holds all options of a search.
 - `Options`, `Heuristic`: the options of ColorPairs, the default solver.
 - `all_solvers`, `register_solver`: list the solvers, and add your own function that returns an `Outcome`.
 - `resolve`: find the best refill of a region of a board, with a proof; it takes `RegionOptions` and returns a
   `RegionResult`.
-- `corner_variants`: make puzzles with a corner piece pinned, so that only one of a solution and its rotated copies is
-  found.
+- `corner_variants`: pin a corner piece of a puzzle, where possible, so that of a solution and its rotated copies only
+  one is found.
 
 Each name is imported when it is first used, because the kernels import numba, which takes long.
 """

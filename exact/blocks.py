@@ -28,24 +28,24 @@ LEVEL, DESCENDING, COUNTERS = range(3, 6)
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 PlaceClass = tuple[tuple[tuple[int | None, ...], ...], tuple[int, ...]]
-"""What decides which blocks fit some cells: `Puzzle.required_sides` of each, and which of them have a clue or hole."""
+"""What decides which blocks fit a place: `Puzzle.required_sides` of its cells, and the cells with a clue or hole."""
 
 
 class BlockTables(NamedTuple):
     """The blocks that fit a puzzle. In the shapes B is the number of blocks, L that of places.
 
     A *place* is a group of cells that one block covers; its *level* is its index in the order of filling. Each colour
-    pair on a side of a block has an index, 0 for two grey sides. Places are of one class if the same blocks fit
-    them and the same sides face earlier places. The blocks of a class are consecutive and sorted by code: an integer
-    made of the colour pairs on the sides that face earlier places.
+    pair on a side of a block has an index, 0 for two grey sides. Places are of one class if the same blocks fit them
+    and the same sides face earlier places. The blocks of a class are consecutive and sorted by code, an integer made of
+    the colour pairs on the sides that face earlier places. A block that fits several classes is listed in each.
     """
 
     oriented: Ints  # (B, pieces of a block): the oriented pieces of each block
     pair: Ints  # (B, 4): index of the colour pair on each side of each block
-    code: Longs  # (B,): code of each block, made of its colour pairs in the order of `SIDES`
-    begin: Longs  # (L,): by level, index of the first block of the class of its place
-    end: Longs  # (L,): by level, index after the last block of the class of its place
-    earlier: Ints  # (L, 4): by level, the level of the place beside each side if it is filled earlier, else -1
+    code: Longs  # (B,): code of each block; the colour pairs enter it in the order of `SIDES`
+    begin: Longs  # (L,): by level of a place, index of the first block of the place's class
+    end: Longs  # (L,): by level of a place, index after the last block of the place's class
+    earlier: Ints  # (L, 4): by level and side of a place, the level of the place beyond, -1 if that is not earlier
     pairs: int  # number of distinct colour pairs
 
 
@@ -86,7 +86,7 @@ def take_back(tables, state):  # type: ignore[no-untyped-def]
 
 @flat_kernel
 def scan(tables, state, budget, stop_at_first):  # type: ignore[no-untyped-def]
-    """Search for ``budget`` more placements of blocks, or to the end, or to the next solution if ``stop_at_first``."""
+    """Place ``budget`` more blocks; stop sooner when the search ends or, if ``stop_at_first``, at the next solution."""
     counters = state.counters
     levels, size, spent = len(tables.begin), tables.oriented.shape[1], 0
     while spent < budget and counters[EXHAUSTED] == 0:
@@ -136,19 +136,18 @@ def scan(tables, state, budget, stop_at_first):  # type: ignore[no-untyped-def]
         counters[DESCENDING] = 1
 
 
-MAX_BLOCKS = 6_000_000
+MAX_BLOCKS = 6_000_000  # most blocks of 2x2 pieces; unfinished blocks of two or three pieces may be twice as many
 
 
 class Blocks(CountedSearch):
-    """A paused search that places blocks (Jolivet 2008, 2.1 and 2.3). A node is a placement or the empty board.
-
-    Duplicate pieces count as distinct (see `lns.exact.piece_classes`).
+    """A paused search that places blocks (Jolivet 2008, 2.1 and 2.3). A node is the empty board or a placement.
 
     A block has ``size`` x ``size`` pieces; ``size`` is 1 or 2. ``order`` lists the places, numbered row by row, in the
-    order of filling; the default is row by row. With ``all_four``, rotations of a symmetric piece that look equal are
-    distinct too. The attribute ``by_class`` has, for each `PlaceClass`, the number of blocks that fit.
+    order of filling; the default is row by row. Duplicate pieces count as distinct (see `lns.exact.piece_classes`);
+    with ``all_four``, so do rotations of a symmetric piece that look equal. The attribute ``by_class`` has, for each
+    `PlaceClass`, the number of blocks that fit.
 
-    Raises InputError if a side of the board is odd and ``size`` is 2, or there are more than `MAX_BLOCKS` blocks.
+    Raises InputError if ``size`` is 2 and width or height is odd, or there are too many blocks (see `MAX_BLOCKS`).
     """
 
     def __init__(self, puzzle: Puzzle, size: int = 2, order: Sequence[int] = (), *, all_four: bool = False) -> None:
@@ -167,7 +166,7 @@ class Blocks(CountedSearch):
 
     @property
     def explored(self) -> float:
-        """Share, 0 to 1, of those blocks for the first place whose subtrees have been searched to the end."""
+        """Of the blocks that fit the first place, the share (0 to 1) whose subtrees have been searched to the end."""
         begin, end = int(self.tables.begin[0]), int(self.state.end_try[0])
         return explored_share([(max(0, int(self.state.next_try[0]) - begin - 1), end - begin)])
 
@@ -198,7 +197,7 @@ def _cells(puzzle: Puzzle, size: int, place: int) -> list[int]:
 def _tables(
     puzzle: Puzzle, size: int, order: Sequence[int], all_four: bool
 ) -> tuple[BlockTables, dict[PlaceClass, int]]:
-    """Return the tables of blocks for places filled in ``order``, and the number of blocks that fit by `PlaceClass`."""
+    """Return the tables of blocks for places filled in ``order``, and, by `PlaceClass`, how many blocks fit."""
     fixed_cells, width = {clue.cell for clue in puzzle.fixed}, puzzle.width // size
     level_of = {place: level for level, place in enumerate(order)}
     earlier = np.full((len(order), 4), -1, dtype=np.int32)
@@ -261,11 +260,14 @@ def _too_many() -> InputError:
 
 
 def _beside(groups: Ints, wanted: Longs, oriented: Ints, key: Longs) -> Ints:
-    """Return each group extended by each oriented piece outside it whose ``key`` is that of the group in ``wanted``."""
+    """Return the groups extended by one oriented piece, in every way in which the keys agree and no piece repeats.
+
+    ``key``: the key of each of the ``oriented`` pieces; ``wanted``: for each group, the key of the pieces that fit.
+    """
     by_key = np.argsort(key, kind="stable")
     begin, end = (np.searchsorted(key[by_key], wanted, side) for side in ("left", "right"))
     number = end - begin
-    if number.sum() > 2 * MAX_BLOCKS:  # fewer than half of these extensions repeat a piece, so too many remain
+    if number.sum() > 2 * MAX_BLOCKS:  # usually fewer than half of these extensions repeat a piece: too many remain
         raise _too_many()
     group = np.repeat(np.arange(len(groups)), number)
     new = oriented[by_key[np.arange(len(group)) + np.repeat(begin - np.cumsum(number) + number, number)]]
@@ -276,7 +278,7 @@ def _beside(groups: Ints, wanted: Longs, oriented: Ints, key: Longs) -> Ints:
 def _pairs(puzzle: Puzzle, oriented: Ints, size: int) -> tuple[Ints, int]:
     """Return the index of the colour pair on each side of each block (0: both grey), and the number of colour pairs."""
     quads, colours = puzzle.oriented, puzzle.colours + 1
-    # the first and the last piece of a block along its upper, right, lower and left side
+    # by size of block, indices of the first and the last piece along the upper, right, lower and left side
     ends = {1: ((0, 0),) * 4, 2: ((0, 1), (1, 3), (2, 3), (0, 2))}[size]
     codes = [
         quads[oriented[:, first], side] * colours + quads[oriented[:, second], side]
@@ -291,8 +293,8 @@ def count_inner_blocks(puzzle: Puzzle, side: int, samples: int, seed: int) -> tu
     """Estimate the number of blocks of ``side`` x ``side`` inner pieces with matching joints (Jolivet 2008, 2.5).
 
     The method is Knuth's: descend the search tree of a row scan at random; the product of the numbers of children on
-    the way is an unbiased estimate of the number of blocks. A block and its rotated copies count once. Returns the mean
-    of ``samples`` estimates and its standard error.
+    the way, 0 at a dead end, is an unbiased estimate of the number of blocks. A block and its rotated copies count
+    once. Returns the mean of ``samples`` estimates and the standard error of this mean.
     """
     middle = puzzle.height // 2 * puzzle.width + puzzle.width // 2
     quads, fitting = puzzle.oriented.tolist(), defaultdict[tuple[int, int], list[int]](list)

@@ -2,8 +2,9 @@
 
 `run_in_process` starts a new interpreter, calls a function there by name and passes on the messages that it sends.
 Limits on time and memory also hold inside C code that checks no clock. They begin when the function is called: the
-start of Python and the imports, with what these compile, do not count. Ctrl-C ends the child and keeps the messages
-received so far. If the child crashes, `run_in_process` raises an error; a crash is never taken for an answer.
+start of Python and the imports, with what these compile, take none of the time. Ctrl-C ends the child and keeps the
+messages received so far. A crash is never taken for an answer: `run_in_process` raises an error or, if a limit on
+memory is set, reports that this limit was reached.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from lns.instances.errors import InputError
 Emit = Callable[[Any], None]
 _SERVE = "from lns.exact.child_process import serve; serve()"
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-"""Environment variables for one thread of linear algebra: OpenBLAS hangs if a thread gets no address space."""
+"""Environment variables that keep linear algebra to one thread: OpenBLAS hangs if a thread gets no address space."""
 _SILENT_SECONDS = 2.0  # if the child takes longer to start, a message is logged
 _LONGEST_WAIT = 2_000_000.0  # longest time limit in seconds, because poll() takes milliseconds as a C int
 
@@ -40,7 +41,7 @@ log = logging.getLogger("lns")
 
 
 class ExitReason(StrEnum):
-    """Why a child process ended. No member stands for a crash, after which ChildProcessError is raised."""
+    """Why a child process ended; a crash raises ChildProcessError or, if a limit on memory is set, counts as MEMORY."""
 
     FINISHED = "finished"
     TIME = "time limit"
@@ -55,7 +56,7 @@ class ProcessResult:
 
     reason: ExitReason
     seconds: float  # wall-clock time from the start of the task to its end; 0 if the task never started
-    peak_bytes: int  # largest resident memory of the child; 0 if the system does not report it
+    peak_bytes: int  # largest resident memory of the child; 0 if unknown, as after a crash or on some systems
 
 
 def run_in_process(
@@ -77,8 +78,8 @@ def run_in_process(
     ``memory`` limits the child's address space in bytes, also from the start of the task, because a library that gets
     no memory while it is loaded may hang. A child that dies with ``memory`` set is taken to have reached this limit.
 
-    Raises InputError if the task raised InputError, and ChildProcessError if it raised another exception, or the child
-    crashed or was killed; the result is then unknown.
+    Raises InputError if the task raised it or ``memory`` is less than the libraries take, and ChildProcessError if the
+    task raised another exception than MemoryError, or the child crashed or was killed without a limit on memory.
     """
     read_end, write_end = os.pipe()
     environment = os.environ | _ONE_THREAD | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
@@ -134,13 +135,13 @@ def _listen(
 ) -> tuple[ExitReason | None, int]:
     """Pass the child's messages to ``receive`` until the child ends, its time is over, or ``receive`` returns True.
 
-    Returns why the child ended or has to end (None for a crash), and its peak memory in bytes.
+    Returns why the child ended or has to end, None if it sent no reason, and its peak memory in bytes, 0 if unknown.
     """
     while inbox.poll(None if deadline is None else max(0.0, deadline - time.perf_counter())):
         try:
             kind, content = inbox.recv()
         except (EOFError, pickle.UnpicklingError):
-            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # the child exits by itself before the caller kills it
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # else the caller's kill could hide how the child died
             return None, 0
         if kind == "message":
             if receive(content):
@@ -185,7 +186,7 @@ def serve() -> None:
 
 
 def _limit_memory(memory: int) -> None:
-    """Limit this process to ``memory`` bytes of address space. Raises InputError if it takes as much already."""
+    """Limit this process to ``memory`` bytes of address space. Raises InputError if as many are in use already."""
     with suppress(ImportError):  # load OpenBLAS before the limit is set: it hangs if it gets no memory
         import_module("scipy.linalg.cython_blas")
     with suppress(OSError):
@@ -199,7 +200,7 @@ def _limit_memory(memory: int) -> None:
 
 
 def die_with_parent(parent: int | None = None) -> None:
-    """Make Linux kill this process when its parent dies; on other systems this process runs until its task ends.
+    """Make Linux kill this process when its parent dies; other systems let this process go on.
 
     Ends this process at once if ``parent``, the process id of the parent, is given and the parent is already dead.
     """

@@ -31,7 +31,7 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.text import format_seconds
 
 SPARE_SECONDS = 300.0
-"""Seconds that the child process of a run may take beyond the time limit of its search, to start and to compile."""
+"""Seconds that the child process of a run may take beyond the time limit of the search, to load and compile code."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class ComparisonRow:
     solutions: int = -1
     nodes: int = -1
     seconds: float = -1.0  # time of the search, without compilation
-    megabytes: float = -1.0  # peak memory of the run's process (Python alone takes 150), or of its own child if larger
+    megabytes: float = -1.0  # peak memory of the run's process (Python alone takes 150) or, if larger, of a child of it
     size: str = ""  # size of the solver's model, such as its numbers of variables and clauses
-    note: str = ""  # why the run failed or met a limit; in experiments, when and where the run was measured
+    note: str = ""  # the error, the limit met or a region's result; else, in experiments, when and where measured
     question: str = ""  # what was asked of the solver, see `question_of`
 
     @property
@@ -56,10 +56,9 @@ class ComparisonRow:
 
 
 def question_of(request: Request, puzzle: Puzzle) -> str:
-    """Describe a request about ``puzzle`` in one line, with its limits and a hash of the puzzle.
+    """Describe a request about ``puzzle`` in one line, with the limits on time and memory and a hash of the puzzle.
 
-    A row of a CSV file is reused only if its question is this line, because an instance name may later mean another
-    puzzle.
+    `compare` reuses a row only if its question is this line, because an instance name may later mean another puzzle.
     """
     parts = ["all solutions" if request.count_all else "first solution"]
     parts.append("no time limit" if request.seconds is None else f"{request.seconds:.12g} s")
@@ -93,7 +92,7 @@ class PlannedRun:
 
 
 Runs = Generator[PlannedRun, Any, None]
-"""A generator of planned runs. It is sent the row of each run, so that later runs can depend on earlier rows."""
+"""A generator of planned runs. It is sent the row of each run, so that later runs can depend on it; None if missing."""
 
 
 def run_experiment(
@@ -101,10 +100,10 @@ def run_experiment(
 ) -> Iterator[ComparisonRow]:
     """Execute the runs for which the CSV file ``output`` has no row, append their rows, and yield the rows of all runs.
 
-    `PlannedRun` says which row replaces a run. With ``with_place``, new rows note when and where they were measured. If
-    the list ``missing`` is given, no run is executed: the runs that the file lacks are appended to the list instead.
-    Raises InputError if the file has other content than such rows, and OSError if it cannot be extended, where possible
-    before the first run.
+    `PlannedRun` says which row replaces a run. With ``with_place``, new rows without a note get one that says when and
+    where they were measured. If the list ``missing`` is given, no run is executed: the runs that the file lacks are
+    appended to the list instead. Raises InputError if the file has other content than such rows, and OSError if it
+    cannot be extended, where possible before the first run. Without ``output`` all runs are executed.
     """
     finished, row = read_rows(output), None
     if output is not None and missing is None:
@@ -157,7 +156,7 @@ def read_rows(path: Path | None) -> dict[tuple[str, str, str], ComparisonRow]:
 
 
 def append_row(path: Path, row: Mapping[str, object]) -> None:
-    """Append a row (column -> value) to a CSV file, on a line of its own even if the file does not end with one.
+    """Append a row (column -> value) to a CSV file, on a new line even if the last line of the file has no end.
 
     A new or empty file gets a header first. Raises OSError, which names ``path``, if the file cannot be written; the
     file is then unchanged.
@@ -181,10 +180,7 @@ def append_row(path: Path, row: Mapping[str, object]) -> None:
 
 
 def check_appendable(path: Path) -> None:
-    """Check, before a long run, that `append_row` can open a file. Raises OSError, which names the file, if it cannot.
-
-    A file that did not exist before does not exist after the check.
-    """
+    """Raise OSError, which names the file, if `append_row` could not open the file; leave no new file behind."""
     is_new = not path.exists()
     path.open("ab").close()
     if is_new:
@@ -199,7 +195,7 @@ def measured() -> str:
 
 @cache
 def _processor() -> str:
-    """Return the processor's model as Linux names it, or the architecture on other systems."""
+    """Return the processor's model as Linux names it, or the architecture where no model is named."""
     with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
@@ -213,10 +209,10 @@ def _processor() -> str:
 def compare(
     instances: Sequence[tuple[str, Puzzle]], solvers: Sequence[str], request: Request, output: Path | None = None
 ) -> Iterator[ComparisonRow]:
-    """Run each solver on each instance (name, puzzle) in a process of its own, and yield the row of each run.
+    """Run each solver on each instance (name, puzzle), each time in a new process, and yield the row of each run.
 
     Rows of the CSV file ``output`` with the same instance, solver and question are reused; rows of other runs are
-    appended to the file. Raises InputError and OSError as `run_experiment`.
+    appended to the file. Raises InputError and OSError as `run_experiment`, and InputError for an unknown solver.
     """
     planned = (
         PlannedRun(name, solver, question_of(request, puzzle), partial(run_solver, name, puzzle, solver, request))
@@ -227,7 +223,7 @@ def compare(
 
 
 def run_solver(instance: str, puzzle: Puzzle, solver: str, request: Request) -> ComparisonRow:
-    """Run one solver on one instance in a child process and return its row, also after a refusal or a crash."""
+    """Run a known solver on one instance in a child process; return the row, also if the solver refuses or crashes."""
     _compile(solver)
     return row_of(instance, solver, lambda: solve_in_child(_solve, puzzle, request, solver, spare=SPARE_SECONDS))
 
@@ -271,14 +267,14 @@ _SIZES = (("variables", "clauses"), ("variables", "constraints"), ("items", "opt
 
 
 def describe(row: ComparisonRow) -> str:
-    """Return one line of text with a row's instance, solver, status, and seconds (nodes if those are unknown)."""
+    """Return one line of text with a row's instance, solver, status, and seconds (nodes if the time is unknown)."""
     spent = f", {row.nodes:,} nodes" if is_known(row.nodes) else ""
     spent = f", {format_seconds(row.seconds)}" if is_known(row.seconds) else spent
     return f"{row.instance} by {row.solver}: {row.status}{spent}"
 
 
 def table(rows: Sequence[ComparisonRow]) -> str:
-    """Return the rows as an aligned table, with '-' for unknown numbers; a last column without text is left out."""
+    """Return the rows as an aligned table, '-' for unknown numbers; the last column (note or size) is optional."""
     head = ["instance", "solver", "status", "solutions", "nodes", "seconds", "MB", "size"]
 
     def found(row: ComparisonRow) -> str:
@@ -305,5 +301,5 @@ def table(rows: Sequence[ComparisonRow]) -> str:
 
 
 def is_known(number: float | None) -> bool:
-    """Return whether a row's number is known; an unknown one is None in rows of `lns.compare`, -1 in rows of a file."""
+    """Return whether a number of a row is known; unknown numbers are None in rows of `lns.compare`, -1 in files."""
     return number is not None and number >= 0

@@ -5,11 +5,11 @@ each inner edge; an AllDifferent over all t; and for each cell a table of the al
 surrounding colours, which is the paper's 4-edges consistency.
 
 The solvers 'cp:MODEL' use OR-tools' classic solver, which branches like the paper's CHOCO: every node propagates to a
-fixpoint and branches on a cell with the fewest pieces left. Nodes are branches, as the library counts them. In the
-models ``element`` an Element constraint for each side of a cell maps the oriented piece to its colour there; in the
-models ``table`` the oriented piece and the colours of a cell are a row of a table. With ``alldifferent`` the pieces
-have an AllDifferent, which OR-tools filters to bounds consistency (the paper's filtering is complete, after Régin);
-otherwise the pieces of any two cells have a disequality.
+fixpoint and branches on a cell with the fewest pieces or oriented pieces left. Nodes are branches, as the library
+counts them. In the models ``element`` an Element constraint for each inner edge of a cell maps the oriented piece to
+the colour on that side; in the models ``table`` the oriented piece and the colours of the cell's inner edges must be a
+row of a table. With ``alldifferent`` the pieces have an AllDifferent, which OR-tools filters to bounds consistency (the
+paper's filtering is complete, after Régin); otherwise the pieces of any two cells have a disequality.
 
 References
 ----------

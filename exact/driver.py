@@ -15,7 +15,7 @@ STEP_SECONDS = 0.08
 FIRST_STEP = 500  # nodes of the first step of most searches
 TURN = 1000  # nodes of one time slice in `Turns`, for a search with share 1
 NODES, SOLUTIONS, EXHAUSTED = range(3)
-"""Indices of the three counters that come first in the array ``counters`` of every kernel."""
+"""Indices of the three counters that come first in the array ``counters`` of every `CountedSearch`."""
 
 
 class PausedSearch(ABC):
@@ -38,7 +38,7 @@ class PausedSearch(ABC):
 
     @abstractmethod
     def advance(self, budget: int, stop_at_first: bool) -> None:
-        """Search for ``budget`` more nodes, or to the end, or to the next solution if ``stop_at_first``."""
+        """Try ``budget`` more nodes; stop sooner if the search ends or, if ``stop_at_first``, at the next solution."""
 
     def reset_solutions(self) -> None:
         """Count solutions from 0 again, so that `first_board` returns the solution that is found next."""
@@ -59,12 +59,12 @@ class PausedSearch(ABC):
 
     @property
     def explored(self) -> float:
-        """Share, 0 to 1, of the tree searched so far, if sibling subtrees have equal sizes; 0 if there is no tree."""
+        """Share, 0 to 1, of the tree searched so far, as if sibling subtrees had equal sizes; 0 if there is no tree."""
         return 0.0
 
     @property
     def answered_by(self) -> str:
-        """If several searches take turns, the name of the one that ended or found most solutions; otherwise empty."""
+        """Of searches that take turns, the name of the one that ended or found most solutions; empty if none did."""
         return ""
 
 
@@ -136,7 +136,7 @@ class Turns(PausedSearch):
         return self._best.first_board()
 
     def advance(self, budget: int, stop_at_first: bool) -> None:
-        """Search for ``budget`` more nodes in all, or until a search ends or, if ``stop_at_first``, has a solution."""
+        """Try ``budget`` more nodes in all; stop sooner if a search ends or, with ``stop_at_first``, has a solution."""
         while True:
             if self._turn_left <= 0:
                 self._begin_turn()
@@ -160,7 +160,7 @@ class Progress:
     nodes: int  # the numbers of nodes, solutions and seconds are totals since the search began
     solutions: int
     seconds: float
-    explored: float  # share of the tree searched, 0 to 1, if sibling subtrees have equal sizes: a rough estimate
+    explored: float  # rough estimate: share of the tree searched, 0 to 1, as if sibling subtrees had equal sizes
     building: bool = False  # whether the solver is still building its model
 
 
@@ -178,13 +178,13 @@ class StepSizer:
         self._least = min(first, 100)
 
     def update(self, nodes: int, seconds: float, remaining: float | None) -> None:
-        """Choose ``step`` after a step of ``nodes`` nodes and ``seconds``; ``remaining``: seconds to the time limit."""
+        """Choose ``step`` after a step of ``nodes`` nodes and ``seconds``; ``remaining``: seconds left, or None."""
         target = STEP_SECONDS if remaining is None else min(STEP_SECONDS, remaining)
         self.step = int(min(max(nodes / max(seconds, 1e-9) * target, self._least), 4.0 * self.step))
 
 
 def explored_share(levels: Iterable[tuple[int, int]]) -> float:
-    """Return the share, 0 to 1, of a tree that has been searched, if sibling subtrees have equal sizes.
+    """Return the searched share, 0 to 1, of a tree, as if sibling subtrees had equal sizes.
 
     ``levels`` has, for each node on the current path from the root, how many of its children have been searched
     completely, and how many children it has.

@@ -20,7 +20,7 @@ from lns.instances.puzzle import Puzzle
 
 Item = TypeVar("Item")
 REPORT_SECONDS = 0.2
-"""Shortest time in seconds between two messages of a child process that finds many boards."""
+"""Least seconds between two reports of a child process that finds many boards; its last report does not wait."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class Request:
     seconds : float, optional
         Budget of time, without compilation; building a model counts. None is no limit.
     options : Options
-        Parts of ColorPairs to switch on or off. Other solvers ignore them.
+        Parts of ColorPairs to switch on or off, also for 'auto', which uses it. Other solvers ignore them.
     on_progress : callable, optional
-        Called with a `lns.exact.driver.Progress` about every tenth of a second.
+        Called with a `lns.exact.driver.Progress` about every tenth of a second, by solvers in this process only.
     memory : int, optional
         Limit in bytes on the address space, for solvers that run in a child process.
     sat_solver : str, optional
@@ -46,11 +46,12 @@ class Request:
     seed : int
         Random seed, for the local searches ``sls:...`` and for ``options.random_cell``.
     on_solution : callable, optional
-        Called with each board found. A solver that distinguishes duplicate pieces may report boards that look equal.
+        Called with each board found. A solver that tells duplicate pieces apart may report boards that look equal;
+        `lns.exact.solve_request` passes on one of them.
     processor_time : bool
-        Limit and report processor time instead of elapsed time, which is fair on a busy machine.
+        Limit and report processor time, which is fair on a busy machine, instead of elapsed time.
     fix_corner : bool
-        Leave out rotated copies of solutions, by pinning a corner piece (see `lns.exact.corner_variants`).
+        Leave out rotated copies of solutions by pinning a corner piece, where possible (`lns.exact.corner_variants`).
 
     Raises
     ------
@@ -220,7 +221,7 @@ class Reporter:
         self.details: dict[str, float] = {}
 
     def add_board(self, board: Board, nodes: int | None) -> None:
-        """Count a board that was found after ``nodes`` nodes. Raises RuntimeError if the board is not a solution."""
+        """Count a board found after ``nodes`` nodes (None: unknown). Raises RuntimeError if it is not a solution."""
         require_solution(self._puzzle, board, self._solver)
         self.found += 1
         self._first = self._first or board
@@ -258,9 +259,9 @@ def solve_in_child(
     """Run ``task(emit, puzzle, request, *arguments)`` in a child process within the limits of ``request``.
 
     The limits hold for building the model and for the search; the start of Python and imports do not count. From time
-    to time the task sends an `Outcome` with what is known so far (see `Reporter`); the last one is returned. Its status
-    can be 'infeasible' only if the child finished. ``prepare`` and the errors are those of `run_in_process`. ``spare``
-    seconds are added to the child's time limit, for a task that keeps the time limit of the request itself.
+    to time the task sends an `Outcome` with what is known so far (see `Reporter`). The last one is returned, adapted to
+    how the child ended: 'infeasible' only if it finished. ``prepare`` and the errors are those of `run_in_process`.
+    ``spare`` seconds are added to the child's time limit, for a task that itself keeps the limit of the request.
     """
     last = Outcome(SolveStatus.BUDGET_SPENT, 0, None, 0.0)
 

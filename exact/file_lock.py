@@ -11,7 +11,7 @@ from typing import IO
 
 
 def try_lock(file: IO[bytes]) -> bool | None:
-    """Lock an open file without waiting, until `unlock` or until all processes that inherited the file have closed it.
+    """Try once to lock an open file; the lock lasts until `unlock`, or until no process has this open file any more.
 
     Returns True if the file is locked now, False if another process holds the lock, None if the file cannot be locked.
     """

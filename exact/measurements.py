@@ -89,11 +89,11 @@ def read_boards(path: Path, puzzle: Puzzle) -> list[tuple[int, Board]]:
 def regions_of(puzzle: Puzzle, board: Board, shape: str, share: float | None, number: int) -> list[list[int]]:
     """Return the regions of a shape on a board, as lists of cells.
 
-    "touched": the cells that touch a mismatch; "around": these cells and their neighbours, as `lns improve
-    --around-mismatches`; "scatteredN": N random cells, half of them at a mismatch, random seed ``number``; "HxW": the
-    window of H rows and W columns that touches the most mismatches or, if ``share`` is given, all such windows that
-    touch at least this share (0 to 1) of the board's mismatches. Raises InputError for another shape, and for a window
-    that does not fit on the board.
+    "touched": the cells that touch a mismatch; "around": these cells and, if that makes at most 64, their neighbours,
+    as `lns improve --around-mismatches`; "scatteredN": N random cells, half of which touch a mismatch (fewer if fewer
+    do), with random seed ``number``; "HxW": the window of H rows and W columns that touches the most mismatches or, if
+    ``share`` is given, all windows of this size that touch at least this share (0 to 1) of the board's mismatches.
+    Raises InputError for another shape, and for a window that does not fit on the board.
     """
     mismatches = verify(puzzle, board).mismatches
     touched = sorted({cell for pair in mismatches for cell in pair})
@@ -176,11 +176,11 @@ _HEAD = ("region", "boards of", "order", "regions", "decided", "improved", "node
 def regions(args: Namespace) -> None:
     """Search regions of some shapes on the boards of a collection, for the best refill or for one more matched edge.
 
-    Shapes: HxW, the window of H rows and W columns with the most mismatches, or with --share all windows that have this
-    share of the board's mismatches; touched, the cells that touch a mismatch; around, these cells and their neighbours;
-    scatteredN, N random cells, half of them at a mismatch. The table, printed after Ctrl-C too, has a line for each
-    shape, group of boards and order of the cells. A line has the number of regions decided (optimum proven; with
-    --edge-more: one more edge found or proven impossible) and the CPU seconds of the searches with their preparation.
+    Shapes: HxW, the window of H rows and W columns with the most mismatches, or with --share all windows with at least
+    this share of the board's mismatches; touched, the cells that touch a mismatch; around, these and their neighbours,
+    if at most 64 cells in all; scatteredN, N random cells, half of them at a mismatch. The table, printed after Ctrl-C
+    too, has a line for each shape, group of boards and order of the cells, with the number of regions decided (optimum
+    proven; with --edge-more: one more edge found or proven impossible) and the CPU seconds, preparation included.
     """
     puzzle = load_puzzle(args.puzzle)
     planned = list(_region_runs(puzzle, args))
@@ -221,7 +221,7 @@ def _lines(made: list[tuple[str, int, ComparisonRow]]) -> Iterator[list[str]]:
 
 
 def infeasible(args: Namespace) -> None:
-    """Print the number and mean processor time of proofs that puzzles have no solution, by side of board and solver."""
+    """Print the number and mean processor time of proofs that puzzles have no solution, by board side and solver."""
     print(proofs_text(args.sides, args.per_size, args.seconds, args.output))
 
 
@@ -232,7 +232,7 @@ def rowscan_speed(args: Namespace) -> None:
 
 
 def placements_per_second(puzzle: Puzzle, nodes: int) -> float:
-    """Return the placements per second of a row scan of ``nodes`` placements or its whole tree, without compilation."""
+    """Return the placements per second of a row scan that ends after ``nodes`` placements or with its whole tree."""
     search = RowScan(puzzle)
     search.advance(0, True)  # compiles the kernel
     began = time.perf_counter()

@@ -41,9 +41,9 @@ class Outcome(Records):
         Statistics of the search by name, such as its deepest level. ``budget_spent`` is how much of the budget of nodes
         was spent, for solvers where this budget limits something other than nodes (conflicts).
     convention : str
-        Whether rotated copies of a board count, in words. Solvers leave it empty; their caller fills it in.
+        Whether rotated copies of a board count, in words. Solvers leave it empty; `solve_request` fills it in.
     answered_by : str
-        The solver that answered, where 'auto' tried several; otherwise empty.
+        The solver that answered for 'auto'; empty for other solvers, and if none answered.
     """
 
     columns = "status solutions nodes seconds answered_by"

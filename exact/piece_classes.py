@@ -2,8 +2,8 @@
 
 A *piece class* is a set of pieces that are equal up to rotation, such as copies. Each clue piece, and the blank of each
 hole, is a class of its own, because its cell is given. If pieces may not be turned, only pieces that look the same
-unturned are duplicates. Solvers place each piece class as often as it has members, and `PieceClasses.board` replaces
-the classes on a board by their members.
+unturned are duplicates. Solvers place each piece class at most as often as it has members, and `PieceClasses.board`
+replaces the classes on a board by their members.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class PieceClasses:
 
     puzzle: Puzzle
     quads: IntArray  # int32, shape (classes, 4): colours up, right, down, left of the first member in file order
-    # by class: its pieces, each with the rotation in which the piece shows the quad of the class
+    # by class: its pieces, as often as each may be placed, with the rotation in which the piece shows the class's quad
     members: tuple[tuple[tuple[int, int], ...], ...]
     clue_class: dict[int, tuple[int, int]]  # cell of a clue or hole -> piece class and rotation of the piece there
 
     @property
     def counts(self) -> IntArray:
-        """Number of pieces of each class."""
+        """Number of members of each class, int32 (classes,); a piece counts as often as it may be placed."""
         return np.array([len(members) for members in self.members], dtype=np.int32)
 
     def rotations(self, piece_class: int) -> list[int]:
@@ -40,7 +40,7 @@ class PieceClasses:
         return [turn for turn, look in enumerate(turned) if turned.index(look) == turn]
 
     def board(self, oriented_classes: Sequence[int]) -> Board:
-        """Turn ``class*4 + rotation`` by cell (-1: empty) into a board of pieces; members are used in file order."""
+        """Convert ``class*4 + rotation`` by cell (-1: empty) to a board of pieces; members are used in file order."""
         unused, laid = [iter(members) for members in self.members], dict[int, int]()
         for cell, oriented in enumerate(oriented_classes):
             if oriented >= 0:
@@ -57,7 +57,7 @@ def merge_duplicates(puzzle: Puzzle) -> PieceClasses:
     quads: list[list[int]] = []
     members: list[list[tuple[int, int]]] = []
     clue_class: dict[int, tuple[int, int]] = {}
-    # by quad, in every rotation: its class, and the rotation that turns it to the quad of the class
+    # by quad, in every rotation: the class, and the rotation that turns this quad into the quad of the class
     class_of_quad: dict[tuple[int, int, int, int], tuple[int, int]] = {}
     for piece, quad in enumerate(puzzle.pieces.tolist()):
         clues = clues_of_piece.get(piece, ())
@@ -78,7 +78,7 @@ def merge_duplicates(puzzle: Puzzle) -> PieceClasses:
 
 
 def assignments_per_board(puzzle: Puzzle) -> int:
-    """Return how many assignments of pieces to cells give one board's colours: the product of class sizes' factorials.
+    """Return how many assignments of pieces to cells look like one board: the product of class sizes' factorials.
 
     In a puzzle with copies the number is 1, because copies of a piece are not told apart.
     """

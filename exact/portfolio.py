@@ -30,8 +30,9 @@ SHARES = {"rowscan": 64, "colorpairs": 8, "dlx": 1}
 class Portfolio(Turns):
     """Several paused searches of one puzzle that take turns. Each search counts nodes in its own way.
 
-    The searches join in the order of ``after`` (see `AFTER`). Solvers that refuse the puzzle take no part. If the
-    request has an ``on_solution``, only the first search takes part, because each search would find every solution.
+    The searches join in the order of ``after`` (see `AFTER`). Solvers that refuse the puzzle take no part, nor does
+    'dlx' on large boards or with duplicate pieces. If the request has an ``on_solution``, only the first search takes
+    part, because each search would find every solution.
     """
 
     def __init__(self, puzzle: Puzzle, request: Request, after: Mapping[str, int] = AFTER) -> None:

@@ -1,6 +1,6 @@
-"""The exact solvers by name: those of the papers, those registered in this process, and those of installed packages.
+"""The exact solvers by name: those of this project, those registered in this process, those of installed packages.
 
-A solver is a function ``(puzzle, request) -> Outcome``. Another package offers one through an entry point::
+A solver is a function ``(puzzle, request) -> Outcome``. Another package offers a solver through an entry point::
 
     [project.entry-points."lns.solvers"]
     my-solver = "my_package.module:function"
@@ -99,7 +99,7 @@ def register_solver(
 
 
 def solver_for(name: str, puzzle: Puzzle, *, count_all: bool) -> SolverEntry:
-    """Return the solver ``name``. Raises InputError if it is unknown, refuses the puzzle, or cannot count all."""
+    """Return the solver ``name``. Raises InputError if it is unknown, refuses the puzzle, or cannot ``count_all``."""
     entry = find_solver(name)
     if count_all and not entry.can_count:
         raise InputError(f"{name} finds one solution and proves nothing, so it cannot count; expected a tree search")
@@ -148,7 +148,7 @@ def _plugins() -> dict[str, SolverEntry]:
 
 
 def _call_plugin(point: EntryPoint, puzzle: Puzzle, request: Request) -> Outcome:
-    """Load and call the solver of an entry point. Raises InputError if that fails or the result is not an `Outcome`."""
+    """Load and call the solver of an entry point. Raises InputError if it cannot be loaded or returns no `Outcome`."""
     from lns.exact.outcome import Outcome
 
     try:

@@ -3,11 +3,11 @@
 It is the "doc_smith backtracker" of Benoist & Bourreau 2008 (6) and the "zig-zag" of Jolivet 2008 (2.1). Its tables
 list the candidates (oriented pieces) that fit, by cell class and by the colours to the left of and above the cell. A
 candidate is one 64-bit integer: bits 0-12 hold the piece class + 1, bits 13-14 the rotation, bits 16-31 the lower
-colour, bits 32-63 the right colour times ``colours``, the number of colours; a colour with a mate is replaced by the
-mate. So the parts of the left and the upper candidate and the base of the cell add up to the index of the cell's list,
-without products or look-ups of colours. Sides on the rim of a board without frame are stored as grey. The integer 0
-ends every list; its bits name no piece class, but count as a free one, so that one test stops the scan both at a free
-candidate and at the end of the list.
+colour, bits 32-63 the right colour times ``colours``, the number of colours; colours are numbered without gaps, and a
+colour with a mate is replaced by the mate. So three numbers add up to the index of a cell's list, without products or
+look-ups: bits 32-63 of the candidate to the left, bits 16-31 of the candidate above, and the base of the cell. Sides
+on the rim of a board without frame are stored as grey. The integer 0 ends every list; its bits name no piece class, but
+count as a free one, so that one test stops the scan both at a free candidate and at the end of the list.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from lns.instances.errors import InputError
 from lns.instances.puzzle import GREY, LEFT, UP, Puzzle, rotate
 
 MAX_LISTS = 1 << 27
-_SEEN = -1  # marks a side whose colour is part of the index of a list, so that its candidates need no check
+_SEEN = -1  # marks a side whose colour is part of a list's index, so that the candidates need no check of this side
 CellClass = tuple[tuple[int | None, ...], tuple[bool, ...], tuple[int, int] | None]
 
 
@@ -87,8 +87,8 @@ def build_tables(puzzle: Puzzle) -> RowTables:
 def _cell_class(puzzle: Puzzle, classes: PieceClasses, cell: int) -> CellClass:
     """Return what the candidates of a cell depend on besides the colours to its left and above, in three parts.
 
-    The parts are: the required colour of each side (None = any but grey) or `_SEEN`; whether each side is on the outer
-    edge of a board without frame; and piece class and rotation of the clue or hole on the cell (None = neither).
+    The parts: by side, the colour that the rim or a clue beside it requires (None = any but grey) or `_SEEN`; whether
+    each side is on the outer edge of a board without frame; piece class and rotation of a clue or hole here, or None.
     """
     sides = list(puzzle.required_sides(cell))
     for side, beyond in puzzle.neighbours(cell):
@@ -125,7 +125,7 @@ def scan(
     budget: int,
     stop_at_first: bool,
 ) -> None:
-    """Search for ``budget`` more nodes, or to the end of the tree, or to the next solution if ``stop_at_first``.
+    """Try ``budget`` more nodes; stop sooner when the tree ends or, if ``stop_at_first``, at the next solution.
 
     A node is a placement of a free candidate that matches its left and upper neighbours, also on the last cell.
     ``candidates``, ``starts``, ``bases``: see `lns.exact.rowscan.RowTables`.

@@ -1,8 +1,7 @@
 """The exact solvers behind one interface: `solve` for the first solution, `count` for all of them.
 
-A solver is a function from (puzzle, `lns.exact.execution.Request`) to `lns.exact.outcome.Outcome`. This module does
-what is common to all solvers: counting conventions, pinned corners, checks of boards. See `lns.exact.registry` to add a
-solver.
+A solver is a function from (puzzle, `lns.exact.execution.Request`) to `lns.exact.outcome.Outcome`. The module
+`lns.exact.registry` lists all. Here is what they share: counting conventions, pinned corners, checks of boards.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ def _request(fields: dict[str, Any]) -> Request:
 def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs") -> Outcome:
     """Search for the first solution or count all solutions, as ``request`` says.
 
-    If there is a ``request.on_solution``, all solutions are searched for, and it is called with each verified solution.
+    If there is a ``request.on_solution``, it is called with each verified solution, and all solutions are searched for.
 
     Parameters
     ----------
@@ -121,7 +120,7 @@ def solve_request(puzzle: Puzzle, request: Request, solver: str = "colorpairs") 
 
 
 def _left(request: Request, before: Outcome) -> Request:
-    """Return ``request`` with the budget left after the outcome ``before``, which its progress reports will include."""
+    """Return ``request`` with the budgets that ``before`` left; its progress reports add the totals of ``before``."""
 
     def on_progress(now: Progress) -> None:
         assert request.on_progress is not None
@@ -138,13 +137,13 @@ def _left(request: Request, before: Outcome) -> Request:
 
 
 def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
-    """Return puzzles whose solutions, taken together, include exactly one of each solution and its rotated copies.
+    """Pin a corner piece of a puzzle, where possible, so that of a solution and its rotated copies only one is found.
 
     The first corner piece without a duplicate is pinned to the top left corner. A board that is not square has only
-    half turns, so the piece is pinned to its top left corner and, in a second puzzle, to its top right corner. Nothing
-    is pinned in a puzzle with clues, which has no rotated copies, nor if every corner piece has a duplicate, because
-    with the duplicate in another corner a solution and its rotated copy would both be found. Nor is anything pinned in
-    a puzzle with rules other than mates, such as holes.
+    half turns, so a second puzzle has the piece in the top right corner, unless there is one row or column. Nothing is
+    pinned in a puzzle with clues, which has no rotated copies, nor if every corner piece has a duplicate, because with
+    the duplicate in another corner a solution and its rotated copy would both be found. Nor is anything pinned on a
+    single cell, or in a puzzle with rules other than mates, such as holes.
 
     Parameters
     ----------
@@ -184,7 +183,8 @@ def corner_variants(puzzle: Puzzle) -> tuple[list[Puzzle], str]:
 def counted_rotations(puzzle: Puzzle, board: Board) -> int:
     """Return how many solutions `count` with ``fix_corner`` finds among a perfect board and its rotated copies.
 
-    The number is 1 if a corner piece is pinned; otherwise rotated copies count if they differ in their colours.
+    The number is 1 if a corner piece is pinned or the puzzle has clues; otherwise rotated copies count if they differ
+    in their colours. Rules that forbid rotated copies, such as holes, are not considered.
     """
     if corner_variants(puzzle)[0][0].clues:
         return 1
@@ -200,7 +200,7 @@ _ADDITIVE = {
 
 
 def _sum(before: Outcome, after: Outcome, convention: str) -> Outcome:
-    """Return the combined outcome of the variants searched so far, ``before``, and of the latest one, ``after``."""
+    """Combine ``before``, the outcome of the variants searched so far, with ``after``, that of the latest variant."""
     solutions, details = before.solutions + after.solutions, before.details | after.details
     for name in before.details.keys() & after.details.keys():
         both = before.details[name], after.details[name]

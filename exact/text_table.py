@@ -41,7 +41,7 @@ def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 
 def _blocks(text: Callable[[Sequence[int]], list[str]], columns: int, repeated: int) -> str:
-    """Return a table as one block or, within the limit of width, several; ``text`` gives the lines of some columns."""
+    """Return a table in as few blocks as `table_width` allows; ``text`` returns the lines of the given columns."""
     limit = _width.get()
     first = list(range(repeated))
     blocks = [[*first]]

@@ -37,7 +37,7 @@ class Step:
     cell: int  # the cell that this node decides
     oriented: int  # the oriented piece that is tried on the cell
     outcome: str  # "placed", "refused" or "solution"
-    depth_after: int  # number of decisions in force after this node: depth + 1, or fewer if some were taken back
+    depth_after: int  # number of decisions in force after this node: depth + 1 if the piece stays, else depth or fewer
     why: str = ""  # what the search found at this node, in words; empty if there is nothing to say
 
 
@@ -129,7 +129,7 @@ def _rowscan(puzzle: Puzzle) -> Iterator[Step]:
 
 
 def _dlx(puzzle: Puzzle) -> Iterator[Step]:
-    """Yield each node of exact cover as a step, after one more call, which shows whether the node is a solution."""
+    """Yield each node of exact cover as a step, after the next call of the kernel, which shows if it is a solution."""
     search, last = Cover(puzzle), None
     while not search.exhausted:
         nodes = search.nodes

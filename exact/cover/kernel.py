@@ -1,10 +1,10 @@
 """Knuth's dancing cells: exact cover with colours and copies on sparse sets, as a paused search that counts nodes.
 
-The search is that of xcover's ``dancing_cells.py``, which counts no nodes; C2 to C9 are the steps of Knuth's Algorithm
-C. The options left of item i are those of the nodes ``member[start[i]:start[i]+size[i]]``. An option is removed by a
-swap to the end of this slice, which then gets shorter, so restoring the sizes undoes all removals. An item that stands
-for a kind of equal pieces stays active until the last of these pieces is placed. The test of zones of free cells is
-that of Perrin & Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III.
+The search is that of xcover's ``dancing_cells.py``, which counts no nodes; below, C2 to C9 are the steps of Knuth's
+Algorithm C. The options left of item i are those of the nodes ``member[start[i]:start[i]+size[i]]``. An option is
+removed by swapping its nodes to the ends of such slices, which then get shorter, so restoring the sizes undoes all
+removals. An item that stands for a kind of equal pieces stays active until the last of these pieces is placed. The test
+of zones of free cells is that of Perrin & Beaujard, "Rapport IA41 : IQ Puzzler Pro", section III.
 """
 
 from __future__ import annotations
@@ -73,19 +73,19 @@ class CoverState(NamedTuple):
     active: Ints  # (I,): all items; the first `active_count[0]` are active, which means not covered yet
     active_at: Ints  # (I,): index of each item in `active`
     active_count: Ints  # (1,): number of active items
-    need: Ints  # (I,): how often each item must still be covered; 0 for a secondary item, which takes one colour
+    need: Ints  # (I,): how often each item must still be covered (see also `OPTIONAL`); 0: secondary, takes a colour
     sizes: Annotated[Ints, ("L", "I")]  # by level, copy of `size` before an option is chosen
     actives: Annotated[Ints, "L"]  # by level, copy of `active_count` before an option is chosen
     chosen: Annotated[Ints, "L", NOTHING]  # by level, the option chosen or tried last, or NOTHING
     next_try: Annotated[Ints, "L"]  # by level, index in `tries` of the next option to try
     end_try: Annotated[Ints, "L"]  # by level, index in `tries` after the last option to try
     tries: Annotated[Ints, "L * options of an item"]  # the options to try, level after level
-    rank: Ints  # (O,): the options of an item are tried by increasing rank; empty: in the order of `member`
+    rank: Ints  # (O,): rank of each option, by which an item's options are tried; empty: in the order of `member`
     per_level: Annotated[Longs, "L"]  # by level, number of nodes of the search tree
     first: Annotated[Ints, "L-1"]  # the options of the first solution
     seen: Annotated[npt.NDArray[np.bool_], "E"]  # in `zones_fit`, whether each cell is filled or in a zone found so far
     waiting: Annotated[Ints, "E"]  # in `zones_fit`, the cells of one zone in order of discovery
-    sums: Annotated[npt.NDArray[np.bool_], "E+1"]  # in `zones_fit`: by number, whether pieces left fill so many cells
+    sums: Annotated[npt.NDArray[np.bool_], "E+1"]  # in `zones_fit`: by n, whether some of the pieces left fill n cells
     counters: Annotated[Longs, COUNTERS]  # indexed by `NODES`, `SOLUTIONS`, `EXHAUSTED`, and `LEVEL` to `DEEPEST`
 
 
@@ -179,11 +179,11 @@ def commit(state, problem, option):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def choose(state, problem):  # type: ignore[no-untyped-def]
-    """Return the eligible item with the fewest options (C2), SOLVED if all are covered, or STUCK if none is eligible.
+    """Return the first eligible item with fewest options (C2), SOLVED if all are covered, STUCK if none is eligible.
 
-    An active item is eligible if exactly one more option must cover it, so a kind with several pieces left is not.
-    Every solution is therefore found once, not once for each exchange of equal pieces. Ties go to the first item.
-    Without ``dead_ends``, items without options are not eligible, as in the report of Perrin & Beaujard.
+    An active item is eligible if exactly one more option must cover it. A kind with several pieces left is not: the
+    search would choose the same options for these pieces in every order, and so find a solution several times. Without
+    ``dead_ends``, items without options are not eligible, as in the report of Perrin & Beaujard.
     """
     best, fewest, is_open = -1, np.int32(2147483647), False
     for at in range(state.active_count[0]):
@@ -200,7 +200,7 @@ def choose(state, problem):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def zones_fit(state, problem):  # type: ignore[no-untyped-def]
-    """Return whether the size of each connected zone of free cells is a sum of sizes of some of the pieces left."""
+    """Return whether each zone (connected free cells) is alone or as large as some of the pieces left are together."""
     cells, free = len(problem.beside), 0
     for cell in range(cells):
         state.seen[cell] = state.active_at[cell] >= state.active_count[0]
@@ -239,7 +239,7 @@ def zones_fit(state, problem):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def list_tries(state, problem, item, level):  # type: ignore[no-untyped-def]
-    """Write the options of an item, sorted by rank, to ``state.tries``, and save the sizes of all items' lists."""
+    """Write an item's options to ``state.tries``, sorted by rank if there are ranks; save the sizes of all lists."""
     begin = state.end_try[level - 1] if level > 0 else 0
     end = begin
     for place in range(problem.start[item], problem.start[item] + state.size[item]):
@@ -258,7 +258,7 @@ def list_tries(state, problem, item, level):  # type: ignore[no-untyped-def]
 
 @inline_flat_kernel
 def count_solution(state, problem, level):  # type: ignore[no-untyped-def]
-    """Count the solution made of the options chosen at the levels before ``level``; keep it if it is the first."""
+    """Count the solution made at the levels before ``level``, with its symmetric images; store the first solution."""
     stands_for = 1
     for earlier in range(level):
         if len(problem.images):
@@ -286,7 +286,7 @@ def change_need(state, problem, option, change):  # type: ignore[no-untyped-def]
 
 @flat_kernel
 def advance(state, problem, budget, stop_at_first):  # type: ignore[no-untyped-def]
-    """Search for ``budget`` more nodes, or to the end, or to the next solution if ``stop_at_first``.
+    """Try ``budget`` more nodes; stop sooner when the search ends or, if ``stop_at_first``, at the next solution.
 
     A node is an option that is tried. ``counters[BRANCHES]`` counts the root and the nodes below which the search goes
     on, ``counters[PRUNED]`` the nodes that only the test of zones rejects.

@@ -38,7 +38,7 @@ MAX_NODES = 60_000_000
 """Most nodes that a matrix may have; a matrix of this size takes about 2 GB while it is built."""
 
 MAX_NODES_XCOVER = 4_000_000
-"""Most nodes of a matrix for xcover, which takes options as lists of strings: about four times those of Eternity II."""
+"""Most nodes of a matrix for xcover, which takes options as lists of strings: about four times Eternity II's nodes."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class CoverModel:
     """
 
     puzzle: Puzzle
-    primary: int  # items 0 to ``primary`` - 1 must be covered exactly once; the others take one colour
+    primary: int  # items 0 to ``primary`` - 1 must be covered exactly once; items of edges after those take a colour
     items: int  # number of all items
     begin: IntArray  # int32 (options + 1,): index of the first node of each option, and the number of nodes
     item: IntArray  # int32 (nodes,): the item of each node, option after option
@@ -77,7 +77,7 @@ def _rows(
     """Return each cell's allowed oriented pieces and sides on inner edges. Raises InputError above ``most`` nodes."""
     lengths = covered.sum(axis=2)
     fixed = {clue.cell for clue in puzzle.fixed}
-    known: dict[object, IntArray] = {}  # allowed oriented pieces, by required sides and by the cell if it has a clue
+    known: dict[object, IntArray] = {}  # allowed oriented pieces, by required sides, and by cell if a clue or hole
     cells, nodes = list[tuple[IntArray, npt.NDArray[np.intp]]](), 0
     for cell in range(puzzle.cells):
         check_time()
@@ -135,7 +135,7 @@ def build(puzzle: Puzzle, code: str, *, all_four: bool = False, most: int = MAX_
 
 
 _FIRST = (RIGHT, DOWN)
-"""At these sides a piece covers the edge's items for its colour, at the two other sides all other items of the edge."""
+"""At these sides a piece covers the edge's items of its colour, elsewhere all others; in `colours` the one item."""
 
 
 def _codes(puzzle: Puzzle, code: str) -> tuple[IntArray, npt.NDArray[np.bool_]]:

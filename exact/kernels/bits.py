@@ -1,4 +1,4 @@
-"""Sets of small integers as bit vectors of 64-bit words, with functions that LLVM compiles to single instructions."""
+"""Sets of small integers as bit vectors of 64-bit words: fast functions on one word, inlined into their callers."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """The cache of kernels' machine code: where it lies, how processes share it, and which definitions it depends on.
 
 Numba's cache checks only the file in which a kernel is defined, so an edited callee or constant in another module would
-leave stale machine code in use. Each kernel module gets a cache directory whose name is its `source_key`: a hash of its
-kernels and of all definitions that they mention, directly or indirectly (callees, constants, which numba compiles in,
-and the NamedTuples of arguments). Names are followed through absolute imports, also those under TYPE_CHECKING; the
-linter bans relative imports. Other Python code and docstrings are not part of the hash: editing them recompiles only
-the kernels of the same file, because numba checks the whole file for changes.
+leave stale machine code in use. Each kernel module gets a cache directory that is named by `source_key`: a hash of the
+module's kernels and of all definitions that they mention, directly or indirectly (callees, constants, which numba
+compiles in, and the NamedTuples of arguments). Names are followed through absolute imports, also those under
+TYPE_CHECKING; the linter bans relative imports. Other Python code and docstrings are not part of the hash: editing them
+recompiles only the kernels of the same file, because numba checks the whole file for changes.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvid
 from lns.exact.file_lock import try_lock, unlock
 
 _numba_config: Any = config  # Any, because numba adds its options at run time, where no type checker sees them
-_MAX_WAIT_S, _POLL_S = 300.0, 0.05  # seconds: longest wait while another process compiles the same kernel, and pause
-ROOT = Path(__file__).absolute().parents[__name__.count(".")]  # the folder of the package lns; links are not resolved
+_MAX_WAIT_S, _POLL_S = 300.0, 0.05  # seconds: longest wait for another process's lock, and pause between attempts
+ROOT = Path(__file__).absolute().parents[__name__.count(".")]  # the folder that holds package lns; links not resolved
 _IS_INSTALLED = ROOT.name in ("site-packages", "dist-packages")  # whether ROOT holds other projects too
 _DECORATORS = "lns.exact.kernels.jit"  # the module of the decorators that make a function a kernel
 
@@ -141,8 +141,8 @@ class KernelCache(FunctionCache):
 def cache_directory(module: str) -> Path | None:
     """Return the directory with the machine code of the kernels of a module, given by its dotted name.
 
-    The directory is named by `source_key`. It lies in `cache_base`, or in a place listed before `cache_base` that
-    cannot be written but holds machine code of an earlier run. Returns None if there is no such directory.
+    The directory is named by `source_key`. It lies in `cache_base` or, if machine code of an earlier run is still valid
+    there, in an earlier one of `_places`, which cannot be written. Returns None if there is no such directory.
     """
     key, edited = source_key(module), Path(sys.modules[module].__file__ or "").stat().st_mtime
     with suppress(OSError):
@@ -193,7 +193,7 @@ def _places() -> list[Path]:
 
 
 def _is_private(directory: Path) -> bool:
-    """Return whether only this user can write to a directory, since its name can be guessed and numba runs its code."""
+    """Return whether only this user can write to a directory; numba would run code that others had put there."""
     status = directory.lstat()
     return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
 
@@ -201,7 +201,7 @@ def _is_private(directory: Path) -> bool:
 def is_compiled(module: str) -> bool:
     """Return whether machine code of all kernels of a module, apart from inlined kernels, is on disk.
 
-    After an install or an edit the answer is False until all these kernels have been compiled by some run.
+    After an install or an edit of the kernels the answer is False until some runs have compiled all of them.
     """
     kernels = (each for each in vars(import_module(module)).values() if getattr(each, "__module__", "") == module)
     caches = [each._cache for each in kernels if isinstance(getattr(each, "_cache", None), KernelCache)]
@@ -248,10 +248,7 @@ def source_key(module: str) -> str:
 
 
 def kernels_of(module: str) -> list[str] | None:
-    """Return the names of the kernels of a module (dotted name); None if the module is not of this project.
-
-    Kernels are the functions with a decorator of `lns.exact.kernels.jit`.
-    """
+    """Return the names of a module's kernels (functions decorated from `_DECORATORS`); None outside this project."""
     if _path_of(module) is None:
         return None
     source = _source(module)

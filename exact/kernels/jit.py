@@ -46,7 +46,7 @@ def _compile(function: _Kernel, options: dict[str, bool]) -> _Kernel:
         raise TypeError(f"{function.__module__}.{function.__name__}: expected the decorator from lns.exact.kernels.jit")
     directory = cache_directory(function.__module__)
     before = numba_config.CACHE_DIR
-    try:  # numba reads CACHE_DIR in the next lines; then it gets its old value back, for kernels of other packages
+    try:  # numba reads CACHE_DIR in the next lines; then it is set back, for kernels of other packages
         numba_config.CACHE_DIR = "" if directory is None else str(directory)
         compiled = _njit(**_OPTIONS, **options)(function)
         if directory is not None:

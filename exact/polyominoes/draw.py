@@ -1,4 +1,4 @@
-"""Draw grids of polyominoes in colour, as text for terminals or as SVG; in both, letters name the pieces."""
+"""Draw grids of polyominoes, as text for terminals or as SVG; both name the piece on each covered cell."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _CELL, _MARGIN = 24, 4
 
 
 def terminal(grid: Grid, rows: Sequence[str], colour: Colour) -> str:
-    """Draw ``rows``, the grid's own or a filling, as text: a letter per cell, or in colour two columns per cell."""
+    """Draw ``rows``, the grid's own or a filling, as text: a character per cell, and in colour a space after it."""
     if colour == "none":
         return "\n".join(rows)
     return "\n".join("".join(_cell(grid, sign, colour) for sign in row) + "\x1b[0m" for row in rows)
 
 
 def svg(grid: Grid, rows: Sequence[str]) -> str:
-    """Draw ``rows``, the grid's own or a filling, as SVG: a square and a letter per cell, an outline for each piece."""
+    """Draw ``rows``, the grid's own or a filling, as SVG: cells as squares, if covered with their piece's name."""
     wide, high = (_CELL * cells + 2 * _MARGIN for cells in (len(rows[0]), len(rows)))
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" '
@@ -42,7 +42,7 @@ def svg(grid: Grid, rows: Sequence[str]) -> str:
             if sign != FREE:
                 out.append(f'<text x="{x + 12}" y="{y + 16.5}" fill="{ink(fill)}">{escape(sign)}</text>')
             above, here, below = (line[column : column + 3] for line in around[row : row + 3])
-            # a line between two cells is drawn by the upper or left cell of the two
+            # the outline below and right of a cell; above and left only next to blocked cells, which have no outline
             outline += f"M{x} {y + _CELL}h{_CELL}" if below[1] != sign else ""
             outline += f"M{x + _CELL} {y}v{_CELL}" if here[2] != sign else ""
             outline += f"M{x} {y}h{_CELL}" if above[1] == BLOCKED else ""
@@ -52,7 +52,7 @@ def svg(grid: Grid, rows: Sequence[str]) -> str:
 
 
 def _cell(grid: Grid, sign: str, colour: Colour) -> str:
-    """Return a cell as two columns of a terminal, in the colour of its piece."""
+    """Return a cell as two columns of a terminal, in the colour of its piece if it is covered."""
     if sign == BLOCKED:
         return "\x1b[0m  "
     ground = _ground(grid, sign)

@@ -1,4 +1,4 @@
-"""Grids and the polyominoes that fill them: their weights, grids as text, and an independent check of a filling.
+"""Grids and the polyominoes that fill them: weights of polyominoes, grids as text, and a check of fillings.
 
 References
 ----------
@@ -40,7 +40,7 @@ def orientations(shape: Shape) -> list[Shape]:
 
 
 def images(cells: Sequence[Cell]) -> Iterator[list[Cell]]:
-    """Yield the images of ``cells``, in the order of ``cells``, under each rotation and its mirror image.
+    """Yield the eight images of ``cells`` under rotations and reflections; the cells of an image keep their order.
 
     Each image is translated so that the smallest row and the smallest column are 0.
     """
@@ -94,15 +94,15 @@ WEIGHTS: dict[str, Callable[[Shape], float]] = {
     "compactness-inverse": lambda shape: -_compactness(shape),
     "perimeter": lambda shape: -_perimeter(shape),
     "perimeter-inverse": _perimeter,
-    "holes": lambda shape: len(shape) - prod(bounding_box(shape)),  # minus the bounding box cells outside this shape
+    "holes": lambda shape: len(shape) - prod(bounding_box(shape)),  # minus the number of box cells outside the shape
     "holes-inverse": lambda shape: prod(bounding_box(shape)) - len(shape),
 }
-"""The weight functions of Perrin & Beaujard by name. Pieces of the largest weight are tried first. In the order of this
-dictionary they are the large, small, compact, and long pieces, those with a short and with a long perimeter, and those
-with few and with many holes (cells of the bounding box outside the piece)."""
+"""The weight functions of Perrin & Beaujard by name. Pieces of the largest weight are tried first: by the first weight
+of this dictionary large pieces, by the next ones small, compact, and long pieces, those with a short and with a long
+perimeter, and those with few and with many holes (cells of the bounding box outside the piece)."""
 
 RACE = "race"
-"""The name for a race: the searches with all weights take turns until one of them ends."""
+"""The name for a race: searches with all `WEIGHTS` take turns until one of them has a filling or ends without one."""
 
 
 def check_weight(name: str) -> None:
@@ -189,7 +189,7 @@ IQ_PUZZLER_PRO = "...........\n" * 5 + "".join(
 
 
 def load(path: str | Path) -> Grid:
-    """Read a grid from a text file in the format of `parse`. Raises InputError, which names file and line."""
+    """Read a grid from a text file in the format of `parse`. Raises InputError as `parse`, with the file's name."""
     if not Path(path).is_file():
         raise InputError("no such file; expected the picture of a grid", path)
     try:
@@ -202,8 +202,8 @@ def parse(text: str) -> Grid:
     """Read a grid from text: its picture, then a picture of each piece in its own character, with blank lines between.
 
     In the picture of the grid ``.`` is free, ``#`` outside the grid, and any other character a piece already placed. If
-    no pieces are drawn, the grid has the pieces of IQ Puzzler Pro. Raises InputError, which names the line, if the text
-    is not of this form, or if the pieces not placed yet do not have as many cells as are free.
+    no pieces are drawn, the grid has the pieces of IQ Puzzler Pro. Raises InputError if the text is not of this form
+    (with the line, if one is to blame), or if the pieces not placed yet do not have as many cells as are free.
     """
     blocks = _blocks(text)
     if not blocks:

@@ -42,7 +42,7 @@ _COUNT_NODES = 3_000_000
 MAX_PIECES = 50  # most pieces of a cut by default, as in the report of Perrin & Beaujard
 MIN_CELLS = 2  # fewest cells of a piece by default
 ATTEMPTS, REPAIRS = 20, 60  # for a cut with limits: most attempts, and most steps of an attempt per cell of the grid
-GROWTHS = 6  # most pieces grown in a step, until one is within the limits, before a neighbouring piece is taken apart
+GROWTHS = 6  # most pieces grown in a step until one is within the limits; then a neighbouring piece has to change
 _NAMES = string.ascii_uppercase + string.ascii_lowercase + string.digits + "".join(map(chr, range(0x3B1, 0x3CA)))
 
 
@@ -80,8 +80,8 @@ def cut_grid(
 
     From each cell that is still free, row by row, a piece grows breadth first to a random size of 2 to
     min(width, height) cells; a piece that cannot reach its size is dropped. Each remaining cell is added to the
-    smallest neighbouring piece. With limits, pieces grow to a random size within the limits, and where the remaining
-    cells fit no piece, a neighbouring piece is taken apart and its cells are cut anew.
+    smallest neighbouring piece. With limits, pieces grow to a random size within the limits; a piece that still breaks
+    a limit is joined to a neighbouring piece or, if that breaks a limit too, such a piece is taken apart and cut anew.
 
     Returns the empty grid with its pieces, and the filling that the cut gives. Raises InputError if the size of the
     grid or the number of pieces is out of range (87 names exist), or if no cut within the limits was found.
@@ -108,7 +108,7 @@ def cut_grid(
 
 
 def _cut_freely(cells: Sequence[Cell], largest: int, max_pieces: int, draws: PortableRandom) -> list[list[Cell]]:
-    """Return the pieces of a cut without limits: grown to at most ``largest`` cells, then extended by cells left."""
+    """Return the pieces of a cut without limits: grown to ``largest`` cells at most, then extended by cells left."""
     free = dict.fromkeys(cells)
     pieces: list[list[Cell]] = []
     for cell in cells:
@@ -177,7 +177,7 @@ def _cut_within(
 def _grow(
     first: Cell, size: int, free: dict[Cell, None], draws: PortableRandom, limits: CutLimits | None = None
 ) -> list[Cell]:
-    """Return a piece of up to ``size`` free cells, grown from ``first`` breadth first at random, within ``limits``."""
+    """Return a piece of up to ``size`` free cells, grown from ``first`` at random, breadth first, within ``limits``."""
     waiting, piece = deque([first]), list[Cell]()
     while waiting and len(piece) < size:
         cell = waiting.popleft()

@@ -34,7 +34,7 @@ from lns.instances.errors import InputError
 
 IntArray = npt.NDArray[np.int32]
 MAX_NODES = 10_000_000
-"""Most nodes (items of all options) of a model; they take about a gigabyte of memory."""
+"""Most cells of all options of a model together; such a model takes about a gigabyte of memory."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +92,10 @@ def build_model(grid: Grid, *, reduced: bool = False) -> Model:
     """Make the exact cover model of a grid.
 
     ``reduced`` breaks the symmetry of the free cells: of the placements of one piece that rotations and reflections of
-    the free cells map onto each other, only one is kept. Every filling is an image of a filling that remains.
+    the free cells map onto each other, only one is kept. Every filling is an image of a filling that remains. The piece
+    is the one with the most placements among those without an equal; if all have equals, nothing is left out.
 
-    Raises InputError if the model would have more than `MAX_NODES` nodes.
+    Raises InputError if the options would have more than `MAX_NODES` cells.
     """
     by_shape: dict[Shape, list[str]] = {}
     for name, shape in grid.loose.items():
@@ -129,7 +130,7 @@ def build_model(grid: Grid, *, reduced: bool = False) -> Model:
 
 
 def symmetries(cells: Sequence[Cell]) -> list[list[int]]:
-    """Return the rotations and reflections that map ``cells`` onto themselves, as lists of the index of each image."""
+    """Return the rotations and reflections that map sorted ``cells`` onto themselves, as indices of the images."""
     place = {cell: number for number, cell in enumerate(normal(cells))}
     maps = ([place.get(cell, -1) for cell in image] for image in images(list(place)))
     return [numbers for numbers in maps if min(numbers) >= 0]
@@ -148,7 +149,7 @@ def _places(shape: Shape, place: IntArray) -> IntArray:
 
 
 def _representatives(places: IntArray, maps: list[list[int]]) -> tuple[IntArray, IntArray]:
-    """Return the first placement of each set of placements that are images of each other, and the sizes of the sets."""
+    """Return the smallest of each set of placements that ``maps`` map onto each other, and the sizes of the sets."""
     mapped = np.sort(np.array(maps)[:, places], axis=2)  # axes: map, placement, cell
     orbits = [{tuple(image) for image in mapped[:, number].tolist()} for number in range(len(places))]
     kept = [min(orbit) == tuple(sorted(cells)) for orbit, cells in zip(orbits, places.tolist(), strict=True)]
@@ -159,7 +160,7 @@ def _representatives(places: IntArray, maps: list[list[int]]) -> tuple[IntArray,
 
 
 class FillingSearch(PausedCover):
-    """A paused search for fillings; the parameters are those of `lns.exact.polyominoes.search.fill`."""
+    """A paused search for fillings with one weight; for the parameters see `lns.exact.polyominoes.search.fill`."""
 
     first_step = 5  # nodes, each of which takes 10 ms on large grids
 
@@ -187,7 +188,7 @@ class FillingSearch(PausedCover):
 
     @property
     def deepest(self) -> int:
-        """Largest number of pieces that were on the grid at one time."""
+        """Largest number of pieces that the search had placed at one time."""
         return int(self.counters[kernel.DEEPEST])
 
     @property
@@ -237,7 +238,7 @@ class StepRecorder:
                 self.steps[-1] = self.steps[-1]._replace(outcome=StepOutcome.FILLING)
 
     def placed(self) -> list[tuple[str, tuple[Cell, ...]]]:
-        """Return name and cells of each piece that is on the grid now."""
+        """Return name and cells of each piece that the search has on the grid now."""
         levels = range(int(self.search.counters[kernel.LEVEL]))
         return [self._piece(level) for level in levels if self.search.state.chosen[level] != kernel.NOTHING]
 

@@ -1,4 +1,4 @@
-"""Find or count the fillings of a grid, by a search of this project or by the library xcover; fillings are verified.
+"""Find or count the fillings of a grid, by a search of this project or the library xcover; the first found is verified.
 
 The weights and the test of zones are from section III of the report of Perrin & Beaujard (see
 `lns.exact.polyominoes.grid`), the race of weights on several processes is from section VI.
@@ -41,11 +41,11 @@ class FillResult:
     nodes: int | None  # placements tested; None if the library does not report them
     seconds: float
     filling: tuple[str, ...] | None  # the first filling found, verified, as rows of piece names
-    options: int  # number of possible placements of pieces, where equal pieces count once
+    options: int  # placements in the model: those of equal pieces count once, in counts symmetric ones of one piece too
     pruned: int = 0  # placements rejected only because they leave a zone of free cells that no pieces can fill
     weight: str = ""  # weight of the search that found a filling or ended; empty if no search did
     branches: int = 0  # placements after which a search went deeper, plus one for the start of each search
-    deepest: int = 0  # largest number of pieces that a search had on the grid at one time
+    deepest: int = 0  # largest number of pieces that a search had placed at one time
 
 
 def fill(
@@ -98,9 +98,10 @@ def race(
 ) -> FillResult:
     """Find a filling of a grid with all `WEIGHTS` on several processes, until one finds it or proves that none exists.
 
-    Each of the ``workers`` processes has a share of the weights, and its searches with these weights take turns. The
-    ``fields`` are ``zones`` and ``seconds`` of `fill`. Nodes and progress are totals of all processes, as each last
-    reported them. Raises InputError as `fill`, and if there is no worker; ChildProcessError if a process crashes.
+    Each of the ``workers`` processes, at most one for each weight, has a share of the weights and of the budget
+    ``nodes``, and its searches take turns. The ``fields`` are ``zones`` and ``seconds`` of `fill`. Nodes, in the result
+    and in progress, are totals of all processes, as each last reported; the other counts are those of the process
+    that answers or got deepest. Raises InputError as `fill` or without workers, ChildProcessError if a process crashes.
     """
     if workers < 1:
         raise InputError(f"{workers} workers; expected 1 or more")
@@ -144,7 +145,7 @@ def race(
 
 
 def _search_share(emit: Emit, grid: Grid, weights: Sequence[str], own: dict[str, Any]) -> None:
-    """Search with the given weights, as the task of a process; send progress, then the result."""
+    """Call `fill` with the given weights, as the task of a process; send progress, then the result."""
     emit(fill(grid, weights, **own, on_progress=emit))
 
 
@@ -155,8 +156,8 @@ def _decides(message: Progress | FillResult) -> bool:
 def fill_by_library(grid: Grid, *, count_all: bool = False, seconds: float | None = None) -> FillResult:
     """Find the first filling or count all with the library xcover, which reports no nodes, in a child process.
 
-    ``seconds`` limits elapsed time, without compilation. Raises InputError if xcover is not installed, and
-    ChildProcessError if the process crashes.
+    ``seconds`` limits elapsed time, without compilation. Raises InputError if xcover is not installed or the grid is
+    too large, and ChildProcessError if the process crashes.
     """
     require("cover", "the solver xcover")
     first: list[Any] = []
