@@ -1,7 +1,7 @@
 """The flat arrays of a ColorPairs search: constant tables, and the state from which a paused search goes on.
 
 A search fills a whole board (`build_tables`) or a region (`lns.exact.region.plan.make_dynamic_state`). The tables of a
-region have only its freed pieces and cells, and the colours that the pieces around the region show to these cells.
+region have only its free pieces and freed cells, and the colours that the pieces around the region show to these cells.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ class Tables(NamedTuple):
     piece_pair_count: I32  # (N,): number of colour pairs of each piece
     pair_oriented: I32  # by colour pair: oriented pieces with the pair on sides 0 and `pair_span`; equal rotations once
     pair_oriented_start: I32  # (P+1,): index in `pair_oriented` where each colour pair begins; last, its length
-    pair_piece: I32  # pieces with each colour pair, free (Offer) or placed (Unavailable, 3.1), by colour pair
+    pair_piece: I32  # pieces with each colour pair, be they free (Offer) or placed (Unavailable, 3.1), pair after pair
     pair_piece_start: I32  # (P+1,): index in `pair_piece` where each colour pair begins; last, its length
     colour_piece: I32  # pieces with each colour, colour after colour; at the end all pieces, as colour K (any)
     colour_piece_start: I32  # (K+2,): index in `colour_piece` where each colour begins; last, its length
     colour_oriented: I32  # oriented pieces with each colour, listed as in `colour_piece`; equal rotations once
     colour_oriented_start: I32  # (K+2,): index in `colour_oriented` where each colour begins; last, its length
     neighbour: I32  # (C*4,): the neighbouring cell at each side of a cell, -1 at the rim
-    shown: I32  # (C*4,): colour that a side of a cell must have from the start, 0 (grey) at the frame; -1 = any
+    shown: I32  # (C*4,): colour that a side of a cell must have from the start, 0 (grey) at frame and holes; -1 = any
     previous_duplicate: I32  # (N,): the duplicate of a piece with the next smaller index, -1 = none
     empty: int = 0  # number of cells that are empty before the search; 0 for a region, where it is not used
 
@@ -247,7 +247,7 @@ class State(NamedTuple):
     grid: Annotated[I32, "C", -1]  # oriented piece on each cell, piece*4 + rotation; -1 = empty
     cell_of: Annotated[I32, "N", -1]  # cell of each piece, -1 = free
     level: Annotated[I32, "C", -1]  # level of the placement on each cell
-    side: Annotated[I32, "C*4", UNKNOWN]  # colour that each side of a cell must have, by its neighbour or the rim
+    side: Annotated[I32, "C*4", UNKNOWN]  # colour that each side of a cell must have for its neighbour or the rim
     known_sides: Annotated[I32, "C"]  # number of known sides of each cell
     # colour pairs (Benoist & Bourreau 2008, 3.1 and 3.2)
     offer: I32  # (P,): |Offer|, the number of free pieces with each colour pair
