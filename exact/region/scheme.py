@@ -291,7 +291,7 @@ def sort_cells(cells: Ints, first_sign: int, first: Ints, second_sign: int, seco
 def _most_constrained_first(
     model: EstimateModel, members: Ints, tie: Ints, tie_sign: int, filled: Flags, used: Ints
 ) -> Ints:
-    """Return the order in which each next cell has the fewest expected exact candidates; ties go by ``tie_sign * tie``."""
+    """Return the order that goes on to the cell with the fewest expected exact candidates; ties: ``tie_sign * tie``."""
     count = len(members)
     order = np.empty(count, np.int64)
     score = np.empty(count)
