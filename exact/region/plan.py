@@ -336,7 +336,7 @@ def make_dynamic_state(region: Region) -> tuple[Tables, State, Spending]:
     group = np.where(plan.identical[free] >= 0, plan.identical[free], free)
     by_group = np.argsort(group, kind="stable")
     oriented = (free[by_group][:, None] * 4 + np.arange(4)).ravel().astype(np.int64)
-    required = np.where(board.rim_at[plan.cells], board.rim, np.where(plan.around == RIM, GREY, -1))  # by cell, side
+    required = np.where(board.rim_at[plan.cells], board.rim, np.where(plan.around == RIM, GREY, -1))  # -1 = any
     required[plan.around == OUTSIDE] = board.mates[region.outside[plan.outside[:, 1]], plan.outside[:, 2]]
     quads, mates = board.colours[oriented], board.mates[oriented]
     values = np.unique(np.append(GREY, np.concatenate([quads, mates, required.clip(GREY)])))

@@ -60,7 +60,7 @@ class RegionResult(Records):
     seconds : float
         Elapsed time of the search, without compilation.
     cells : tuple of int
-        The freed cells.
+        The cells of the region, those of clues included.
     legal : bool
         Whether `board` breaks no rule.
     work : int
