@@ -27,7 +27,7 @@ def available(s: State, w: Switches, pair: int) -> int:
 
 @inline_flat_kernel
 def preempt(t: Tables, s: State, w: Switches, pair: int) -> bool:
-    """Preempt all free pieces of a colour pair; return whether another demanded colour pair loses a piece (4.1)."""
+    """Preempt free pieces of a colour pair not preempted yet; return whether another demanded pair loses one (4.1)."""
     other_loses = False
     is_first = True
     for i in range(t.pair_piece_start[pair], t.pair_piece_start[pair + 1]):
@@ -71,8 +71,8 @@ def undo_preemptions(t: Tables, s: State, height: int) -> None:
 def propagate(t: Tables, s: State, w: Switches) -> tuple[int, int]:
     """Preempt pieces until nothing changes, or a contradiction or an instantiation is found (3.1, 4.1).
 
-    Return (contradicted colour pair or NO_CAUSE, the only cell of a colour pair with one piece or NO_CELL). Call it
-    only while no cell has three known sides, so that every cell with two known sides demands one colour pair.
+    Return (contradicted colour pair or NO_CAUSE, cell of the instantiation or NO_CELL). Call this function only while
+    no cell has three known sides, so that every cell with two known sides demands one colour pair.
     """
     changed = True
     while changed:
@@ -120,7 +120,7 @@ def probability(t: Tables, s: State, piece: int, pair: int) -> float:
 
 @inline_flat_kernel
 def urgency(t: Tables, s: State, w: Switches, pair: int) -> float:
-    """Return the number by which the heuristic ranks a demanded colour pair (5.1); the least number is chosen."""
+    """Return the number by which the heuristic ranks a demanded colour pair (5.1); the least number wins."""
     if w.heuristic == _MIN_OFFER:
         return float(available(s, w, pair))
     expected = expected_offer(t, s, pair)
@@ -149,9 +149,9 @@ def smallest_offer_pair(s: State, w: Switches, cell: int) -> int:
 def best_cell(t: Tables, s: State, w: Switches, cells: U64, by: int) -> int:
     """Return the first cell with the least score in the set ``cells``; NO_CELL if no cell has a score (5.1).
 
-    ``by`` says what the score is. BY_MOTIF_1_2: cells with four known sides come before those with three, then those
-    whose colour pair has the fewest free pieces. BY_MOTIF_3_4: `motif_score`. BY_URGENCY: the `urgency` of the colour
-    pair that the cell demands; with the heuristic ROW_MAJOR, all cells have the same score.
+    ``by`` says what the score is. BY_MOTIF_1_2: cells with four known sides come before those with three; of equals,
+    the cell whose scarcest colour pair has the fewest free pieces. BY_MOTIF_3_4: `motif_score`. BY_URGENCY: `urgency`
+    of the colour pair that the cell demands; with the heuristic ROW_MAJOR, all cells have the same score.
     """
     best, least = NO_CELL, float(_BIG)
     for word in range(t.words):
@@ -173,7 +173,7 @@ def best_cell(t: Tables, s: State, w: Switches, cells: U64, by: int) -> int:
 
 @inline_flat_kernel
 def motif_score(t: Tables, s: State, w: Switches, cell: int) -> int:
-    """Return the number of pieces available to a cell of motif 3, plus 2**20 for motif 4; else _BIG (5.1).
+    """Return how many pieces are `available` to a cell of motif 3, that number + 2**20 for motif 4, else _BIG (5.1).
 
     The cell has two known sides. Motif 3: an empty neighbour has two known sides or more. Motif 4: an empty neighbour
     has one known side, and two or more neighbours with two known sides or more, of which the cell is one.
@@ -219,8 +219,8 @@ def is_next_free(t: Tables, s: State, piece: int) -> bool:
 def list_values(t: Tables, s: State, w: Switches, cell: int, pair: int, start: int) -> int:
     """Write the oriented pieces to try on ``cell`` to ``s.values`` from index ``start``; return the end index.
 
-    They have the colour pair, which the cell demands, and match all known sides. Of duplicate pieces only the first
-    free one is listed. Pieces that another colour pair preempts are left out while no cell has three known sides.
+    Those pieces have the colour pair, which the cell demands, and fit the cell (`fits`). Of duplicate pieces only the
+    first free one is listed. Pieces that another colour pair preempts are left out while no cell has three known sides.
     """
     end = start
     skip_preempted = w.preemption and s.counters[counter.THREE_SIDED] == 0
@@ -257,10 +257,10 @@ def exceeds_offer(t: Tables, s: State, pair: int, piece: int, own: int) -> bool:
 
 @inline_flat_kernel
 def passes_quick_check(t: Tables, s: State, cell: int, oriented: int, own: int) -> bool:
-    """Return whether ``oriented`` on ``cell`` leaves enough pieces to each colour pair, tested one by one.
+    """Return whether ``oriented`` on ``cell`` leaves enough pieces to each colour pair that is tested.
 
-    Only the colour pairs of the piece and those that empty neighbours then demand are tested. ``own``: the colour pair
-    that ``cell`` demands.
+    Each colour pair of the piece, and each that an empty neighbour then demands, is tested by itself. ``own``: the
+    colour pair that ``cell`` demands.
     """
     piece = oriented >> 2
     for i in range(t.piece_pair_count[piece]):
@@ -313,9 +313,9 @@ def cell_demanding_colour(t: Tables, s: State, colour: int) -> int:
 
 @inline_flat_kernel
 def cell_without_pair(t: Tables, s: State) -> tuple[int, int]:
-    """Choose an empty cell and a colour of a known side, while no empty cell has two known sides.
+    """Choose an empty cell and the colour of a known side of that cell; for when no empty cell has two known sides.
 
-    That happens on boards without frame. The colour is that with the fewest free pieces. If no empty cell has a known
+    That happens on boards without frame. The colour with the fewest free pieces is taken. If no empty cell has a known
     side, return the first empty cell and the colour K = ``t.colours``, which stands for any colour.
     """
     best, best_colour, fewest = NO_CELL, t.colours, _BIG
@@ -338,7 +338,7 @@ def cell_without_pair(t: Tables, s: State) -> tuple[int, int]:
 
 @inline_flat_kernel
 def list_colour_values(t: Tables, s: State, cell: int, colour: int, start: int) -> int:
-    """List oriented pieces as `list_values` does, but those with one ``colour``; K = ``t.colours`` stands for any."""
+    """List oriented pieces like `list_values`, but by a colour, not a colour pair; K = ``t.colours`` stands for any."""
     end = start
     for i in range(t.colour_oriented_start[colour], t.colour_oriented_start[colour + 1]):
         oriented = t.colour_oriented[i]

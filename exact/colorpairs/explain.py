@@ -1,8 +1,8 @@
 """Explanations: sets of levels whose placements suffice for a contradiction (Benoist & Bourreau 2008, 5.2).
 
-A level is the depth of a placement in the search tree. The functions add levels to the bit set ``s.explanation``. Rim
-and clues are never added, as they are not choices. The *conflict set* of a level is the union of the explanations of
-all oriented pieces that failed there.
+A level is the depth of a placement in the search tree. Most functions add levels to the bit set ``s.explanation``. Rim
+and clues are never added, as they are not choices. The *conflict set* of a level collects, from the explanations of all
+failures there so far, the smaller levels.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def clear(t: Tables, sets: U64, row: int) -> None:
 
 @inline_flat_kernel
 def add(t: Tables, sets: U64, row: int, others: U64, other: int) -> None:
-    """Add bit set number ``other`` of the array ``others`` to bit set number ``row`` of the array ``sets``."""
+    """Add the bit set with index ``other`` in the array ``others`` to that with index ``row`` in the array ``sets``."""
     for word in range(t.words):
         sets[row * t.words + word] |= others[other * t.words + word]
 
@@ -149,8 +149,8 @@ def add_preemption_reason(t: Tables, s: State, piece: int, pair: int) -> None:
 def explain_values(t: Tables, s: State, cell: int, pair: int, with_preempted: bool) -> None:
     """Explain why no oriented pieces but those listed may be placed on ``cell``, which demands a colour pair.
 
-    The reasons are the neighbours of the cell, and the placements of other pieces with the colour pair that would fit.
-    If ``pair`` < 0, the pieces were listed for the single colour ``-1 - pair``, where K stands for any.
+    The reasons are the cell's filled neighbours, and the placements of other pieces with the colour pair that would
+    fit. If ``pair`` < 0, the pieces were listed for the single colour ``-1 - pair``, where K stands for any.
     ``with_preempted``: pieces that other colour pairs preempt were not listed.
     """
     for side in range(4):
@@ -175,7 +175,7 @@ def explain_values(t: Tables, s: State, cell: int, pair: int, with_preempted: bo
 
 @inline_flat_kernel
 def demand_side(t: Tables, s: State, cell: int, pair: int) -> int:
-    """Return the side of ``cell`` that must show the first colour of ``pair``, a colour pair that it demands."""
+    """Return the side of ``cell`` that must show the first colour of ``pair``, a colour pair that the cell demands."""
     for side in range(3):
         after = s.side[cell * 4 + ((side + t.pair_span[pair]) & 3)]
         if s.side[cell * 4 + side] == t.pair_first[pair] and after == t.pair_second[pair]:
@@ -185,7 +185,7 @@ def demand_side(t: Tables, s: State, cell: int, pair: int) -> int:
 
 @inline_flat_kernel
 def fits(t: Tables, s: State, cell: int, oriented: int) -> bool:
-    """Return whether an oriented piece matches the known sides of ``cell`` and shows no grey on its unknown sides."""
+    """Return whether an oriented piece matches the known sides of ``cell`` and shows no grey on the unknown ones."""
     for side in range(4):
         wanted = s.side[cell * 4 + side]
         shown = t.quad[oriented * 4 + side]

@@ -1,11 +1,11 @@
-"""The search by ColorPairs: open a stack frame (choose a cell), try pieces on it, jump back after a failure.
+"""The search by ColorPairs: open a stack frame (choose a cell), try pieces on the cell, jump back after a failure.
 
 ``counters[FRAME_OPEN]`` says whether the stack frame of the current depth is open: a search can pause after any node.
 
 Shaving (Benoist & Bourreau 2008, 5.1) tries oriented pieces on the cells with two or more known sides at a node, and
-undoes each trial. The paper's shaving tries every oriented piece that fits such a cell, and each trial applies all
-filters until nothing changes. Quick shaving is weaker: only while no cell has three known sides, it tries the cells
-where at most one oriented piece passes a test of single colour pairs, and a trial is only the placement.
+undoes each trial. The paper's shaving tries all these cells, each until two oriented pieces pass, and a trial applies
+all filters until nothing changes. Quick shaving is weaker: only while no cell has three known sides, it tries the cells
+where at most one oriented piece passes a test of each colour pair by itself, and a trial is only the placement.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PLACED, SOLUTION, REFUTED, FAILED = range(4)
 
 @flat_kernel
 def prepare(t: Tables, s: State, clue_cells: I32, clue_values: I32, exact: bool) -> bool:
-    """Set the known sides and place the clues; return False if a clue contradicts or, if ``exact``, a known side."""
+    """Set the sides in ``t.shown``, then place clues; return False at a contradiction (of sides: only if ``exact``)."""
     for cell in range(t.cells):
         for side in range(4):
             colour = t.shown[cell * 4 + side]
@@ -50,7 +50,7 @@ def prepare(t: Tables, s: State, clue_cells: I32, clue_values: I32, exact: bool)
 
 @inline_flat_kernel
 def open_frame(t: Tables, s: State, w: Switches, depth: int, with_shaving: bool | None) -> bool:
-    """Choose the cell of a depth and list pieces to try on it; return False (with ``s.explanation``) at a dead end."""
+    """Choose the cell of a depth and list pieces to try there; return False at a dead end, explained if backjumping."""
     start = s.frame_end[depth - 1] if depth else 0
     explain.clear(t, s.conflict, depth)
     s.preempted_height[depth] = s.counters[counter.PREEMPTED]
@@ -160,8 +160,8 @@ def search(t: Tables, s: State, w: Switches, budget: int, stop_at_first: bool, w
 def try_value(t: Tables, s: State, w: Switches, depth: int) -> int:
     """Place the next oriented piece on the cell of ``depth``; return PLACED, SOLUTION, REFUTED or FAILED.
 
-    The piece stays on the board only after PLACED. After REFUTED, the explanation was added to the conflict set of the
-    depth. FAILED: the explanation does not need this placement, so it rules out every piece on the cell.
+    The piece stays on the board only after PLACED. REFUTED: if backjumping, the explanation was added to the conflict
+    set of the depth. FAILED: the explanation does not need this placement, so every piece fails on the cell.
     """
     s.counters[counter.NODES] += 1
     cell, value = s.frame_cell[depth], s.values[s.frame_next[depth]]
@@ -200,10 +200,10 @@ def try_value(t: Tables, s: State, w: Switches, depth: int) -> int:
 def next_forced(t: Tables, s: State, w: Switches, frame: int, start: int) -> tuple[int, int]:
     """Return the next deduction on the board, and the contradicted colour pair after CONTRADICTED, else NO_CAUSE.
 
-    FORCED: one oriented piece fits the cell recorded in stack frame ``frame``; it is ``s.values[start]``.
-    WITHOUT_VALUE: no piece fits that cell. While no cell has three known sides, the filters are those of `propagate`.
-    Otherwise preemption is not sound (4.1): then pieces are listed for cells with three or more known sides, and for
-    cells whose colour pair has one piece and one cell.
+    FORCED: only the oriented piece ``s.values[start]`` fits the cell recorded in stack frame ``frame``. WITHOUT_VALUE:
+    none fits that cell. While no cell has three known sides, the filters are those of `propagate`. Otherwise preemption
+    is not sound (4.1): then the cells tested are those with three or more known sides and, with ``w.instantiation``,
+    those that alone demand a colour pair of at most one free piece.
     """
     three_sided = s.counters[counter.THREE_SIDED] > 0
     single = NO_CELL
@@ -235,11 +235,11 @@ def next_forced(t: Tables, s: State, w: Switches, frame: int, start: int) -> tup
 
 @inline_flat_kernel
 def is_refuted(t: Tables, s: State, w: Switches, cell: int, oriented: int, depth: int, start: int) -> bool:
-    """Return whether ``oriented`` on ``cell`` is refuted: by all filters, or in quick shaving by its placement alone.
+    """Return whether the filters refute ``oriented`` on ``cell``; in quick shaving, whether its placement alone fails.
 
-    The piece is placed at level ``depth``, and pieces that it forces at deeper levels, whose stack frames are unused.
-    All are removed again. The explanation is in ``s.explanation``, as a set of levels up to ``depth``. ``start``: index
-    from which on ``s.values`` is free.
+    The piece is placed at level ``depth``, the pieces that it forces at deeper levels, whose stack frames are unused;
+    all are removed again. If backjumping, ``s.explanation`` then explains the refutation by levels up to ``depth``.
+    ``start``: index from which on ``s.values`` is free.
     """
     s.counters[counter.SHAVING_TESTS] += 1
     s.frame_cell[depth] = cell
@@ -282,14 +282,14 @@ def is_refuted(t: Tables, s: State, w: Switches, cell: int, oriented: int, depth
 
 @inline_flat_kernel
 def shave(t: Tables, s: State, w: Switches, depth: int, start: int) -> tuple[int, int, bool]:
-    """Try each oriented piece that fits each cell with two or more known sides, until a cell keeps at most one.
+    """Try the oriented pieces that fit cells with two or more known sides, until a cell keeps at most one of them.
 
-    It is called while no cell has three known sides, or at any node for the paper's shaving (``w.shaving``). A cell is
-    left as soon as two of its pieces pass.
+    Called while no cell has three known sides, or at any node for the paper's shaving (``w.shaving``). A cell is left
+    once two of its pieces pass; in quick shaving it is not tried at all if two pass `branching.passes_quick_check`.
 
-    Return (the cell with at most one piece left or NO_CELL, end of its pieces in ``s.values``, True if the node is
-    contradicted whatever the cell holds). If True, the explanation is in ``s.explanation``. The explanations of the
-    other pieces of the returned cell are added to the conflict set of ``depth``.
+    Return (the cell with at most one piece left or NO_CELL, end of the cell's pieces in ``s.values``, whether the node
+    is contradicted whatever the cell holds). The latter is found only if backjumping; ``s.explanation`` then explains
+    it. Otherwise the conflict set of ``depth`` has the explanations of the refuted pieces of the returned cell.
     """
     for word in range(t.words):
         cells = s.surrounded[word]
@@ -359,7 +359,7 @@ class ColorPairs(CountedSearch):
 
     @property
     def explored(self) -> float:
-        """Share of the search tree that is searched, as if sibling subtrees had equal sizes."""
+        """Share of the search tree searched so far, as if sibling subtrees had equal sizes."""
         if self.exhausted:
             return 1.0
         depth = int(self.counters[counter.DEPTH])

@@ -22,7 +22,7 @@ CAUSE_CYCLE = 3 << 20
 
 @inline_flat_kernel
 def add_demand(t: Tables, s: State, cell: int, pair: int) -> int:
-    """Add ``cell`` to Demand of a colour pair; return the pair if it now has more cells than pieces, else NO_CAUSE."""
+    """Add ``cell`` to Demand of a colour pair, once; return the pair if Demand then exceeds Offer, else NO_CAUSE."""
     count = s.cell_pair_count[cell]
     for i in range(count):
         if s.cell_pairs[cell * SLOTS + i] == pair:
@@ -63,7 +63,7 @@ def show_side(t: Tables, s: State, cell: int, side: int, colour: int, exact: boo
 
 @inline_flat_kernel
 def change_known_sets(t: Tables, s: State, cell: int, two: bool, three: bool, change: int) -> None:
-    """Add ``cell`` to sets of empty cells by known sides (``change`` 1), or remove it from them (-1).
+    """Add ``cell`` to the sets of empty cells with enough known sides (``change`` 1), or remove it from them (-1).
 
     ``two``: change the set of cells with two or more known sides; ``three``: that of cells with three or more.
     """
@@ -108,12 +108,12 @@ def update_empty_sets(t: Tables, s: State, cell: int, change: int) -> None:
 def assign(
     t: Tables, s: State, cell: int, oriented: int, level: int, frame: int, colours: bool, exact: bool
 ) -> tuple[int, int]:
-    """Place an oriented piece on ``cell``; return (contradicted colour pair or NO_CAUSE, number of sides shown).
+    """Place an oriented piece on ``cell``; return (contradicted colour pair or NO_CAUSE, number of sides handled).
 
-    The sides of the piece are shown to its empty neighbours one by one, clockwise from side 0. ``exact``: no mismatch
-    is allowed, so no side is shown after a contradiction; callers pass a constant, for which the compiler makes
-    separate machine code. ``level``: depth of the placement in the search tree; ``frame``: index of the stack frame
-    that records the changes for `unassign`; ``colours``: whether single colours are counted.
+    The sides are handled clockwise from side 0: each is shown to the neighbour if that is empty. ``exact``: no mismatch
+    is allowed, so this ends at a contradiction; else callers ignore the result. They pass a constant, so the compiler
+    makes separate machine code. ``level``: depth of the placement in the search tree; ``frame``: index of the stack
+    frame that records the changes for `unassign`; ``colours``: whether single colours are counted.
     """
     piece = oriented >> 2
     s.grid[cell] = oriented
@@ -144,7 +144,7 @@ def assign(
 
 @inline_flat_kernel
 def unassign(t: Tables, s: State, cell: int, shown: int, frame: int, colours: bool) -> None:
-    """Undo the last `assign`, which filled ``cell``, showed ``shown`` sides and used stack frame ``frame``."""
+    """Undo the last `assign`, which filled ``cell``, handled ``shown`` sides and used stack frame ``frame``."""
     oriented = s.grid[cell]
     piece = oriented >> 2
     while shown > 0:
@@ -228,7 +228,7 @@ def colour_cause(t: Tables, s: State, w: Switches, oriented: int) -> int:
 
 @inline_flat_kernel
 def place(t: Tables, s: State, w: Switches, cell: int, oriented: int, level: int) -> tuple[int, int]:
-    """Place a piece, then test bounds on single colours; return (cause of a contradiction or NO_CAUSE, sides shown)."""
+    """Place a piece, then test bounds on single colours; return (contradiction's cause or NO_CAUSE, sides handled)."""
     cause, shown = assign(t, s, cell, oriented, level, level, w.colours, True)
     if cause < 0 and w.colours:
         cause = colour_cause(t, s, w, oriented)

@@ -13,7 +13,7 @@ from lns.instances.text import unknown
 class ColorPairsHeuristic(IntEnum):
     """How ColorPairs chooses the colour pair to branch on (Benoist & Bourreau 2008, 5.1).
 
-    ROW_MAJOR, for few colours, is not in the paper: it takes the first cell with two known sides in reading order.
+    ROW_MAJOR, meant for few colours, is not in the paper: it takes the first cell with two known sides, row by row.
     """
 
     MIN_OFFER = 0
@@ -40,39 +40,39 @@ class ColorPairsHeuristic(IntEnum):
 @checked_class
 @dataclass(frozen=True)
 class ColorPairsOptions:
-    """The heuristic of the solver ColorPairs, and its parts that can be switched on or off.
+    """The heuristic of the solver ColorPairs, and which parts of the solver are switched on.
 
-    The default is MinExpectedGap with all filters, but without shaving and the bounds of 4.2 (a section of the paper).
+    By default the parts up to `backjumping` are on and the others off. Numbers in parentheses: sections of the paper.
 
     Parameters
     ----------
     heuristic : ColorPairsHeuristic
         How the colour pair to branch on is chosen (5.1).
     motifs : bool
-        Decide cells of the motifs 3 and 4 before those that the heuristic chooses (5.1). Cells of the motifs 1 and 2,
-        with three or four known sides, always come first, because preemption requires it.
+        Decide cells of the motifs 3 and 4 before those that the heuristic chooses (5.1), except with ROW_MAJOR. Cells
+        of the motifs 1 and 2, with four and three known sides, come before both: preemption rests while there are any.
     instantiation : bool
-        If only one piece has a colour pair and only one cell demands it, place the piece there at once (3.1).
+        If only one free piece has a colour pair and only one cell demands it, decide that cell next (3.1).
     opposite : bool
         Use colour pairs of opposite sides too, not only of consecutive sides (3.2).
     preemption : bool
-        If as many cells demand a colour pair as pieces have it, offer these pieces to no other colour pair (4.1).
+        If as many cells demand a colour pair as free pieces have it, offer these to no other colour pair (4.1).
     backjumping : bool
         Use conflict-directed backjumping (5.2).
     shaving : bool
-        Try every possible piece on every cell with two known sides at each node, with all filters (5.1).
+        Before a cell is chosen, try pieces on each cell with two or more known sides, with all filters (5.1).
     quick_shaving : bool
-        Shave only cells where at most one piece passes a test of single colour pairs (not in the paper).
+        Shave only cells where at most one piece passes a test of each colour pair by itself (not in the paper).
     values : bool
-        Try the most probable pieces first (5.1).
+        Try first the pieces that other colour pairs are least likely to use (5.1).
     single_colours : bool
         Compare offer and demand of single colours too (end of 3.2).
     shared_edges : bool
-        Use the bound 2 h(N) on edges between free pieces (4.2). Ignored on boards without frame or with mates.
+        Bound the edges that free pieces of one colour can share (4.2). Ignored on boards without frame or with mates.
     cycles : bool
         Refute chains of rim pieces that close too early (4.2). Ignored under other rules than those of Eternity II.
     random_cell : bool
-        Draw one of the cells that demand the chosen colour pair at random, as in the paper (5.1), not the first one.
+        Decide a random cell of those that demand the chosen colour pair, as in the paper (5.1), not the first.
 
     References
     ----------

@@ -1,7 +1,7 @@
 """The flat arrays of a ColorPairs search: constant tables, and the state from which a paused search goes on.
 
 A search fills a whole board (`build_tables`) or a region (`lns.exact.region.plan.make_dynamic_state`). The tables of a
-region have only its freed pieces and cells, and the colours that the pieces around the region show to these cells.
+region have only its free pieces and freed cells, and the colours that the pieces around the region show to these cells.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ counter = Counters(*range(len(Counters._fields)))
 """The index of each counter in `State.counters`; the first are those of `lns.exact.driver`.
 
 The last nine serve only regions. BEST: mismatches of the refill found, -1 = none; ALLOWED: most mismatches of a refill;
-SPARE: free pieces that a refill leaves over; RUNNING: next action of the dynamic search; BALANCE, PRICED: 1 to use the
-bound by colour balance, by prices; UNITS: most that a refill may cost, in units of 1/UNIT mismatch; TASKS: number of
-tasks made; PENDING: height of the stack of pending tasks."""
+SPARE: free pieces that a refill leaves over (plus some if colours have mates); RUNNING: next action of the dynamic
+search; BALANCE, PRICED: 1 to use the bound by colour balance, by prices; UNITS: most that a refill may cost, in units
+of 1/UNIT mismatch; TASKS: number of tasks in use; PENDING: height of the stack of pending tasks."""
 
 
 class Tables(NamedTuple):
     """The sizes and constant arrays of a ColorPairs search. Duplicate pieces have consecutive indices.
 
     A *pair* is a colour pair: two colours on consecutive or on opposite sides. N: pieces, C: cells, P: colour pairs
-    (index 0 stands for all that no piece has), K: colours (0 = grey).
+    (index 0 stands for all pairs that no piece has), K: colours (0 = grey).
     """
 
     colours: int  # K: number of colours, grey included
@@ -64,22 +64,22 @@ class Tables(NamedTuple):
     pair_span: I32  # (P,): 1 for a colour pair of consecutive sides, 2 for one of opposite sides
     piece_pairs: I32  # (N*6,): the colour pairs of each piece, each once
     piece_pair_count: I32  # (N,): number of colour pairs of each piece
-    pair_oriented: I32  # by colour pair: oriented pieces with it on sides 0 and `pair_span`; equal rotations once
+    pair_oriented: I32  # by colour pair: oriented pieces with the pair on sides 0 and `pair_span`; equal rotations once
     pair_oriented_start: I32  # (P+1,): index in `pair_oriented` where each colour pair begins; last, its length
-    pair_piece: I32  # pieces with each colour pair, free (Offer) or placed (Unavailable, 3.1), by colour pair
+    pair_piece: I32  # pieces with each colour pair, be they free (Offer) or placed (Unavailable, 3.1), pair after pair
     pair_piece_start: I32  # (P+1,): index in `pair_piece` where each colour pair begins; last, its length
     colour_piece: I32  # pieces with each colour, colour after colour; at the end all pieces, as colour K (any)
     colour_piece_start: I32  # (K+2,): index in `colour_piece` where each colour begins; last, its length
     colour_oriented: I32  # oriented pieces with each colour, listed as in `colour_piece`; equal rotations once
     colour_oriented_start: I32  # (K+2,): index in `colour_oriented` where each colour begins; last, its length
     neighbour: I32  # (C*4,): the neighbouring cell at each side of a cell, -1 at the rim
-    shown: I32  # (C*4,): colour that a side of a cell must have from the start, 0 (grey) at the frame; -1 = any
-    previous_duplicate: I32  # (N,): the previous one of the duplicates of a piece, -1 = none
-    empty: int = 0  # number of cells without a clue; 0 for a region, where it is not used
+    shown: I32  # (C*4,): colour that a side of a cell must have from the start, 0 (grey) at frame and holes; -1 = any
+    previous_duplicate: I32  # (N,): the duplicate of a piece with the next smaller index, -1 = none
+    empty: int = 0  # number of cells that are empty before the search; 0 for a region, where it is not used
 
 
 def build_tables(classes: PieceClasses, options: Options) -> tuple[Tables, list[int]]:
-    """Return the tables of a whole board, and for each of their pieces the index of its class in ``classes``.
+    """Return the tables of a whole board, and for each piece of the tables the index of its class in ``classes``.
 
     Raises InputError for more than `MAX_COLOURS` colours.
     """
@@ -124,10 +124,10 @@ def make_tables(
 ) -> Tables:
     """Make the tables of any set of pieces and cells.
 
-    ``quads``: (N, 4), the colours of the unturned pieces, numbered 0 to ``colours`` - 1; ``mates``: (N, 4), the colours
-    that match these, None if they are the same; ``classes``: (N,), equal for duplicate pieces, which are consecutive;
-    ``neighbour``, ``shown``: as in `Tables`; ``turns``: whether pieces may be turned; ``opposite``: as
-    `Options.opposite`. Even if pieces may not be turned, a piece has the colour pairs of all its sides, because a cell
+    ``quads``: (N, 4), colours of the unturned pieces, each from 0 to ``colours`` - 1; ``mates``: (N, 4), the colours
+    that match ``quads``, None if every colour matches itself; ``classes``: (N,), equal for duplicate pieces, which are
+    consecutive; ``neighbour``, ``shown``: as in `Tables`; ``turns``: whether pieces may be turned; ``opposite``: as in
+    `Options`. Even if pieces may not be turned, a piece has the colour pairs of all its sides, because a cell
     demands a colour pair whichever of the cell's sides have the colours.
     """
     pieces = len(quads)
@@ -141,7 +141,7 @@ def make_tables(
     _, index, pair = np.unique(
         (across * colours + first[listed]) * colours + second[listed], return_index=True, return_inverse=True
     )
-    number = np.argsort(np.argsort(index)) + 1  # colour pairs have indices from 1 on, as they occur in the list
+    number = np.argsort(np.argsort(index)) + 1  # colour pairs have indices from 1 on, as they first occur
     pair, index = number[pair], np.sort(index)
     pairs = len(index) + 1
     pair_colours = np.column_stack((first[listed], second[listed], across + 1))[index]
@@ -202,8 +202,8 @@ def make_tables(
 def colours_by_axis(quads: Colours, turns: bool, most: int) -> Colours:
     """If pieces may not be turned, give their left and right sides other colours than their upper and lower sides.
 
-    Left and right sides never touch upper and lower ones, so colour pairs then exclude more. ``most``: the largest
-    colour, which is added to every colour but grey on left and right sides.
+    Left and right sides never touch upper and lower ones; with other colours, colour pairs exclude more pieces.
+    ``most``: the largest colour, which is added to every colour but grey on left and right sides.
     """
     on_axis = np.array([False, True, False, True]) & ~np.array(turns) & (quads != GREY)
     split: Colours = quads + (on_axis * most).astype(quads.dtype)
@@ -211,7 +211,7 @@ def colours_by_axis(quads: Colours, turns: bool, most: int) -> Colours:
 
 
 class Switches(NamedTuple):
-    """The `Options` that kernels read, in the form that they take, and two switches more."""
+    """The `Options` that kernels read, as integers and bools, and two switches more."""
 
     heuristic: int
     motifs: bool
@@ -247,7 +247,7 @@ class State(NamedTuple):
     grid: Annotated[I32, "C", -1]  # oriented piece on each cell, piece*4 + rotation; -1 = empty
     cell_of: Annotated[I32, "N", -1]  # cell of each piece, -1 = free
     level: Annotated[I32, "C", -1]  # level of the placement on each cell
-    side: Annotated[I32, "C*4", UNKNOWN]  # colour that each side of a cell must have, by its neighbour or the rim
+    side: Annotated[I32, "C*4", UNKNOWN]  # colour that each side of a cell must have for its neighbour or the rim
     known_sides: Annotated[I32, "C"]  # number of known sides of each cell
     # colour pairs (Benoist & Bourreau 2008, 3.1 and 3.2)
     offer: I32  # (P,): |Offer|, the number of free pieces with each colour pair
@@ -267,9 +267,9 @@ class State(NamedTuple):
     preemption_reason: Annotated[U64, "P*W"]  # explanation of each colour pair's preemption, a set of levels
     # single colours (Benoist & Bourreau 2008, 3.2 and 4.2)
     half_edges: I32  # (K,): number of sides of free pieces with each colour
-    demanded_edges: Annotated[I32, "K"]  # number of known sides of empty cells that must show each colour
+    demanded_edges: Annotated[I32, "K"]  # by colour: sides of empty cells that must show it to a placed piece
     colour_offer: I32  # (K,): number of free pieces with each colour
-    colour_demand: Annotated[I32, "K"]  # number of empty cells with a known side of each colour
+    colour_demand: Annotated[I32, "K"]  # number of empty cells with a known side of each colour but grey
     # stack frames of the search, by level
     frame_cell: Annotated[I32, "C+1", -1]  # the cell chosen at each level
     frame_pair: Annotated[I32, "C+1"]  # colour pair whose pieces each level tries; -1 - colour for a single colour
@@ -289,7 +289,7 @@ class State(NamedTuple):
 def empty_state(tables: Tables, options: Options, *, any_pair: bool = True, seed: int = 0) -> State:
     """Make the state of the empty board, to which `lns.exact.colorpairs.kernel.prepare` adds the rim and the clues.
 
-    ``any_pair``: whether some cell demands a colour pair at every node, as with a frame. ``seed``: a random seed.
+    ``any_pair``: whether at every node some cell demands a colour pair, as with a frame. ``seed``: a random seed.
     """
     cells, pairs, words, colours = tables.cells, len(tables.pair_first), tables.words, tables.colours
     offer = np.diff(tables.pair_piece_start).astype(np.int32)
@@ -299,7 +299,7 @@ def empty_state(tables: Tables, options: Options, *, any_pair: bool = True, seed
     extra = 0
     if not any_pair:  # room for lists of pieces by colour, and for all pieces when a part of the board is begun
         longest = max(longest, int(np.diff(tables.colour_oriented_start)[:-1].max(initial=0)))
-        begins = (tables.neighbour.reshape(-1, 4)[:, [UP, LEFT]] < 0).all(axis=1)  # at least one in each part
+        begins = (tables.neighbour.reshape(-1, 4)[:, [UP, LEFT]] < 0).all(axis=1)  # one or more in each connected part
         extra = 4 * tables.pieces * int(begins.sum())
 
     sizes = {"C": cells, "C+1": cells + 1, "C*4": cells * 4, "C*6": cells * SLOTS, "(C+1)*4": (cells + 1) * 4}

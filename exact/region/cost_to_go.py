@@ -1,11 +1,11 @@
 """Cost-to-go tables of a region: lower bounds on the cost of the cells still open, by depth and colours of joints.
 
-A joint (inner edge) is open while one of its two cells is filled. If pieces could be reused, the least mismatches of
-the open cells would depend only on the colours of the open joints, and dynamic programming over the cells would find
-them. The rule that each piece is used once is relaxed by prices (Lagrangian relaxation): placing a piece costs its
-price, and the sum of the prices of all free pieces is added to the allowed mismatches. A refill that uses no piece
-twice pays at most that sum; a refill that repeats pieces may pay more (M. Held and R. M. Karp, "The traveling-salesman
-problem and minimum spanning trees: Part II", Mathematical Programming 1, 1971).
+A joint of two cells of the region is open while only one of them is filled. If pieces could be reused, the least
+mismatches of the open cells would depend only on the colours of the open joints, and dynamic programming over the cells
+would find them. The rule that each piece is used once is relaxed by prices (Lagrangian relaxation): placing a piece
+costs its price, and the sum of the prices of all free pieces is added to the allowed mismatches. A refill that uses no
+piece twice pays at most that sum; a refill that repeats pieces may pay more (M. Held and R. M. Karp, "The
+traveling-salesman problem and minimum spanning trees: Part II", Mathematical Programming 1, 1971).
 
 Costs are counted in units of 1/UNIT mismatch. The table of a depth holds the least cost of the cells from that depth
 on, for all colours of the joints open there.
@@ -156,7 +156,7 @@ def _candidates(plan: RegionPlan, state: RegionState, depth: int) -> int:
     """Write four numbers of each candidate of a depth to ``candidate``; return the number of candidates.
 
     The numbers are the offset of the candidate in the table of the next depth, its cost (price and mismatches with
-    pieces outside the region), its index in a row of this table, and the cost of these mismatches alone.
+    pieces outside the region), its index in a row of the depth's own table, and the cost of these mismatches alone.
     """
     tables = state.tables
     number, pattern, known = plan.order[depth], plan.pattern[depth], plan.known[depth]

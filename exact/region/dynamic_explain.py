@@ -20,9 +20,9 @@ like those of `lns.exact.colorpairs.explain`. E depends on the kind of dead end:
   with E has more mismatches left to spend, and the tasks of the stage together miss no refill.
 
 Where no mismatch is left to spend, each open cell of the stage, or of the region, has exactly its least mismatches. A
-cell with one candidate needs that piece. If as many cells as free pieces have a colour pair, the cells need all these
-pieces. No other cell may have a needed piece (preemption, Benoist & Bourreau 2008, 4.1). Each needed piece is recorded
-with an explanation: why no mismatch is left to spend, and why the cell or the colour pair has no other piece.
+cell with one candidate needs that piece. If a colour pair counts as many cells as it has free pieces (`count_pairs`),
+they need all these pieces. No other cell may have a needed piece (preemption, Benoist & Bourreau 2008, 4.1). A needed
+piece is recorded with an explanation: why no mismatch is left to spend, and why cell or colour pair has no other one.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def candidates(t: Tables, s: State, p: Spending, cell: int, level: int, word: in
 
 @inline_flat_kernel
 def least_level(t: Tables, s: State, p: Spending, cell: int, level: int, known: int) -> tuple[int, int]:
-    """Return a free piece's least mismatches on a cell, ``level`` or more, and its bit; (``known``, NO_BIT) if none."""
+    """Return the least mismatches of a free piece on a cell, from ``level`` on, and its bit; NO_BIT for ``known``."""
     least, witness = known, NO_BIT
     for word in range(len(p.free)):
         pool = p.free[word] & p.fit[cell * len(p.free) + word]
@@ -147,7 +147,7 @@ def has_twin(t: Tables, piece: int) -> bool:
 
 @inline_flat_kernel
 def count_pairs(t: Tables, s: State, p: Spending, depth: int, skipped: int) -> tuple[int, int]:
-    """Count each open cell but ``skipped`` by one colour pair; return the sums of deficits in stage and region.
+    """Count open cells but ``skipped``, each by one colour pair; return the sums of deficits in stage and region.
 
     The deficit of a colour pair is the number of cells that it counts beyond its free pieces: so many cells have a
     mismatch. A cell is counted by the colour pair with the least Offer - Demand of those that it demands, and only if a
@@ -178,7 +178,7 @@ def count_pairs(t: Tables, s: State, p: Spending, depth: int, skipped: int) -> t
 
 @inline_flat_kernel
 def _counted(t: Tables, p: Spending, depth: int, limit: int, cell: int) -> int:
-    """Return how many cells the colour pair that counts ``cell`` counts in ``limit`` (STAGE, REGION); 0 if none."""
+    """Return how many cells the colour pair that counts ``cell`` counts in ``limit`` (STAGE, REGION), 0 if none."""
     pair = p.own_pair[cell]
     if pair == 0 or limit != STAGE:
         return int(p.pair_count[pair]) if pair else 0
@@ -198,7 +198,7 @@ def _explain_pair(t: Tables, s: State, cell: int, pair: int) -> None:
 
 @inline_flat_kernel
 def explain_spent(t: Tables, s: State, p: Spending, state: RegionState, depth: int) -> None:
-    """Add the decisions before ``depth`` that spent mismatches, and those on the neighbours that they mismatch."""
+    """Add the decisions before ``depth`` that spent mismatches, and those on neighbours that mismatch their pieces."""
     for earlier in range(depth):
         if state.level[earlier] == 0:
             continue
@@ -292,7 +292,7 @@ def _explain_pieces(t: Tables, s: State, p: Spending, cell: int, mismatches: int
 def preempt(t: Tables, s: State, p: Spending, state: RegionState, depth: int, limit: int) -> tuple[int, int]:
     """Record the pieces that open cells need, as no mismatch is left to spend in the stage or region (``limit``).
 
-    Return a cell without a candidate, which ``s.explanation`` then explains, and a cell with one; else NO_CELL.
+    Return a cell without candidate, which ``s.explanation`` then explains, and a cell with only one; NO_CELL if none.
     """
     for piece in range(t.pieces):
         p.holder[piece] = -1
@@ -347,7 +347,7 @@ def preempt(t: Tables, s: State, p: Spending, state: RegionState, depth: int, li
 def only_piece(t: Tables, s: State, p: Spending, cell: int, level: int, explained: bool) -> int:
     """Return the only free piece with ``level`` mismatches on a cell, apart from pieces needed elsewhere.
 
-    _NO_PIECE: there is none; _SEVERAL: there are more. ``explained``: explain why those pieces are needed elsewhere.
+    _NO_PIECE: there is none; _SEVERAL: there are more. ``explained``: add why other candidates are needed elsewhere.
     """
     only = _NO_PIECE
     for word in range(len(p.free)):
@@ -366,7 +366,7 @@ def only_piece(t: Tables, s: State, p: Spending, cell: int, level: int, explaine
 
 @inline_flat_kernel
 def is_held(t: Tables, p: Spending, piece: int, cell: int) -> bool:
-    """Return whether another cell than ``cell`` needs a piece, or a colour pair that does not count ``cell``."""
+    """Return whether a piece is needed by another cell than ``cell``, or by a colour pair not counting ``cell``."""
     holder = p.holder[piece]
     if holder < 0 or holder == cell:
         return False

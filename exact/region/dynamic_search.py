@@ -7,7 +7,7 @@ mismatch. To allow mismatches, the search adds:
   are decided in a dynamic order (`_choose`).
 - A bound: the sum of the mismatches spent, the least mismatches of a free piece on each open cell, and the deficits of
   colour pairs on open cells whose least is 0 (`lns.exact.region.dynamic_explain.count_pairs`).
-- Preemption and instantiation where a stage or the region has no mismatch left.
+- Preemption and instantiation where a stage or the region has no mismatch left to spend.
 
 A set of decisions (placements) explains a dead end (`lns.exact.region.dynamic_explain`): one of them must change. The
 search undoes decisions back to the last one of the set, whose piece has thus failed, and adds the others to the
@@ -307,7 +307,7 @@ def _least_mismatches(t: Tables, s: State, p: Spending, state: RegionState, dept
 
 @inline_flat_kernel
 def _choose(t: Tables, s: State, p: Spending, w: Switches, depth: int, slack: int) -> Any:
-    """Return the cell of the stage to be decided at ``depth``. ``slack``: mismatches beyond the least that are left.
+    """Choose the cell of the stage that is decided next. ``slack``: mismatches left beyond the least of all open cells.
 
     DOM_DEG: the cell with the least weighted number of candidates, divided by its open neighbours plus one (Bessiere &
     Regin 1996). A candidate with one mismatch more than the least counts half, with two more a quarter, and so on. With
@@ -372,7 +372,7 @@ def _toggle_piece(t: Tables, p: Spending, piece: int) -> None:
 
 @inline_flat_kernel
 def _change_balances(s: State, plan: RegionPlan, state: RegionState, cell: int, change: int) -> int:
-    """Update colour balances before a piece is placed (``change`` -1) or after removal (1); return its vacant sides."""
+    """Update balances before a placement (``change`` -1) or after a removal (1); return how many joints are vacant."""
     vacant = 0
     for side in range(4):
         beyond = plan.around[cell, side]

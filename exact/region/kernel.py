@@ -29,7 +29,7 @@ _ONE = np.uint64(1)
 
 @flat_kernel
 def start_search(plan: RegionPlan, state: RegionState, scheme: SearchScheme, r_max: int) -> None:
-    """Begin a search for up to ``r_max`` mismatches, capped by the tasks of ``scheme`` or by its limits, if any."""
+    """Begin a search for at most ``r_max`` mismatches; caps are the limits in ``scheme``, if any, else from tasks."""
     counters = state.counters
     for word in range(len(state.free)):
         state.free[word] = state.free_before[word]
@@ -54,7 +54,7 @@ def start_search(plan: RegionPlan, state: RegionState, scheme: SearchScheme, r_m
 
 @flat_kernel
 def search_region(plan: RegionPlan, state: RegionState, scheme: SearchScheme, node_budget: int) -> None:
-    """Continue until a refill is found (the next call seeks a better one), all is searched or the budget is spent."""
+    """Continue until a refill is found (the next call seeks a better), all is searched or NODES is ``node_budget``."""
     counters = state.counters
     if counters[counter.EXHAUSTED]:
         return
@@ -161,7 +161,7 @@ def _next_candidates(plan: RegionPlan, state: RegionState, depth: Any, slot: Any
 
 @inline_flat_kernel
 def _start_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: Any) -> bool:
-    """Begin to fill the stage of the next pending task of a depth. Return False if no task is pending there."""
+    """Start the next pending task of a depth, dropping useless ones (`next_stage`); return False if none is left."""
     while True:
         outcome, stage = next_stage(plan, state, scheme, depth)
         if outcome == STARTED:
@@ -178,7 +178,7 @@ def _start_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, dep
 def _lookahead_fails(
     plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth: Any, words: Any, allowed: int
 ) -> bool:
-    """Return whether one mismatch for each tested later cell without exact candidate would exceed a cap."""
+    """Return whether one mismatch for each cell of `ahead` without exact candidate would exceed a cap."""
     spent = state.spent[depth]
     slot = np.uint64(state.slot[depth])
     for i in range(np.uint64(plan.ahead.shape[1])):
@@ -278,8 +278,8 @@ def next_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth
 
     While the scheme splits the stage for the mismatches left, the first task of the split takes the task's place.
     STARTED: the stage is to be filled, with the cap and the next task that are set for the depth. OVERSPENT: more
-    mismatches are spent than the task allows. SEARCHED: an earlier task has searched these pieces. NO_TASK: none was
-    pending.
+    mismatches are spent than the task allows. SEARCHED: the search that fills part A first has covered the refills
+    with these placements. NO_TASK: none was pending.
     """
     counters = state.counters
     if counters[counter.PENDING] == state.pending_before[depth]:
@@ -304,7 +304,7 @@ def next_stage(plan: RegionPlan, state: RegionState, scheme: SearchScheme, depth
             state.next_task[depth] = following
             return STARTED, stage
         rest = allowed - 1 - share
-        if share >= 0 and rest >= 0:  # the tasks that fill part B first wait on the stack
+        if share >= 0 and rest >= 0:  # the tasks that begin with part B wait on the stack
             check = add_task(state, stage, share, following, 1)
             second = add_task(state, scheme.parts[stage, 3], most, check, 0)
             state.pending[counters[counter.PENDING]] = add_task(state, scheme.parts[stage, 2], spent + rest, second, 0)
@@ -328,7 +328,7 @@ def add_task(state: RegionState, stage: Any, most: Any, following: Any, check: i
 
 @inline_flat_kernel
 def _exceeds_share(plan: RegionPlan, state: RegionState, scheme: SearchScheme, stage: Any, share: Any) -> bool:
-    """Return whether part A of a split stage has over ``share`` mismatches on joints that do not touch part B."""
+    """Return whether part A of a split stage has over ``share`` mismatches on known joints not touching part B."""
     before, own = scheme.parts[stage, 0], scheme.parts[stage, 1]  # the stages of part A and of part B after A
     begin = scheme.first_member[before]
     for i in range(begin, begin + scheme.length[before]):
@@ -413,9 +413,9 @@ def change_balance(plan: RegionPlan, state: RegionState, colour: int, change: in
 def balance_bound(state: RegionState, vacant: Any, spare: int) -> Any:
     """Return a lower bound on the mismatches to come, from the colour balances.
 
-    ``vacant``: joints of open cells that need no match; ``spare``: pieces left over. Every missing half-edge is a
-    mismatch. A mismatch changes two balances, so it removes at most two of a class's missing half-edges and odd
-    balances.
+    ``vacant``: vacant joints of open cells; ``spare``: counter SPARE. Every missing half-edge is a mismatch. Joints
+    match half-edges in pairs, so the odd one of a balance needs a vacant joint, a spare piece or a mismatch. A mismatch
+    changes two balances, so it removes at most two of a class's missing half-edges and odd balances.
     """
     total = np.int64(0)
     slack = vacant + spare * 4

@@ -19,9 +19,9 @@ class RegionOptions:
     Parameters
     ----------
     order : {"static", "dynamic", "auto"}
-        In which order the cells are decided. "static": in the fixed orders of a search scheme. "dynamic": at each node
-        the cell with the fewest candidates (`lns.exact.region.dynamic_search`), without prices. "auto": static, and
-        after `dynamic_after` nodes both orders in turns, unless short attempts show that one would take far longer.
+        In which order the cells are decided. "static": in fixed orders. "dynamic": at each node the cell that
+        `heuristic` chooses (`lns.exact.region.dynamic_search`), without prices. "auto": static, and after
+        `dynamic_after` both orders in turns, unless short attempts show that one of the two would take far longer.
     balance : bool
         Use the bound by colour balance (`lns.exact.region.kernel`).
     curves : bool
@@ -29,7 +29,7 @@ class RegionOptions:
         spend curves (`lns.exact.region.searches`).
     prices : bool, int or None
         Use the cost-to-go bound with Lagrangian prices (`lns.exact.region.searches`): from the start (True), never
-        (False), after that number of nodes (int), or as soon as the search turns out to be long (None).
+        (False), after the given number of nodes (int), or as soon as the search turns out to be long (None).
     backjumping : bool
         With the dynamic order: at a dead end, jump back to the last decision that has a part in it.
     pairs : bool
@@ -45,7 +45,7 @@ class RegionOptions:
         With the order "auto": node equivalents in the static order before the dynamic order is tried. The first
         attempts at a better refill, and the first turns of each search, are no longer than that.
     compare_after : int
-        If it took at least this many nodes to prove that no refill has r mismatches, other searches repeat the proof.
+        Least node equivalents of a proof (no refill has at most r mismatches) that other searches repeat, to compare.
     halved_from : tuple of int
         Least numbers of cells for which a search scheme halves the region once, twice, and so on.
 

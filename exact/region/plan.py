@@ -37,17 +37,17 @@ from lns.instances.verify import Verification, verify
 MAX_REGION = 256
 _ROTATIONS = [[((pattern << turn) | (pattern >> (4 - turn))) & 15 for turn in range(4)] for pattern in range(16)]
 _KIND = np.array([min(rotated) for rotated in _ROTATIONS], dtype=np.int64)  # kind by pattern of grey sides (bit = side)
-_TURNS = np.array([rotated.count(rotated[0]) for rotated in _ROTATIONS], dtype=np.int64)  # rotations keeping a pattern
+_TURNS = np.array([rotated.count(rotated[0]) for rotated in _ROTATIONS], dtype=np.int64)  # how many keep a pattern
 _SIDES = np.array([3, 0, 1, 2])  # the order in which the joints of a cell are listed: left, up, right, down
 _NO_CLUES = np.zeros(0, dtype=np.int32)
 
 
 class Region:
-    """The cells of a board that are to be refilled, not only cells of clues, and the pieces around them.
+    """The cells of a board that are to be refilled, at least one of them no clue's, and the pieces around them.
 
-    ``joints``: number of inner edges with a freed cell on which mismatches are counted. The score of the whole board is
-    ``base`` + ``joints`` - mismatches, where ``base`` counts the matched edges that do not touch the region.
-    ``outside``: int32 (cells of the board,), oriented pieces outside the region, -1 elsewhere; ``free``: bool
+    All cells but those of clues are freed. ``joints``: number of inner edges of freed cells on which mismatches count.
+    The score of the whole board is ``base`` + ``joints`` - mismatches; ``base``: matched edges with no freed cell.
+    ``outside``: int32 (cells of the board,), oriented pieces on cells not freed, -1 elsewhere; ``free``: bool
     (pieces,), whether a piece may be placed; ``start``: the board with the region's clues placed and, if the region is
     partly filled, its empty cells filled; ``mismatches``: those of ``start`` on the joints, or ``joints`` + 1 if
     ``start`` breaks a rule or its region is empty. Raises InputError as `resolve` does.
@@ -121,7 +121,7 @@ def verify_rest(puzzle: Puzzle, rest: Board) -> Verification:
 
 
 class _Tables:
-    """Arrays that depend on the puzzle alone. n: number of its cells, which is also that of its pieces."""
+    """Arrays that depend on the puzzle alone. n: number of cells, which is also that of pieces, blanks included."""
 
     def __init__(self, puzzle: Puzzle) -> None:
         quads, mate, bits = puzzle.oriented.astype(np.int64), puzzle.mate, 1 << np.arange(4)
@@ -211,7 +211,7 @@ def plan_region(puzzle: Puzzle, free: list[int], *, filled: npt.NDArray[np.bool_
 
 @lru_cache(maxsize=64)
 def _colour_classes(puzzle: Puzzle, joints: frozenset[tuple[int, int, int]]) -> Ints:
-    """Return each colour's class; two share it if a joint (grey sides, side, grey sides beyond) may have either."""
+    """Return each colour's class; colours possible on one joint (grey sides, side, grey sides beyond) share one."""
     tables = _tables(puzzle)
     label = np.arange(len(puzzle.mate))
     for pattern, side, beyond in joints:
@@ -246,7 +246,7 @@ def with_slots(plan: RegionPlan, scheme: SearchScheme) -> RegionPlan:
     later = np.arange(len(order))[:, None] + np.arange(length.max())
     in_stage = later < (first + length)[row][:, None]
     later = np.where(in_stage, later, 0)
-    near = in_stage & (key[:, 1][later] < here[:, None])  # two joints of a later cell are known when the slot is filled
+    near = in_stage & (key[:, 1][later] < here[:, None])  # the cell has two known joints before the slot is filled
     rank = np.cumsum(near, axis=1)
     at, offset = np.nonzero(near & (rank <= MAX_AHEAD))
     ahead[at, rank[at, offset] - 1] = at + offset
@@ -312,8 +312,8 @@ def make_state(region: Region, largest_table: int = 0) -> RegionState:
     joint, cell, side = plan.outside.T
     state.joint_colour[joint] = plan.quads[region.outside[cell], side]
     np.add.at(state.balance_before, plan.quads[pieces * 4], 1)
-    # A side whose colour has a mate shows either, depending on the rotation. It is counted in both balances but leaves
-    # only one, so that no balance is too small. Such a balance may be odd without a mismatch: SPARE adds a side for it.
+    # A side shows its colour or that colour's mate, depending on the rotation. Both balances count it, but a placement
+    # lowers only one, so no balance is too small. A balance may then be odd without a mismatch; SPARE allows for that.
     mate, rim = region.puzzle.mate, region.puzzle.rim
     state.balance_before[tables.paired] += state.balance_before[mate[tables.paired]]
     np.subtract.at(state.balance_before, state.joint_colour[joint], 1)
@@ -328,15 +328,15 @@ def make_state(region: Region, largest_table: int = 0) -> RegionState:
 def make_dynamic_state(region: Region) -> tuple[Tables, State, Spending]:
     """Make the arrays of a dynamic search of a region, as they are before the first cell is decided.
 
-    Freed pieces are numbered from 0, with duplicates next to each other, cells as in the region, and colours without
-    gaps. In sets of oriented pieces, an oriented piece has the *bit* piece * 4 + rotation.
+    Free pieces get indices from 0, duplicates next to each other; cells are those of the plan; colours get indices
+    without gaps. In sets of oriented pieces, an oriented piece has the *bit* piece * 4 + rotation.
     """
     plan, puzzle, board = region.plan, region.puzzle, _tables(region.puzzle)
     n, free = len(plan.cells), np.flatnonzero(region.free)
     group = np.where(plan.identical[free] >= 0, plan.identical[free], free)
     by_group = np.argsort(group, kind="stable")
     oriented = (free[by_group][:, None] * 4 + np.arange(4)).ravel().astype(np.int64)
-    required = np.where(board.rim_at[plan.cells], board.rim, np.where(plan.around == RIM, GREY, -1))  # by cell, side
+    required = np.where(board.rim_at[plan.cells], board.rim, np.where(plan.around == RIM, GREY, -1))  # -1 = any
     required[plan.around == OUTSIDE] = board.mates[region.outside[plan.outside[:, 1]], plan.outside[:, 2]]
     quads, mates = board.colours[oriented], board.mates[oriented]
     values = np.unique(np.append(GREY, np.concatenate([quads, mates, required.clip(GREY)])))

@@ -94,7 +94,7 @@ class RegionSearch:
             _PRICE_CHECK if prices is None else 0 if prices is True else _NEVER if prices is False else prices
         )
         self.priced: LagrangianSearch | None = None
-        self.best, self.incumbent = region.start, region.mismatches  # the best refill so far, and its mismatches
+        self.best, self.incumbent = region.start, region.mismatches  # board with the best refill so far; its mismatches
         self.lower_bound = 0  # every refill has at least this many mismatches
 
     def run(self, target: int | None, budget: Budget, reports: Reports) -> bool:
@@ -115,7 +115,7 @@ class RegionSearch:
         return True
 
     def _search(self) -> None:
-        """Alternate attempts at a better refill, each with 4 times the nodes of the last, and steps of the proof."""
+        """Alternate attempts at a better refill, within more and more nodes, and steps of the proof."""
         attempt_nodes = min(_FIRST_ATTEMPT, self.longest_turn)
         while not self._ends:
             goal = self._goal
@@ -150,7 +150,7 @@ class RegionSearch:
         return sorted(self.searches, key=lambda search: (search.known is None, search.log_cost(r)))
 
     def _decide_level(self, r: int) -> None:
-        """Decide whether a refill has at most ``r`` mismatches; if that was cheap, find the fastest search for it."""
+        """Decide whether a refill has at most ``r`` mismatches; other searches repeat a proof of medium cost."""
         if self.priced is not None:
             self._attempt(self.priced, r, _NEVER)
             return
@@ -171,7 +171,7 @@ class RegionSearch:
                 cost = search.cost
 
     def _race(self, racing: list[Search], r: int) -> tuple[Search, int]:
-        """Run searches for ``r`` mismatches in growing turns until one or the budget ends; return it and its status."""
+        """Run searches for ``r`` mismatches in growing turns; return the first to end or be stopped, and its status."""
         used = dict.fromkeys(racing, 0)  # nodes that each search has taken in this race
         goal = min(_FIRST_TURN, self.longest_turn)  # node equivalents that each search may have taken after its turn
         while True:
@@ -224,7 +224,7 @@ class RegionSearch:
                     return
 
     def _attempt(self, search: Search, r: int, limit: int) -> int:
-        """Search for at most ``r`` mismatches within ``limit`` node equivalents; return FOUND, EXHAUSTED or PAUSED."""
+        """Search for ``r`` mismatches, with prices if set, within ``limit`` node equivalents; return a status."""
         search = self.priced or search
         search.start(r)
         status, nodes = self._run(search, max(1, limit // search.NODE_COST))

@@ -50,7 +50,7 @@ class RegionResult(Records):
     status : RegionStatus
         Whether the search ended, and with which proof.
     board : Board
-        The best refill found, verified, or the given board if none is better.
+        The board with the best refill found, verified; the given board if none is better or fills more cells.
     score, score_before : int
         Number of matched inner edges of `board`, and of the given board.
     bound : int
@@ -60,7 +60,7 @@ class RegionResult(Records):
     seconds : float
         Elapsed time of the search, without compilation.
     cells : tuple of int
-        The freed cells.
+        The cells of the region, those of clues included.
     legal : bool
         Whether `board` breaks no rule.
     work : int
@@ -129,7 +129,7 @@ def resolve(
     target : int, optional
         Stop at this score of the whole board instead of searching for the best.
     nodes : int, optional
-        Budget of nodes. The result then does not depend on the speed of the machine.
+        Budget of nodes. Without `seconds`, the result then does not depend on the speed of the machine.
     seconds : float, optional
         Limit of elapsed time, without compilation.
     options : RegionOptions
@@ -145,8 +145,8 @@ def resolve(
     Raises
     ------
     InputError
-        If the region is empty or too large, or names a cell twice or off the board; if the board has another shape
-        than the puzzle, breaks a rule outside the region, or leaves too few pieces that fit the rim in it.
+        If the puzzle has copies; if the region is empty or too large, or names a cell twice or off the board; if the
+        board has another shape than the puzzle, breaks a rule outside the region, or leaves too few pieces for its rim.
 
     Notes
     -----

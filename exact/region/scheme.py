@@ -11,7 +11,7 @@ searches find every refill of the block:
 - fill B with at most b - 1 - a mismatches, then A with what B left of b. Keep the refill only if A has more than a
   mismatches on joints that do not touch B; the first search finds the others.
 
-Each of these fillings is again a block, with fewer mismatches allowed, and is split in the same way. A *stage* is a
+Each of these steps again fills a block, with fewer mismatches allowed, and is split in the same way. A *stage* is a
 block together with the blocks that are filled before it. It is either split, or *direct*: its cells are filled one
 after the other. So mismatches are allowed only gradually, and each search begins at the most constrained cells, usually
 a corner of the region.
@@ -53,7 +53,7 @@ class SearchScheme(NamedTuple):
     members: Ints  # int64 (n,): indices of the region's cells, block after block
     first_member: Ints  # int64 (stages,): index in `members` of the first cell of each stage's block
     length: Ints  # int64 (stages,): number of cells of each stage's block
-    parts: Ints  # int64 (stages, 4): by split stage, the stages A, B after A, B, A after B; -1 = not split
+    parts: Ints  # int64 (stages, 4): by split stage, the stages A, B after A, B, A after B; -1 = too small to split
     share: Ints  # int64 (stages, most + 1): share a of part A by mismatches allowed; -1 = B first only, or DIRECT
     filled: Flags  # uint8 (stages, n): 1 for the cells filled before each stage
     limit: Ints  # int64 (slots,): most mismatches once a slot is filled, where that exceeds the stage's cap
@@ -76,7 +76,7 @@ def direct_scheme(order: Ints, first: Ints = _AT_ONCE) -> SearchScheme:
 
 @dataclass(frozen=True)
 class RegionShape:
-    """What a search scheme depends on; equal for regions of the same cells with the same cells filled around them."""
+    """What a search scheme depends on: regions whose `RegionShape` is equal share their schemes."""
 
     puzzle: Puzzle
     plan: RegionPlan = field(compare=False)  # determined by the other fields
@@ -203,7 +203,7 @@ def _choose_shares(scheme: SearchScheme, stage: int, nodes: Floats, refills: Flo
 
 @kernel
 def _expected_nodes(nodes: Floats, refills: Floats, first: int, second: int, own: int, allowed: int) -> float:
-    """Estimate the nodes to fill stage ``first`` with ``own`` mismatches, then ``second`` with ``allowed`` in all."""
+    """Estimate the nodes of filling stage ``first`` within ``own`` mismatches, ``second`` within ``allowed`` in all."""
     if own < 0:
         return 0.0
     total = nodes[first, own]
@@ -225,12 +225,12 @@ class EstimateModel(NamedTuple):
 
 
 def estimate_model(plan: RegionPlan, width: int, spare: int) -> EstimateModel:
-    """Make the model of a region on a board ``width`` cells wide; each kind has ``spare`` more pieces than cells."""
+    """Make the model of a region on a board ``width`` cells wide, as if every kind had ``spare`` pieces left over."""
     rows, columns = np.divmod(plan.cells, width)
     oriented = np.flatnonzero(np.repeat(plan.is_clue == 0, 4))
     fits = np.vstack((plan.fits[:, oriented], np.ones(len(oriented), dtype=bool)))
     pattern, at = np.nonzero(fits)
-    shown = np.zeros((len(fits), 4, len(plan.colour_class)))  # shares of colours by pattern and side; last: all pieces
+    shown = np.zeros((len(fits), 4, len(plan.colour_class)))  # shares of colours by pattern, side; last row: all pieces
     np.add.at(shown, (pattern[:, None], np.arange(4), plan.quads[oriented[at]]), 1.0)
     shown[-1, :, 0] = 0.0
     shown /= np.maximum(shown.sum(axis=2, keepdims=True), 1.0)
@@ -252,7 +252,7 @@ def estimate_model(plan: RegionPlan, width: int, spare: int) -> EstimateModel:
 def choose_order(
     model: EstimateModel, members: Ints, filled: Flags, used: Ints, nodes: Floats, refills: Floats, cells: Ints
 ) -> None:
-    """Write the best of several cell orders of a block (rows, columns, most constrained first) and its estimates."""
+    """Write the best of several cell orders of a block (rows, columns, most constrained first) and estimates for it."""
     count = len(members)
     own_nodes = np.zeros(len(nodes))
     best = np.inf
@@ -291,7 +291,7 @@ def sort_cells(cells: Ints, first_sign: int, first: Ints, second_sign: int, seco
 def _most_constrained_first(
     model: EstimateModel, members: Ints, tie: Ints, tie_sign: int, filled: Flags, used: Ints
 ) -> Ints:
-    """Return the order whose next cell has the fewest expected exact candidates; ties go by ``tie_sign * tie``."""
+    """Return the order that goes on to the cell with the fewest expected exact candidates; ties: ``tie_sign * tie``."""
     count = len(members)
     order = np.empty(count, np.int64)
     score = np.empty(count)

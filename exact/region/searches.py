@@ -47,7 +47,7 @@ _MAX_PRICES = 10_000  # units; most that the prices of a refill's pieces may add
 _UNFINISHED = 3.0  # factor: a search that was stopped is expected to take this many times its nodes so far
 _GROWTH = math.log(5.0)  # logarithm: each mismatch more is expected to take five times as many nodes
 _MAX_STEP = 400_000  # most nodes of one step, 50 to 200 ms in the dynamic order, so that time limits hold
-_BLOCKS_WITHOUT_SHARE = ((1, 1), (2, 1), (0, 0))  # numbers of blocks at a cycle's start and end, in order of trial
+_BLOCKS_WITHOUT_SHARE = ((1, 1), (2, 1), (0, 0))  # how many at a cycle's start and end, in order of trial
 
 
 class Search:
@@ -74,7 +74,7 @@ class Search:
         self.cost = 0.0  # node equivalents of the last search recorded
 
     def record(self, r: int, nodes: int, *, ended: bool = True) -> None:
-        """Record the nodes of a search for at most ``r`` mismatches; one that has not ended is taken to need more."""
+        """Record the cost of a search for at most ``r`` mismatches, times `_UNFINISHED` unless the search ``ended``."""
         self.known, self.cost = r, nodes * self.NODE_COST * (1.0 if ended else _UNFINISHED)
 
     def log_cost(self, r: int) -> float:
@@ -175,7 +175,7 @@ class DynamicSearch(Search):
         self._start()
         if self.curves is not None:
             caps = self.curves[self.part].caps(self.r)
-            for stage, cap in enumerate(caps.tolist()):  # after each task follows that of the next stage
+            for stage, cap in enumerate(caps.tolist()):  # each task is followed by that of the next stage
                 self.state.task[stage] = stage, cap, stage + 1, 0
             self.state.counters[counter.TASKS] = len(caps)
 
@@ -326,7 +326,7 @@ class SpendCurve(NamedTuple):
 
 
 def is_band(puzzle: Puzzle, cells: Ints) -> bool:
-    """Return whether a region is at least twice as long as wide and fills at least nine tenths of a rectangle."""
+    """Return whether a region, 2 cells wide or more, is at least twice as long and fills most (0.9) of a rectangle."""
     rows, columns = (np.unique(part) for part in np.divmod(cells, puzzle.width))
     box = (np.ptp(rows) + 1) * (np.ptp(columns) + 1)
     longer, shorter = max(len(rows), len(columns)), min(len(rows), len(columns))
@@ -336,7 +336,7 @@ def is_band(puzzle: Puzzle, cells: Ints) -> bool:
 def make_spend_curves(puzzle: Puzzle, cells: Ints) -> list[list[SpendCurve]]:
     """Return the cycles of blocks worth trying, the most promising first, each as the spend curves of its starts.
 
-    ``cells``: the region's free cells on the board. A block's share is its number of cells, or 0 at a cycle's ends.
+    ``cells``: the region's free cells on the board. A block's share is its number of cells; 0 at some cycles' ends.
     """
     rows, columns = np.divmod(cells, puzzle.width)
     height, width = len(np.unique(rows)), len(np.unique(columns))

@@ -1,8 +1,8 @@
 """The flat arrays of a region search: `RegionPlan`, fixed for a cell order, and the states that searches change.
 
-A *joint* is an inner edge of the board, numbered ``2*cell`` (right of the cell) or ``2*cell + 1`` (below the cell).
-When a cell is filled, each of its joints is *known* (its colour is given by a filled cell), *open* (the cell beyond it
-is filled later) or *vacant* (the cell beyond it stays empty, so the joint never counts as a mismatch).
+A *joint* is an inner edge, with the index ``2*cell`` (right of the cell) or ``2*cell + 1`` (below the cell), or an
+outer side that may have any colour. When a cell is filled, each of the cell's joints is *known* (a filled cell gives
+the colour), *open* (the cell beyond is filled later) or *vacant* (nothing is ever placed beyond: no mismatch counts).
 
 A *pattern* says which sides of a cell must be grey (the others must not), and which must have the colour of a rim that
 is not grey. A *kind* is the grey sides of a pattern up to rotation (inner, edge, corner). Each oriented piece with the
@@ -31,13 +31,13 @@ Flags = npt.NDArray[np.uint8]
 PAUSED, EXHAUSTED, FOUND = range(3)
 _NO_SLOTS = np.zeros(0, dtype=np.int64)
 NO_BIT = -1
-RIM, OUTSIDE, VACANT = -1, -2, -3  # marks for a neighbour outside the region: no cell; a filled cell; an empty cell
+RIM, OUTSIDE, VACANT = -1, -2, -3  # beyond a side, if no cell of the region: the rim; a filled cell; a vacant place
 
 
 class CostTables(NamedTuple):
     """The cost-to-go tables of a region of n cells (`lns.exact.region.cost_to_go`), in units of 1/UNIT mismatch.
 
-    The table of a depth has an entry for all colours of the joints open there; the sum of digit * stride is its index.
+    A depth's table has an entry for each combination of colours of the joints open there: index sum(digit * stride).
     """
 
     cost: Annotated[npt.NDArray[np.int16], "entries"]  # least cost of the cells from each depth on, table after table
@@ -49,8 +49,8 @@ class CostTables(NamedTuple):
     carried_joint: Annotated[Ints, ("n+1", MAX_OPEN_JOINTS)]  # the carried joints of each depth
     next_stride: Annotated[Ints, ("n+1", MAX_OPEN_JOINTS)]  # strides of the carried joints in the next depth's table
     rank_stride: Annotated[Ints, ("n+1", MAX_OPEN_JOINTS)]  # strides of the carried joints in `min_cost`
-    next_base: Annotated[Ints, "n+1"]  # index in `cost` by the colours of the carried joints, without `next_offset`
-    min_cost: Annotated[npt.NDArray[np.int16], "entries"]  # least sum of a piece's price and the cost after its depth
+    next_base: Annotated[Ints, "n+1"]  # index in `cost` of the next depth's entry, before `next_offset` is added
+    min_cost: Annotated[npt.NDArray[np.int16], "entries"]  # by carried joints: least price plus cost after the depth
     min_start: Annotated[Ints, "n+1"]  # `min_start[d + 1]` is where the entries of depth d begin in `min_cost`
     max_level: Annotated[Ints, "n+1"]  # most mismatches that the cell of each depth may have
     next_offset: Annotated[npt.NDArray[np.int32], "n*bits"]  # offset in the next depth's table, by depth and bit
@@ -74,16 +74,16 @@ class RegionPlan(NamedTuple):
     cells: Ints  # int64 (n,): the region's cells on the board; their indices in this array stand for them elsewhere
     pattern_at: Ints  # int64 (n,): pattern of each cell
     around: Ints  # int64 (n, 4): index of the neighbour on each side, or RIM, OUTSIDE, VACANT
-    joint_at: Ints  # int64 (n, 4): joint on each side of each cell
+    joint_at: Ints  # int64 (n, 4): joint on each side of each cell, 0 if there is none
     kind_of: Ints  # int64 (p,): kind of each pattern
     rotations: Ints  # int64 (k,): number of rotations that keep the grey sides of a piece of each kind
     cells_of_kind: Ints  # int64 (k,): number of cells of each kind
     outside: Ints  # int64 (o, 3): for each joint with a filled cell outside: joint, that cell, that cell's side
-    is_clue: Flags  # uint8 (pieces,): 1 for the pieces of clues
+    is_clue: Flags  # uint8 (pieces,): 1 for the pieces of clues and the blanks of holes
     quads: Ints  # int64 (4 * pieces, 4): colours of the oriented pieces
     fits: npt.NDArray[np.bool_]  # bool (p, 4 * pieces): which oriented pieces fit the cells of each pattern
-    kind_of_piece: Ints  # int64 (pieces,): kind of each piece, -1 = fits no cell of the region
-    distinct: Flags  # uint8 (4 * pieces,): 0 if an earlier rotation of the piece has the same colours, else 1
+    kind_of_piece: Ints  # int64 (pieces,): kind of each piece, -1 = no cell of the region has the piece's kind
+    distinct: Flags  # uint8 (4 * pieces,): 1 for the first of equal rotations; without turns only for rotation 0
     identical: Ints  # int64 (pieces,): equal for identical pieces, -1 = no other piece is identical
     colour_class: Ints  # int64 (colours + 1,): class of each colour; colours of different classes never meet on a joint
     # arrays by slot of a search scheme
@@ -96,7 +96,7 @@ class RegionPlan(NamedTuple):
     joint: Ints = _NO_SLOTS  # int64 (slots, 4): joints on the sides in `side`
     demand: Ints = _NO_SLOTS  # int64 (slots, 4): half-edges taken from a colour's balance: 2 if open, 1 if vacant
     vacant: Ints = _NO_SLOTS  # int64 (slots,): number of vacant joints of the cells still open after each slot
-    # int64 (slots, MAX_AHEAD): later slots of the stage whose cells already have two known joints or more, -1 = none
+    # int64 (slots, MAX_AHEAD): slots of the stage, from this one on, whose cells have two known joints now; -1 = none
     ahead: Ints = _NO_SLOTS
     ahead_known: Ints = _NO_SLOTS  # int64 (slots, MAX_AHEAD): number of known joints of the cells of `ahead`
 
@@ -138,14 +138,14 @@ class RegionState(NamedTuple):
 class Spending(NamedTuple):
     """The arrays that a dynamic search of a region has besides the ColorPairs state and `RegionState`.
 
-    N: freed pieces, B: 64-bit words of a bit set of oriented pieces, W: words of a set of cells. One bit set of
+    N: free pieces, B: 64-bit words of a bit set of oriented pieces, W: words of a set of cells. One bit set of
     oriented pieces serves all patterns and kinds; with those of `RegionState`, separate for each, a node would take 3%
-    to 15% longer. The search indexes `shows` and `placed` of `RegionState` by the bits of these sets
-    (`lns.exact.region.plan.make_dynamic_state`).
+    to 15% longer. In this search, `shows` of `RegionState` has entries by bit of these sets
+    (`lns.exact.region.plan.make_dynamic_state`) and side, and `placed` has indices of these entries.
     """
 
     origin: Ints  # int64 (4N,): the puzzle's oriented piece for each bit
-    fit: Words  # uint64 (n*B,): oriented pieces that fit the rim sides of each cell, equal rotations once
+    fit: Words  # uint64 (n*B,): oriented pieces that fit the pattern of each cell, equal rotations once
     mask: Words  # uint64 (4*K*B,): oriented pieces with each colour on each side
     free: Words  # uint64 (B,): oriented pieces that may be placed
     min_level: Annotated[Flags, ("n+2", "n")]  # row d+1: least mismatches of each open cell at depth d
@@ -163,4 +163,4 @@ class Spending(NamedTuple):
     holder: Annotated[I32, "N"]  # the cell, or n + the colour pair, that needs each piece; -1 = none
     reason: Annotated[Words, "N*W"]  # explanation why each piece is needed, as a set of depths
     nothing_left: Annotated[Words, "W"]  # explanation why no mismatch is left to spend, as a set of depths
-    excluded: Annotated[Words, "(n+1)*B"]  # oriented pieces that other cells need, as a bit set for each depth
+    excluded: Annotated[Words, "(n+1)*B"]  # by depth, the set of oriented pieces that other cells need

@@ -51,13 +51,13 @@ def with_neighbours(puzzle: Puzzle, cells: Iterable[int]) -> set[int]:
 
 
 def choose_donors(puzzle: Puzzle, board: Board, cells: list[int], count: int) -> list[int]:
-    """Choose ``count`` cells outside ``cells`` whose pieces have the most colours that mismatches in ``cells`` lack.
+    """Choose ``count`` cells outside ``cells`` whose pieces have the most sides that fit mismatched sides in ``cells``.
 
     The chosen cells touch neither ``cells`` nor each other. Raises InputError if fewer than ``count`` such cells exist.
     """
     region = set(cells)
     colours = board.colours(puzzle)
-    mismatched = np.zeros(puzzle.colours + 1)  # by colour: number of mismatched sides that it would match
+    mismatched = np.zeros(puzzle.colours + 1)  # by colour: number of mismatched sides that the colour would match
     for first, second in verify(puzzle, board).mismatches:
         if first in region or second in region:
             side, facing = (DOWN, UP) if second == first + puzzle.width else (RIGHT, LEFT)
@@ -112,11 +112,11 @@ def sweep_windows(
     seconds: Callable[[], float | None] = lambda: None,
     on_improve: Callable[[Board], None] | None = None,
 ) -> Iterator[WindowResult]:
-    """Re-solve all windows of a shape, row by row, each on the board as the windows before it have improved it.
+    """Re-solve all windows of a shape, row by row, each on the best board that the windows before it have found.
 
     ``nodes``: budget of each window; ``seconds``: called before each window, returns the seconds left, or None without
     a limit; the sweep ends when they are 0 or less; ``on_improve``: called with every better board, verified, when it
-    is found. The last window may be interrupted by Ctrl-C. Raises InputError if no window fits the board.
+    is found. Ctrl-C ends the sweep with the window then searched. Raises InputError if no window fits the board.
     """
     check_shape(puzzle, height, width)
     for row in range(puzzle.height - height + 1):
