@@ -11,7 +11,7 @@ from typing import Self
 class InputError(ValueError):
     """Error for bad input from outside the program, such as a file, a URL or an option.
 
-    ``str(error)`` is ``source:line: ``, as far as known, and the message. Commands print this text and exit with 2.
+    ``str(error)`` is ``source:line: ``, if known, and the message. Commands print this text and exit with status 2.
 
     Parameters
     ----------

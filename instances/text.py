@@ -32,7 +32,7 @@ def escape_controls(text: str) -> str:
 
 
 def cut_middle(text: str, width: int) -> str:
-    """Return ``text``; if it is longer than ``width`` characters, shorten it to these by an ellipsis in the middle."""
+    """Return ``text``, shortened to ``width`` characters by an ellipsis in the middle if it is longer."""
     if len(text) <= width:
         return text
     end = (width - 1) // 2

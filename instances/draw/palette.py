@@ -65,7 +65,7 @@ MOTIFS = (
 )
 """Half of each colour motif, as SVG path data from the middle of the upper side of a cell that is 24 units wide.
 
-Each half is its own mirror image, so after half a turn it is the other half, on the other piece of a joint.
+Left and right mirror each other. So the same half, turned by half a turn on the other piece, completes the motif.
 """
 
 

@@ -207,7 +207,7 @@ def letter(colour: int, names: Sequence[str] = ()) -> str:
 
 
 def _letters(picture: Scene) -> _Form:
-    """Draw each row of cells as a line of cells with joints beside them; joints above and below have lines between."""
+    """Draw each row of cells as a line, with the joints beside the cells; joints above and below have own lines."""
     width, height = picture.width, picture.height
     wide = max((len(letter(colour, picture.puzzle.names)) for colour in picture.by_colour), default=1)
     lines = []

@@ -246,7 +246,7 @@ class _Grid:
     def piece(self, cell: int) -> tuple[int, int, int, int]:
         """Return the colours of the piece on ``cell``, in its canonical rotation."""
         up = self.colour[2 * (cell - self.width) + 1] if cell >= self.width else GREY
-        left = self.colour[2 * (cell - 1)] if cell > 0 else GREY  # in column 0: right of the row above, so grey
+        left = self.colour[2 * (cell - 1)] if cell > 0 else GREY  # in column 0: the grey right end of the row above
         return canonical((up, self.colour[2 * cell], self.colour[2 * cell + 1], left))
 
     def repair(self, random: core.PortableRandom) -> bool:
@@ -345,7 +345,7 @@ def family(spec: str) -> Callable[[int], Planted]:
 def unique(width: int, height: int, construction: str, seed: int = 0, attempt: int = 0) -> Planted:
     """Generate a candidate for a puzzle whose planted solution is the only one up to rotation (Jolivet 2008, 5.2).
 
-    A tree search must check the candidate. Both constructions are named by their number of colours on a board of m x n.
+    A tree search must check the candidate. Constructions are named by their number of colours for m columns and n rows.
     ``m+n-2`` gives every line between two columns and every line between two rows a colour of its own. The paper proves
     that the solution is then unique; but if both sides are even, the middle line is its own mirror image and there are
     two solutions. An ``attempt`` from 1 on gives the top joint of the middle line between columns a random colour.

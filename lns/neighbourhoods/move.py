@@ -36,7 +36,7 @@ from lns.tabu.search import MAX_CELLS, TabuSearch
 
 OVERRUN = 100  # a call of a user's operator may report at most this many times the nodes allowed
 CALL_SECONDS = 60.0  # seconds after which a call of a user's operator is ended
-TICKS = 10  # number of waits into which the time limit of a call is split: a suspended process loses one wait at most
+TICKS = 10  # waits into which the time limit of a call is split; a suspension of the process counts as one wait at most
 ASSIGNED = 128  # most cells that one assignment frees
 EXCHANGES = 8
 KICKED = 4  # most random exchanges of pieces before a tabu walk
@@ -170,7 +170,7 @@ def mismatched_pairs(puzzle: Puzzle, board: Board) -> IntArray:
 
 
 def assign(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
-    """Free many cells of which no two touch, preferably with mismatches, and put their pieces back in the best way.
+    """Free many cells of which no two touch, first those with mismatches, and put their pieces back in the best way.
 
     The permutation of the pieces is optimal (Schaus & Deville 2008, section 4); ties are broken at random.
     """
@@ -278,7 +278,7 @@ class Suffix:
         return Move(after, matched_edges(puzzle, after.placements), made + spent)
 
     def _grow(self, tails: Tails, kept: IntArray, nodes: int, rng: np.random.Generator) -> tuple[Paths, int]:
-        """Return prefixes up to the cut that begin with ``kept``, and their cost in placements of a region re-solve."""
+        """Return any prefixes up to the cut that begin with ``kept``, and the cost in placements of region re-solves."""
         layer = CHILD_NODES * self.beam.fan_out * max(1, tails.cut - len(kept))
         params = replace(self.beam, width=min(max(int(nodes / layer), NARROWEST), WIDEST))
         random = rng.integers(2**64, size=4, dtype=np.uint64)
@@ -319,7 +319,7 @@ def _tables(puzzle: Puzzle, construct: ConstructParams, cut: int) -> CandidateTa
 
 
 class Regrow(Operator):
-    """An operator that frees half of the start board, or of the pool's best board, and constructs the half anew."""
+    """An operator that frees half of the start board (without one, of the pool's best board) and constructs it anew."""
 
     name = "regrow"
     SAVED = ("cost",)

@@ -91,7 +91,7 @@ class LiveLine:
                     log.info("%s", line)
 
     def show(self, line: str, elapsed: float, *, now: bool = False) -> None:
-        """Show ``line`` and the time left, if it is limited; without a terminal log both, but seldom unless ``now``.
+        """Show ``line`` and, with a time limit, the time left; without a terminal log these, seldom unless ``now``.
 
         ``elapsed``: seconds since the command began.
         """
