@@ -278,7 +278,7 @@ class Suffix:
         return Move(after, matched_edges(puzzle, after.placements), made + spent)
 
     def _grow(self, tails: Tails, kept: IntArray, nodes: int, rng: np.random.Generator) -> tuple[Paths, int]:
-        """Return any prefixes up to the cut that begin with ``kept``, and the cost in placements of region re-solves."""
+        """Return prefixes up to the cut that begin with ``kept``; and the cost in placements of region re-solves."""
         layer = CHILD_NODES * self.beam.fan_out * max(1, tails.cut - len(kept))
         params = replace(self.beam, width=min(max(int(nodes / layer), NARROWEST), WIDEST))
         random = rng.integers(2**64, size=4, dtype=np.uint64)
