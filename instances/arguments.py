@@ -35,12 +35,12 @@ _SHOWN = 40  # most characters of a value that a message shows
 def checked(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a function so that it raises InputError for an argument of another type than annotated.
 
-    Numbers of NumPy count as numbers. The contents of dicts and iterators, the signatures of callbacks, and what is
-    annotated as ``Any`` are not checked.
+    Numbers of NumPy count as numbers. Items are checked only in lists, tuples and sets. Signatures of callbacks are not
+    checked, nor are arguments that have no annotation or are annotated as ``Any``.
     """
     parameters = inspect.signature(function).parameters
 
-    @cache  # each annotation is evaluated once, at the first call, when all modules are loaded
+    @cache  # an annotation is evaluated once, and only in a call, when all modules are loaded
     def kind(name: str) -> Kind:
         annotation = parameters[name].annotation if name in parameters else Any
         return _kind(eval(annotation, {}, _Names(function.__globals__)) if isinstance(annotation, str) else annotation)
@@ -71,7 +71,7 @@ class _Names(dict[str, Any]):
 
 
 def _kind(annotation: Any) -> Kind:
-    """Return an annotation in words, such as "a whole number or None", and a function that tests values."""
+    """Return an annotation in words, such as "a whole number or None", and a function that tests if a value fits it."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if annotation in (Any, inspect.Parameter.empty):
         return "anything", lambda value: True
@@ -79,7 +79,7 @@ def _kind(annotation: Any) -> Kind:
         return "a function", callable
     if origin is dict:
         return "a dict", lambda value: isinstance(value, dict)
-    if isinstance(origin, type) and issubclass(origin, Iterable):  # accept any of list, tuple and set
+    if isinstance(origin, type) and issubclass(origin, Iterable):  # accept every iterable but text
         each, fits = _kind(arguments[0])
         listed = () if hasattr(origin, "__array__") else (list, tuple, set)
         words = f"a sequence of {re.sub('^an? ', '', each)}s" if isinstance(arguments[0], type) else "a sequence"

@@ -1,4 +1,4 @@
-"""The board: which piece lies on each cell, and how it is turned. `lns.instances.verify` counts its score."""
+"""The board: the oriented piece on each cell. `lns.instances.verify` counts the score of a board."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EMPTY = -1
 @checked_class
 @dataclass(frozen=True, eq=False, repr=False)
 class Board(RichDisplay):
-    """An immutable board, partial or full. It may break any rule, such as repeat a piece or miss a clue.
+    """An immutable board, partial or full. It may break any rule: repeat a piece, for example, or miss a clue.
 
     Two boards are equal if they have the same shape and placements.
 
@@ -36,7 +36,7 @@ class Board(RichDisplay):
     Raises
     ------
     InputError
-        If the number of placements is not ``width * height``.
+        If the placements are not ``width * height`` numbers of 32 bits.
     """
 
     placements: IntArray
@@ -70,7 +70,7 @@ class Board(RichDisplay):
         """Return a board with the same placements, with ``puzzle`` attached, and with the blanks on the holes.
 
         Such a board shows its score in its repr and its colours in a notebook. The puzzle is not compared, hashed or
-        pickled: a board that was sent to another process has lost it.
+        pickled: a board that was sent to another process has lost the puzzle.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class Board(RichDisplay):
         return board
 
     def with_blanks(self, puzzle: Puzzle) -> Board:
-        """Return the same board with a blank on each hole of ``puzzle``, as searches need it."""
+        """Return the same board with a blank on each hole of ``puzzle``, which searches need there."""
         return self._on_holes(puzzle, [piece * 4 for piece in range(puzzle.piece_count, puzzle.cells)])
 
     def without_blanks(self, puzzle: Puzzle) -> Board:
@@ -113,9 +113,9 @@ class Board(RichDisplay):
         return Board(placements, self.width, self.height)
 
     def filled(self, puzzle: Puzzle, cells: Iterable[int]) -> Board:
-        """Return a copy in which the empty cells among ``cells`` are filled, one after the other, with pieces that fit.
+        """Return a copy with the empty cells of ``cells`` filled in turn, each with the best unused piece that fits.
 
-        Each cell gets the unused piece with the most matches, the first of equals. The pieces of clues count as used.
+        The best has the most matches (of equals the first). Some piece must fit. The pieces of clues count as used.
         """
         placements, unused = self.placements.copy(), np.ones(puzzle.cells, dtype=bool)
         unused[placements[placements >= 0] >> 2] = False

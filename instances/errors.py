@@ -11,7 +11,7 @@ from typing import Self
 class InputError(ValueError):
     """Error for bad input from outside the program, such as a file, a URL or an option.
 
-    ``str(error)`` is ``source:line: `` and the message. The command line prints this text and exits with status 2.
+    ``str(error)`` is ``source:line: ``, if known, and the message. Commands print this text and exit with status 2.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class InputError(ValueError):
         super().__init__(where + message)
 
     def at(self, source: str | PathLike[str], line: int | None = None) -> Self:
-        """Return the error if it has a source; else a copy with ``source``, and with ``line`` if it has no line."""
+        """Return this error if it has a source; else a copy with ``source``, and with ``line`` if it has no line."""
         if self.source is not None:
             return self
         return type(self)(self.message, source, line if self.line is None else self.line)
@@ -41,9 +41,9 @@ class InputError(ValueError):
 
 @contextmanager
 def named(source: str | PathLike[str], failed: str = "") -> Iterator[None]:
-    """Make an InputError in the body of this context name ``source``, unless the error names a source already.
+    """Add ``source`` to every InputError that the body of this context raises without a source.
 
-    With ``failed``, such as "cannot be read", also turn an OSError into an InputError that begins with ``failed``.
+    With ``failed``, such as "cannot be read", turn an OSError into an InputError: ``failed`` and the system's reason.
     """
     try:
         yield

@@ -65,7 +65,7 @@ def recognise(puzzle: Puzzle) -> Recognised | None:
 
 @lru_cache(maxsize=16)
 def official_clues(puzzle: Puzzle) -> tuple[Clue, ...]:
-    """Return the official clues of a puzzle with the pieces of Eternity II, in its numbering; () for other pieces."""
+    """Return the official clues of Eternity II as the puzzle numbers its pieces; () for a puzzle of other pieces."""
     known = recognise(puzzle)
     if known is None or known.mirrored:
         return ()
@@ -85,19 +85,19 @@ def named_clues(puzzle: Puzzle) -> dict[str, tuple[Clue, ...]]:
 
 
 def held_clues(puzzle: Puzzle, board: Board) -> tuple[Clue, ...]:
-    """Return the official clues that a board respects if its puzzle is Eternity II; () for another puzzle."""
+    """Return the official clues that a board respects; () unless the puzzle is Eternity II."""
     return tuple(clue for clue in official_clues(puzzle) if board.placements[clue.cell] == clue.oriented)
 
 
 def clues_by_turn(puzzle: Puzzle, board: Board, clues: Sequence[Clue]) -> list[list[int]]:
-    """Return four lists: the cells of clues that a square board respects after 0, 1, 2, 3 clockwise quarter turns."""
+    """Return four lists: cells of clues whose colours a square board shows after 0, 1, 2, 3 clockwise quarter turns."""
     cells, wanted = [clue.cell for clue in clues], puzzle.turned[[clue.oriented for clue in clues]]
     shown = (rotate_board(board, turns).colours(puzzle)[cells] for turns in range(4))
     return [[cell for cell, same in zip(cells, (quads == wanted).all(axis=1), strict=True) if same] for quads in shown]
 
 
 def name_of_set(puzzle: Puzzle) -> str:
-    """Return 'Eternity II' for a puzzle with those pieces, in any numbering; else the puzzle's own name."""
+    """Return 'Eternity II' if a puzzle has the pieces of Eternity II, in any numbering; else the puzzle's own name."""
     return "Eternity II" if official_clues(puzzle) else puzzle.name
 
 

@@ -17,7 +17,7 @@ from lns.instances.text import printable
 EXPECTED_FILE = "expected the name of a file"  # end of error messages about a path that names no file
 _COMMENT = re.compile(r"(?<!\S)(?:#|//|(?<![^\r\n])(?:[;%]|c[ \t]))[^\r\n]*", re.ASCII)
 _LATIN_1 = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}  # surrogate for an undecodable byte -> that byte
-MAX_BYTES = 4 * 2**20  # largest size of an input file: fifty times that of the largest board
+MAX_BYTES = 4 * 2**20  # most bytes of an input file: about 50 times as many as a board of 4096 cells needs
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
@@ -102,8 +102,8 @@ def atomic_file(path: str | os.PathLike[str], encoding: str | None = None) -> It
     """Yield a file to write to; readers of ``path`` see either its old content or its whole new content.
 
     The data goes to a temporary file in the same folder, which then replaces the target; file and folder are synced to
-    disk. A symbolic link is replaced, not followed. The file is open for bytes, or for text in an ``encoding``. Raises
-    OSError, which names ``path``, if that cannot be written; an old file is then unchanged, and no temporary file left.
+    disk. A symbolic link is replaced, not followed. The file takes text if ``encoding`` is given, else bytes. Raises
+    OSError, which names ``path``, if writing fails; an old file is then unchanged, and no temporary file is left.
     """
     target = Path(path)
     # this is not the target's name with a suffix, as the target's name may already have the most bytes allowed, 255

@@ -27,7 +27,7 @@ def json_object(text: str) -> dict[str, Any]:
 
 
 def describe_found(value: object) -> str:
-    """Return 'found VALUE' for an error message, where VALUE is ``value`` as JSON, cut after 40 characters."""
+    """Return "found 'VALUE'" for a message: ``value`` as JSON, cut after 40 characters; words if that is impossible."""
     try:
         return "found " + quoted(json.dumps(value, ensure_ascii=True)[:60])
     except (RecursionError, ValueError):
@@ -93,9 +93,9 @@ class JsonFields:
     def rows(
         self, name: str, bounds: list[tuple[int, int]], names: str, length: int | None = None, each: str = "entry"
     ) -> list[list[int]]:
-        """Return the field ``name``, a list of lists that `bounded_row` checks; without ``length`` it may be missing.
+        """Return the field ``name``, a list of lists that `bounded_row` checks; [] if missing and ``length`` is None.
 
-        A missing field counts as an empty list. Messages call an entry ``each`` and its index.
+        Messages call an inner list ``each`` with the index of that list, and the numbers in it ``names``.
         """
         entries = enumerate(self.array(name, length, [] if length is None else None))
         return [bounded_row(entry, bounds, f"{each} {at} of '{name}'", names) for at, entry in entries]

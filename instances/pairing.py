@@ -15,8 +15,8 @@ from lns.instances.text import count_of
 class Pairing:
     """What the number of half-edges of each colour implies for every board of a puzzle."""
 
-    odd_colours: tuple[int, ...]  # colours of which at least one half-edge stays unmatched on every board
-    best_possible: int  # upper bound on the score that follows from these counts alone
+    odd_colours: tuple[int, ...]  # colours (of two mates, both) that leave half-edges unmatched on every board
+    best_possible: int  # upper bound on the score that follows from the numbers of half-edges
     max_score: int  # number of inner edges of the board
     why: str = "an odd number of half-edges"
 
@@ -41,12 +41,12 @@ def half_edges(puzzle: Puzzle) -> tuple[Counter[int], Counter[int]]:
 
 
 def pairing(puzzle: Puzzle) -> Pairing:
-    """Find the colours whose half-edges cannot all be matched, and the bound on the score that follows.
+    """Find the colours (of two mates, both) that leave half-edges unmatched on every board, and bound the score.
 
-    A colour that matches itself has an unmatched half-edge if the number of its half-edges is odd; of two mates, the
-    more frequent one has unmatched half-edges, as many as their numbers differ by. Two unmatched ones make a mismatch.
-    Half-edges along the rim are counted apart from the others if they can only meet each other. Nothing follows on a
-    board without frame, where sides on the outer edge match nothing, or if pieces may be left over.
+    A colour that matches itself has an unmatched half-edge if the number of its half-edges is odd. Of two mates, the
+    more frequent colour has as many unmatched half-edges as the two numbers differ by. Two unmatched half-edges make a
+    mismatch. On boards without holes, half-edges along the rim only meet each other, and are counted apart. Nothing
+    follows on a board without frame, whose outer sides match nothing, or if pieces may be left over.
     """
     if not puzzle.framed or puzzle.copies:
         return Pairing((), puzzle.max_score, puzzle.max_score)

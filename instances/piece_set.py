@@ -31,8 +31,8 @@ class PieceList:
 
     quads: Sequence[Quad]  # colours up, right, down, left of each piece
     copies: Sequence[int] = ()
-    mates: Sequence[Pair] = ()  # pairs of colours that match; a renaming must map them to such pairs
-    rim: int = GREY  # colour of the rim; a renaming must map it to that of the other set
+    mates: Sequence[Pair] = ()  # pairs of colours that match; a renaming must map mates to mates
+    rim: int = GREY  # colour of the rim; a renaming must map it to the rim colour of the other set
     turns: bool = True  # whether pieces may be turned, so that their rotations are the same piece
 
     @classmethod
@@ -43,12 +43,12 @@ class PieceList:
 
 
 def colour_ranks(pieces: PieceList, *, keep_grey: bool = True, apart: Sequence[int] = ()) -> dict[int, int]:
-    """Return a number for each colour that follows from where the colour lies on the pieces (colour refinement).
+    """Number the colours by where they lie on the pieces (colour refinement); return the number of each colour.
 
-    Colours are told apart by the colours beside them on pieces and by their mates, in rounds until nothing changes;
-    colours that are not told apart share a number. The rim and the mates of colours on the pieces have numbers too.
-    With ``keep_grey``, grey has number 0 and is told apart from the start. The rim and each of the colours ``apart``
-    are also told apart from all others from the start.
+    Colours are told apart by the other sides and the copies of the pieces that have them, and by their mates, in rounds
+    until nothing changes; colours that are not told apart share a number. The rim colour and the mates of colours on
+    the pieces have numbers too. With ``keep_grey``, grey has number 0 and is told apart from the start, as are the rim
+    colour and each of the colours ``apart`` in any case.
     """
     rim = [pieces.rim] * bool(pieces.rim)
     listed = {colour for quad in (*pieces.quads, rim) for colour in quad}
@@ -115,7 +115,7 @@ def set_sha256(puzzle: Puzzle) -> str:
     The key does not depend on the order of the pieces, the numbers of the colours, the rotations in which the pieces
     are listed (if pieces may be turned), nor the clues. The mirror image of a set is another set.
 
-    Different keys prove that two puzzles have different sets. Equal keys prove that they have the same set if
+    Different keys prove that two puzzles differ in board or set. Equal keys prove that both have the same set if
     `colour_ranks` tells all colours apart, as for Eternity II and nearly all puzzles; otherwise they prove only that
     colour refinement does not tell the sets apart, and `translation` decides.
     """
@@ -169,8 +169,8 @@ def translation(source: Puzzle, target: Puzzle) -> IntArray | None:
 def translate(board: Board, source: Puzzle, target: Puzzle) -> Board:
     """Return a board of ``source``, partial or full, as a board of ``target``, which has the same set of pieces.
 
-    The new board has the same score and mismatches with the pieces of ``target``. Raises InputError if the
-    puzzles have different sets of pieces.
+    The new board has the same score and mismatches with the pieces of ``target``. Raises InputError if `translation`
+    returns None.
     """
     table = translation(source, target)
     if table is None:
@@ -220,9 +220,9 @@ def normalise_clue_pieces(puzzle: Puzzle, board: Board, freed: Iterable[int] = (
     """Exchange identical pieces so that the cells of clues hold the pieces that clues name; the colours on cells stay.
 
     A cell that shows the colours of its clue gets the clue's own piece, which is exchanged with the identical piece
-    there. If the cell of a clue is empty, or will be emptied by the caller (``freed``), the clue's piece should not lie
-    on another cell: it is exchanged with an identical piece that lies nowhere, or on a freed cell, and that no clue
-    names. If there is no such piece, the clue's piece stays where it is.
+    there. A clue's piece that lies on another cell is exchanged with an identical piece that no clue names, and that
+    lies nowhere or on a cell of ``freed`` (cells that the caller will empty). If there is no such piece, or if the
+    clue's piece itself lies on a cell of ``freed``, it stays there.
     """
     placements = board.placements.copy()
     emptied = set(freed)
@@ -259,7 +259,7 @@ def _exchange(puzzle: Puzzle, placements: IntArray, first: int, second: int) -> 
 
 
 def pieces_of_graph(adjacency: Mapping[str, Iterable[str]]) -> list[tuple[int, int, int, int]]:
-    """Encode an undirected graph as pieces (Jolivet 2008, figure 7, inverse); its nodes become colours from 2 on.
+    """Encode an undirected graph as pieces (after Jolivet 2008, figure 7); the nodes become colours from 2 on.
 
     A piece is (MARK, node, neighbour, FILLER); a node without neighbours has FILLER in place of a neighbour. The paper
     has two neighbours on a piece, but then the pieces depend on the order in which neighbours are paired. Two graphs

@@ -99,9 +99,9 @@ class Puzzle(Layout, RichDisplay):
     name : str, optional
         What messages and pictures call the puzzle.
     holes : tuple of int, optional
-        Cells that are no part of the board; neighbours' sides towards them are grey. Stored in ascending order.
+        Cells that are no part of the board; all sides towards a hole are grey. Stored in ascending order.
     framed : bool, optional
-        Whether the sides along the outer edge of the board are grey. Without frame they may have any colour but grey.
+        Whether the sides along the outer edge of the board are grey. If False, none of these sides is; see ``rim``.
     turns : bool, optional
         Whether pieces may be turned; False for Tetravex.
     mates : tuple of (int, int), optional
@@ -109,14 +109,14 @@ class Puzzle(Layout, RichDisplay):
         A colour without a mate matches itself. Stored in ascending order, the smaller of two mates first.
     rim : int, optional
         The colour of all sides along the outer edge of a board without frame; inner sides may have it too, as in
-        MacMahon's squares. 0 if those sides may have any colour.
+        MacMahon's squares. 0 if the sides along the outer edge may have any colour but grey.
     copies : tuple of int, optional
         How often each piece may lie on the board, 0 for any number, as for Wang tiles; () for once each. If pieces may
-        be left over, they must all differ, and the board has no holes. If the numbers add up to the number of cells,
-        each copy becomes a piece of its own: `pieces` lists all copies, the clues of a piece name its copies in turn,
-        and `copies` is ().
+        be left over, they must all differ, and the board has no holes. If no piece can be left over, as there are as
+        many copies as cells that are no holes, each copy becomes a piece of its own: `pieces` lists all copies, the
+        clues of a piece name the copies in turn, and `copies` is ().
     names : tuple of str, optional
-        The names of colours 0, 1, ... in the text that the puzzle was read from; () if that has numbers. Not compared.
+        The names of colours 0, 1, ... in the text that the puzzle was read from; () if it had numbers. Not compared.
 
     Raises
     ------
@@ -201,7 +201,7 @@ class Puzzle(Layout, RichDisplay):
 
     @cached_property
     def colours(self) -> int:
-        """Largest colour in use: on a side, as the mate of such a colour, or as the rim; 0 if every side is grey."""
+        """Largest colour in use: on a side, as the mate of a colour on a side, or as `rim`; 0 if all sides are grey."""
         return max(int(self.oriented.max()), self.rim)
 
     @cached_property
@@ -298,7 +298,7 @@ class Puzzle(Layout, RichDisplay):
     def renumbered(self) -> Puzzle:
         """Return the same puzzle with its colours numbered from 1 without gaps, in the same order.
 
-        Solvers use it so that tables with a row for each colour have no empty rows. Both puzzles have the same boards.
+        In solvers, tables with a row for each colour then have no empty rows. Both puzzles have the same boards.
         """
         used = np.append(self.pieces, [GREY, self.rim])
         used = np.unique(np.append(used, self.mate[used]))
@@ -399,7 +399,7 @@ class Puzzle(Layout, RichDisplay):
             raise InputError(f"the pieces do not fit a board of {self.width} x {self.height}: {', '.join(parts)}")
 
     def _check_clues(self) -> None:
-        """Raise InputError for an impossible clue, a cell or piece with too many clues, or neighbours that mismatch."""
+        """Raise InputError for an impossible clue, a cell or piece with too many clues, or clues that mismatch."""
         laid: dict[int, Clue] = {}
         used: Counter[int] = Counter()
         for clue in self.clues:

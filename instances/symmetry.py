@@ -39,8 +39,8 @@ def rotate_board(board: Board, turns: int) -> Board:
 def puzzle_in_view(puzzle: Puzzle, view: View) -> Puzzle:
     """Return the puzzle as seen from a view: clues and holes move with the board.
 
-    An odd number of turns exchanges width and height. In a mirrored view pieces keep their numbers, and rotations of
-    clues change their sign (modulo 4). Raises InputError for any view but the identity if pieces may not be turned.
+    An odd number of turns exchanges width and height. Pieces keep their numbers; in a mirrored view the left and right
+    sides of every piece are exchanged. Raises InputError for any view but the identity if pieces may not be turned.
     """
     turns, mirrored = view
     if turns % 4 == 0 and not mirrored:

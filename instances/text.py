@@ -12,12 +12,12 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")  # only ASCII digits, and at most 18,
 
 
 def quoted(text: str, limit: int = 40) -> str:
-    """Return ``text`` in quotes for a message, cut after ``limit`` characters, with control characters escaped."""
+    """Return ``text`` in quotes for a message, cut after ``limit`` characters, with unprintable ones escaped."""
     return f"'{printable(text, limit)}'"
 
 
 def printable(text: str, limit: int = 300, keep: str = "") -> str:
-    """Return ``text``, cut after ``limit`` characters, with control characters escaped except those in ``keep``."""
+    """Return ``text``, cut after ``limit`` characters, with unprintable ones escaped except those in ``keep``."""
     cut = text if len(text) <= limit else text[:limit] + "…"
     return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in cut)
 
@@ -32,7 +32,7 @@ def escape_controls(text: str) -> str:
 
 
 def cut_middle(text: str, width: int) -> str:
-    """Return ``text``, cut to ``width`` characters by an ellipsis in its middle if it is longer."""
+    """Return ``text``, shortened to ``width`` characters by an ellipsis in the middle if it is longer."""
     if len(text) <= width:
         return text
     end = (width - 1) // 2
@@ -40,7 +40,7 @@ def cut_middle(text: str, width: int) -> str:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """Return the message that a name is unknown, with the most similar of the ``known`` names or, without one, all."""
+    """Return the message that a name is unknown, with the most similar ``known`` name or, if none is similar, all."""
     names = [*known]
     near = get_close_matches(name, names, n=1)
     hint = f"did you mean '{near[0]}'?" if near else f"expected one of {', '.join(names)}"
@@ -53,7 +53,7 @@ def count_of(number: int, noun: str, plural: str = "") -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """Return seconds as text, to three digits or to whole seconds: "0.0123 s", "1,234 s"; "under 1 ms" below 0.0005."""
+    """Return seconds as text, to 3 digits, from 99.95 s on whole: "0.0123 s", "1,234 s"; "under 1 ms" below 0.5 ms."""
     if seconds < 0.0005:
         return "under 1 ms"
     return f"{seconds:,.0f} s" if seconds >= 99.95 else f"{seconds:#.3g} s"

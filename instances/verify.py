@@ -25,7 +25,7 @@ class Verification:
     valid : bool
         True if ``problems`` is empty. A partial board can be valid.
     score : int
-        Number of matched inner edges. Edges beside an empty cell and grey against grey never count.
+        Number of matched inner edges. An edge beside an empty cell, or between two grey sides, never counts.
     max_score : int
         Number of inner edges of the board.
     placed, cells : int
@@ -61,7 +61,7 @@ class Verification:
 
     @property
     def conflicts(self) -> int:
-        """Number of mismatches and rim faults together, as some other programs count it."""
+        """Number of mismatches plus number of rim faults; some other programs report this sum."""
         return len(self.mismatches) + self.rim_faults
 
     @property
@@ -80,10 +80,10 @@ def verify(puzzle: Puzzle, board: Board) -> Verification:
     """Count the score of a board and check it against the rules.
 
     The rules are: each piece at most once, or as often as it has copies, grey sides exactly where the puzzle has them
-    (on the rim and towards holes; without frame only towards holes), the colour of the rim along the outer edge if it
-    has one, no piece turned if the puzzle forbids it, nothing on a hole but its blank, every clue respected. A mismatch
-    on an inner edge breaks no rule, but costs one point. Two sides match if their colours are mates, or if they are
-    equal and have no mates.
+    (on the rim and towards holes; without frame only towards holes), the puzzle's rim colour, if any, along the outer
+    edge, no piece turned if the puzzle forbids turns, nothing on a hole but a blank, the colours of each clue on its
+    cell. A mismatch on an inner edge breaks no rule, but costs one point. Two sides match if their colours are mates,
+    or if they are equal, not grey, and have no mates.
 
     Parameters
     ----------

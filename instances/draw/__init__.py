@@ -23,7 +23,7 @@ Side = tuple[int, int]  # a cell, and the index of one of its sides
 
 
 class Scene:
-    """The content of a picture of a board or, for None, of all pieces of a puzzle in file order, row by row.
+    """The content of a picture: of a board or, without a board, of all pieces of a puzzle, row by row in file order.
 
     Raises BoardError if the board has another shape than the puzzle.
 
@@ -34,14 +34,14 @@ class Scene:
     width, height : int
         Number of columns and rows.
     pieces : list of int or None
-        The index of the piece on each cell; None for an empty cell.
+        The index of the piece on each cell; None for an empty cell or a hole.
     quads : list of tuple or None
-        Colours up, right, down, left of each cell; None for an empty cell.
+        Colours up, right, down, left of each cell; None for an empty cell or a hole.
     wrong : set of (int, int)
-        (cell, side) of every joint whose sides do not match, seen from its upper or left cell, and of every side on the
-        rim or towards a hole without the colour required there.
+        (cell, side) of every joint whose sides do not match, seen from the upper or left cell of the joint, and of
+        every side on the rim or towards a hole without the colour required there.
     clues, holes : set of int
-        Cells with a clue, and cells that are not drawn. The quads of holes are None.
+        Cells with a clue, and holes; without a board no cells, and the places left over after the last piece.
     first_mate : dict of int to int
         A dict from the second of two mates to the first.
     caption : str
@@ -80,7 +80,7 @@ class Scene:
 
     @property
     def rim(self) -> int:
-        """The colour of a board's outer edge if that is prescribed and not grey; else GREY."""
+        """The colour prescribed for the outer edge of a board, if not grey; else, and without a board, GREY."""
         return GREY if self.sheet else self.puzzle.rim
 
     @property

@@ -86,7 +86,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, words: bool = 
 def chart(title: str, wide: int, high: int, parts: Iterable[str]) -> str:
     """Return the ``<svg>`` element of a chart on a `page`; the title is plain text, the parts are SVG elements.
 
-    ``wide`` and ``high`` are the size of the chart in its own units. The page scales and styles it (see CHART_STYLE).
+    ``wide`` and ``high`` are the size of the chart in the units of the parts. CHART_STYLE scales and styles the chart.
     """
     return (
         f'<svg class="chart" viewBox="0 0 {wide} {high}" role="img" xmlns="http://www.w3.org/2000/svg">'

@@ -1,8 +1,8 @@
 """The 40 colours in which a puzzle's colours are drawn, chosen for colour-blind readers too.
 
-People who do not see red or green cannot tell forty hues apart. So only the eight colours of a group are sure to
-differ: every two of them stay well apart under simulated protanopia and deuteranopia. Pictures that can draw shapes
-also give each colour a motif, half of which lies on either side of a joint; text without colour uses letters.
+People who do not see red or green cannot tell 40 colours apart, but they can tell eight apart. So the palette has five
+groups of eight: any two colours of one group look different under simulated protanopia and deuteranopia; colours of two
+groups may look alike. SVG pictures therefore give each colour a motif too, and text without colour has letters.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ MOTIFS = (
 )
 """Half of each colour motif, as SVG path data from the middle of the upper side of a cell that is 24 units wide.
 
-Each half is its own mirror image, so after half a turn it is the other half, on the other piece of a joint.
+Left and right mirror each other. So the same half, turned by half a turn on the other piece, completes the motif.
 """
 
 
@@ -76,7 +76,7 @@ def motif(colour: int) -> tuple[str, bool]:
 
 
 SOCKET = "m-9.5 0l0 1.5l6 6.5l7 0l6 -6.5l0 -1.5z"
-"""A plate for sides with the second of two mates, as path data like `MOTIFS`; the motif is drawn on it like a hole."""
+"""A plate for sides with the second of two mates, as path data like `MOTIFS`; the motif looks like a hole in it."""
 
 
 def ink(ground: Rgb) -> str:

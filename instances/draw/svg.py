@@ -18,7 +18,7 @@ from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, Puzzle
 _CELL = 24  # side of a cell in units of the drawing
 _RIM = 8
 _GAP = 4  # gap between the pieces when all pieces of a puzzle are drawn, in the same units
-_LONGEST_SIDE = 560.0  # longest side of a picture in a notebook, in pixels
+_LONGEST_SIDE = 560.0  # longest side of a board in a notebook, in pixels, without the rim
 _IN_NOTEBOOK = 36.0, 6.0  # largest and smallest side of a cell in a notebook, in pixels
 # (x, y) of the two ends of each side of a cell, clockwise; a cell is one unit wide, and y grows downwards
 _ENDS = {UP: ((0, 0), (1, 0)), RIGHT: ((1, 0), (1, 1)), DOWN: ((1, 1), (0, 1)), LEFT: ((0, 1), (0, 0))}
@@ -43,8 +43,8 @@ def render(
     """Return an SVG document of a board or, for None, of all pieces of the puzzle in file order with gaps between them.
 
     With ``piece_numbers`` each piece shows its number, from 1 in file order; ``scale`` is the side of a cell in pixels.
-    Each colour has its motif (`lns.instances.draw.palette`), unless ``motifs`` is False; rows and columns are numbered
-    from 0. Raises BoardError if the board has another shape than the puzzle.
+    Each colour has its motif (`lns.instances.draw.palette`), unless ``motifs`` is False. Rows and columns of a board
+    have numbers from 0. Raises BoardError if the board has another shape than the puzzle.
     """
     picture = Scene(puzzle, board)
     pitch = _CELL + (_GAP if picture.sheet else 0)
@@ -72,7 +72,7 @@ def render(
         path('fill="none" stroke="#000"', _each(picture.filled, _SQUARE)),
     ]
     clues, wrong = _each(picture.clues, _INNER_SQUARE), [(cell, _BARS[side]) for cell, side in sorted(picture.wrong)]
-    for group, marks, edge, colour, widths in (  # lines, each drawn over a wider, paler or darker line
+    for group, marks, edge, colour, widths in (  # each line over a wider one: white over black, or red over white
         ('fill="none" stroke-linejoin="round"', clues, "000", CLUE, (3.4, 1.8)),
         ('stroke-linecap="round"', wrong, "fff", MISMATCH, (5.2, 3.4)),
     ):
@@ -199,9 +199,9 @@ def tikz(puzzle: Puzzle, board: Board | None) -> str:
 
 
 def html_of(shown: Puzzle | Board) -> str:
-    """Return a picture with its caption as HTML, at most `_LONGEST_SIDE` pixels wide and high unless it has many cells.
+    """Return a picture with its caption as HTML; for a board without an attached puzzle, return the repr.
 
-    Cells get no smaller than `_IN_NOTEBOOK` allows. For a board without an attached puzzle, return its repr.
+    Cells are as large as `_LONGEST_SIDE` and `_IN_NOTEBOOK` allow. Gaps between pieces come on top of these sizes.
     """
     puzzle, board = (shown, None) if isinstance(shown, Puzzle) else (shown.puzzle, shown)
     if puzzle is None:

@@ -64,15 +64,15 @@ def render(
     """Return a board as lines of text or, for None, all pieces of the puzzle in file order with gaps between them.
 
     In colour, each cell shows its four colours as triangles; red bars are mismatches, white outlines are clues, dark
-    cells are empty. If that does not fit, each cell is a dot, and mismatches lie between the dots. Without colour,
-    each joint is a letter, as in viewer URLs (0 = a, 1 = b, ...): ``b`` where both sides agree, ``b!c`` where they do
-    not match, ``b-c`` where mates do; ``+`` is a piece, ``#`` a clue, ``.`` an empty cell. If such a picture does
-    not fit, each cell is one character: its number of mismatches, or ``+``, ``#`` or ``.``. Rows and columns of a board
-    are numbered from 0 where the numbers fit, narrow columns by the last digit only.
+    cells are empty. If that does not fit, each cell of a board is a dot, and mismatches lie between the dots. Without
+    colour, each joint is the name of a colour or a letter as in viewer URLs (0 = a, 1 = b, ...): ``b`` where both sides
+    agree, ``b!c`` where they do not match, ``b-c`` where mates do; ``+`` is a piece, ``#`` a clue, ``.`` an empty cell.
+    If none of these fits, each cell is one character: its number of mismatches, or ``+``, ``#`` or ``.``. Rows and
+    columns of a board are numbered from 0 where the numbers fit, narrow columns by the last digit only.
 
     ``colour`` says which escape sequences to use, see `capability`; ``width`` is the most columns of a line, 80 by
-    default; ``height`` is the most lines that a board should have, unlimited by default; it does not limit the pieces
-    of a puzzle. Raises BoardError if the board has another shape than the puzzle.
+    default; ``height`` is the most lines that a board should have, unlimited by default; pictures without a board may
+    have more. Raises BoardError if the board has another shape than the puzzle.
     """
     return "".join(f"{line}\n" for line in _drawn(Scene(puzzle, board), colour, width, height)[0])
 
@@ -84,7 +84,7 @@ def legend(puzzle: Puzzle, board: Board | None, **shape: Any) -> str:
 
 
 def _drawn(picture: Scene, colour: Colour, width: int | None, height: int | None) -> tuple[list[str], str]:
-    """Return the lines of a picture in the largest form that fits, and their legend."""
+    """Return the lines of a picture, in the largest form that fits or else the smallest, and the legend of the form."""
     columns = 80 if width is None else max(1, width)
     rows = 10**9 if height is None or picture.sheet else max(1, height)
     gutter = 0 if picture.sheet else len(str(picture.height - 1)) + 1
@@ -194,7 +194,7 @@ def escape_code(ground: int, value: Rgb, colour: Colour) -> str:
 def letter(colour: int, names: Sequence[str] = ()) -> str:
     """Return the letters for a colour: a = 0 (grey), b = 1, ... as in viewer URLs; after z come A to Z, aa, ab, ...
 
-    ``names`` are the names of colours 0, 1, ... in the text of a puzzle; they are used instead of letters.
+    ``names`` are the names of colours 0, 1, ... in the text of a puzzle; a colour with a name gets it, not letters.
     """
     if colour < len(names) and names[colour]:
         return names[colour]
@@ -207,7 +207,7 @@ def letter(colour: int, names: Sequence[str] = ()) -> str:
 
 
 def _letters(picture: Scene) -> _Form:
-    """Draw two lines for each row of cells: the cells with the joints beside them, then the joints below them."""
+    """Draw each row of cells as a line, with the joints beside the cells; joints above and below have own lines."""
     width, height = picture.width, picture.height
     wide = max((len(letter(colour, picture.puzzle.names)) for colour in picture.by_colour), default=1)
     lines = []
@@ -243,7 +243,7 @@ def _blocks(picture: Scene) -> _Form:
 
 
 def _joint(picture: Scene, cell: int | None, beyond: int | None, side: int, wide: int) -> str:
-    """Return the text for the joint of two neighbours, ``2 * wide + 1`` columns; None is a hole or the outside."""
+    """Return the text for the joint of two neighbours, ``2 * wide + 1`` columns; None stands for a hole or no cell."""
     quads = [None if at is None else picture.quads[at] for at in (cell, beyond)]
     first, second = (None if quad is None else quad[at] for quad, at in zip(quads, (side, side ^ 2), strict=True))
     here, there = ("" if colour is None else letter(colour, picture.puzzle.names) for colour in (first, second))
@@ -269,7 +269,7 @@ def _sign(picture: Scene, cell: int | None) -> str:
 
 
 def _signs(picture: Scene, colour: Colour) -> _Form:
-    """Draw each cell as one character: the number of its wrong sides or, if it has none, the result of `_sign`.
+    """Draw each cell as one character: the number of wrong sides of the cell or, if that is 0, the result of `_sign`.
 
     In colour, digits have a red background, and the dots of empty cells are dim.
     """

@@ -13,9 +13,9 @@ Results and defaults
     `Planted` is a puzzle with its solution. `clue_cells` and `corner_cells` choose cells for clues; `default_colours`
     and `default_like_e2` choose numbers of colours.
 
-The puzzles of Jolivet 2008 are those with a single solution (5.2), and 3-partition problems encoded as puzzles (section
-3, after Demaine). In the latter, each number ``a`` becomes a bar: ``a`` pieces in a row, joined by a colour of its own.
-A border one piece thick leaves room for m rows of S pieces; in a solution each row holds three bars, a triple of sum S.
+The puzzles of Jolivet 2008 are those with a single solution (5.2), and 3-partition problems (3m numbers of sum m * S)
+encoded as puzzles (section 3, after Demaine). Each number ``a`` becomes a bar: ``a`` pieces in a row, joined by a
+colour of this bar. A border of pieces leaves room for m rows of S pieces; in a solution each row holds three bars.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _OTHER_RULES: dict[str, dict[str, Any]] = {
     "triangle": {},
     "diamond": {},
 }
-_MACMAHON = "12232213113232322323133233332221322323"  # MacMahon's squares solved: colours right of and below each cell
+_MACMAHON = "12232213113232322323133233332221322323"  # MacMahon's squares solved: joints right of and below each cell
 KINDS = ("uniform", "balanced-torus", "like-e2", *_OTHER_RULES, "wang")
 """The names of the kinds of puzzles that `of_kind` makes."""
 CONSTRUCTIONS = ("m+n-2", "max")
@@ -74,9 +74,9 @@ def uniform(
     """Generate a puzzle in which every inner edge has an independent, uniformly random colour.
 
     This is Benoist & Bourreau 2008, section 6. ``colours`` is the number of colours to draw from, `default_colours` by
-    default; colours that were not drawn are left out, unless ``all_colours`` gives every colour a random inner edge
-    before the other edges get theirs. Raises InputError if the shape, number of colours or seed is out of range, or if
-    there are too few inner edges for ``all_colours``.
+    default. Colours that were not drawn are left out. With ``all_colours`` all occur: each replaces the colour drawn
+    for one random inner edge. Raises InputError if the shape, number of colours or seed is out of range, or if there
+    are too few inner edges for ``all_colours``.
     """
     colours, random = _begun(width, height, colours, seed)
     right, down = ([1 + random.below(colours) for _ in range(width * height)] for _ in range(2))
@@ -104,16 +104,16 @@ def balanced_torus(n: int, colours: int | None = None, seed: int = 0) -> Planted
 
 
 def other_rules(kind: str, width: int, height: int, colours: int | None = None, seed: int = 0) -> Planted:
-    """Generate a puzzle of other rules than Eternity II, whose edges have independent, uniformly random colours.
+    """Generate a puzzle of other rules than Eternity II; its inner edges have independent, uniformly random colours.
 
     In the kinds 'unframed' and 'tetravex' the sides along the outer edge have random colours too; the pieces of
     'tetravex' may not be turned. In 'macmahon' the sides along the outer edge have colour 1, which occurs inside too;
-    MacMahon's 24 squares are 6 x 4 with 3 colours, the default. 'triangle' and 'diamond' are framed boards with holes
-    (Cuvillier & Szymkowiak 2010, section 3.2), whose side is ``width``. The rows of a triangle have 1, 3, 5, ... cells,
+    on 6 x 4, 3 colours (the default) give MacMahon's 24 squares. 'triangle' and 'diamond' are framed boards with holes
+    (Cuvillier & Szymkowiak 2010, section 3.2); ``width`` is the side. The rows of a triangle have 1, 3, 5, ... cells,
     ``side**2`` in all; those of a diamond 1, 3, ..., 2 * side - 1, ..., 3, 1 cells, ``side**2 + (side - 1)**2`` in all.
 
-    ``colours`` is the number of colours to draw from, by default that for which the expected number of solutions is
-    nearest to 1. Raises InputError if the shape, number of colours or seed is out of range.
+    ``colours`` is the number of colours to draw from, by default (but for those squares) that for which the expected
+    number of solutions is nearest to 1. Raises InputError if the shape, number of colours or seed is out of range.
     """
     rules, size = _OTHER_RULES[kind], f"{width}x{height}"
     if kind in _BY_SIDE:
@@ -147,11 +147,11 @@ def _holes_of(kind: str, width: int, height: int) -> tuple[int, ...]:
 
 
 def wang(width: int, height: int, colours: int | None = None, seed: int = 0) -> Planted:
-    """Generate a puzzle of Wang tiles, which may be used any number of times and not be turned; it has no frame.
+    """Generate a puzzle of Wang tiles, which may be used any number of times and not be turned; the board has no frame.
 
     The cells of the planted solution are filled in random order, each with a random tile of those that fit. If none
-    fits, a new tile is made; its sides that need not match a neighbour get random colours, by default out of three. So
-    there are few different tiles. Raises InputError if the shape, number of colours or seed is out of range.
+    fits, a new tile is made; sides without a filled neighbour get random colours, by default out of three. As new tiles
+    are made only then, there are few. Raises InputError if the shape, number of colours or seed is out of range.
     """
     colours, random = _begun(width, height, 3 if colours is None else colours, seed)
     order, tiles = list(range(width * height)), list[list[int]]()
@@ -246,14 +246,14 @@ class _Grid:
     def piece(self, cell: int) -> tuple[int, int, int, int]:
         """Return the colours of the piece on ``cell``, in its canonical rotation."""
         up = self.colour[2 * (cell - self.width) + 1] if cell >= self.width else GREY
-        left = self.colour[2 * (cell - 1)] if cell > 0 else GREY  # grey for the first cell of a row
+        left = self.colour[2 * (cell - 1)] if cell > 0 else GREY  # in column 0: the grey right end of the row above
         return canonical((up, self.colour[2 * cell], self.colour[2 * cell + 1], left))
 
     def repair(self, random: core.PortableRandom) -> bool:
         """Exchange colours of joints until no piece clashes; return whether about `_EXCHANGES` exchanges sufficed.
 
         Each step exchanges the colours of a joint of a clashing piece and of a random joint of the same class, and
-        keeps the exchange unless it makes more clashes. Exchanges that make equally many are kept to avoid dead ends.
+        undoes the exchange if it makes more clashes. Exchanges that leave as many are kept, to avoid dead ends.
         """
         tried = 0
         while self.clashes and tried < _EXCHANGES:
@@ -298,9 +298,9 @@ def of_kind(
 ) -> Planted:
     """Generate a puzzle of one of the `KINDS`.
 
-    For a triangle or diamond, width and height are both its side. A like-e2 puzzle takes ``rim_colours`` and
-    ``inner_colours``, every other kind ``colours``; each defaults to what the generator of the kind chooses. Raises
-    InputError if the kind is unknown, or if an option does not belong to the kind or is refused by its generator.
+    For a triangle or diamond, width and height are both the side; a torus is square. A like-e2 puzzle takes
+    ``rim_colours`` and ``inner_colours``, every other kind ``colours``; None leaves the choice to the generator of the
+    kind. Raises InputError if the kind is unknown, or if an option does not belong to the kind or is out of range.
     """
     if kind not in KINDS:
         raise InputError(f"unknown kind of puzzle '{kind}'; expected {', '.join(KINDS)}")
@@ -325,7 +325,7 @@ def family(spec: str) -> Callable[[int], Planted]:
 
     SIZE is N or WxH; COLOURS is a number of colours, or RIM+INNER for like-e2. Examples: ``like-e2:12x12``,
     ``like-e2:12x20:5+17``, ``uniform:8x8:7``, ``balanced-torus:8:9``, ``tetravex:5x5``, ``diamond:4``. Raises
-    InputError for other text; the returned function raises InputError if size or colours do not fit the kind.
+    InputError for text of another form; the returned function does so for an unknown kind or a bad size or number.
     """
     match = _SPEC.fullmatch(spec.strip())
     if match is None:
@@ -345,14 +345,14 @@ def family(spec: str) -> Callable[[int], Planted]:
 def unique(width: int, height: int, construction: str, seed: int = 0, attempt: int = 0) -> Planted:
     """Generate a candidate for a puzzle whose planted solution is the only one up to rotation (Jolivet 2008, 5.2).
 
-    A tree search must check the candidate. Both constructions are named by their number of colours on a board of m x n.
+    A tree search must check the candidate. Constructions are named by their number of colours for m columns and n rows.
     ``m+n-2`` gives every line between two columns and every line between two rows a colour of its own. The paper proves
     that the solution is then unique; but if both sides are even, the middle line is its own mirror image and there are
-    two solutions. An ``attempt`` from 1 on recolours one joint of the middle line at random.
+    two solutions. An ``attempt`` from 1 on gives the top joint of the middle line between columns a random colour.
 
-    ``max`` gives the lines between columns the colours 1 to m-1, the lines between rows the same colours, and the
-    joints at the cells of a diagonal the last colour. The paper does not say which diagonal: an even ``attempt``
-    takes the main diagonal, an odd one the antidiagonal. An ``attempt`` from 2 on also recolours joints at random.
+    ``max`` gives the lines between columns the colours 1 to m-1, the lines between rows the colours 1 to n-1, and the
+    joints right of and below the cells of a diagonal the last colour. The paper does not say which diagonal: an even
+    ``attempt`` takes the main one, an odd one the antidiagonal. An ``attempt`` from 2 on also recolours random joints.
 
     ``seed`` draws the order and the rotations of the pieces. Raises InputError if the construction is unknown or the
     board has a single row or column.
@@ -389,12 +389,12 @@ def unique(width: int, height: int, construction: str, seed: int = 0, attempt: i
 def three_partition(numbers: Sequence[int], seed: int = 0) -> Puzzle:
     """Encode a 3-partition problem as a puzzle that has a perfect board if and only if the problem has a solution.
 
-    The ends of the bars, and the border on the left and on the right, have the colour ENDS; the flanks of the bars, and
-    the border above and below, have the colour FLANKS. The pieces of the border are joined to each other by the colours
-    NORTH, EAST, SOUTH and WEST along its four sides, so that the border can be built in one way up to rotation.
+    The ends of the bars, and the inner sides of the border on the left and right, have the colour ENDS; the flanks of
+    the bars, and the inner sides of the border above and below, the colour FLANKS. The border pieces are joined by the
+    colours NORTH, EAST, SOUTH and WEST, one along each side, so that the border can be built in one way up to rotation.
 
-    ``numbers`` are 3m numbers of sum m * S, each strictly between S/4 and S/2. The board is (S + 2) x (m + 2) with
-    3m + 6 colours. Raises InputError if the numbers are not of that form, or the board would have too many cells.
+    ``numbers`` are 3m numbers of sum m * S, each strictly between S/4 and S/2. The board is (S + 2) x (m + 2) with at
+    most 3m + 6 colours. Raises InputError if the numbers have another form, or the board would have too many cells.
     """
     count, total = len(numbers), sum(numbers)
     if count == 0 or count % 3 or total % (count // 3):
@@ -432,7 +432,7 @@ def numbers_of(puzzle: Puzzle) -> list[int]:
 def triples_of(puzzle: Puzzle, board: Board, numbers: Sequence[int]) -> list[Triple]:
     """Return the triples of numbers, one for each row of bars, on a perfect board of a puzzle that encodes ``numbers``.
 
-    The board may be rotated. Raises InputError if it shows no triples of these numbers.
+    The board may be rotated. Raises InputError if no triples of these numbers lie on it.
     """
     inner = board.colours(puzzle).reshape(puzzle.height, puzzle.width, 4)[1:-1, 1:-1]
     towards = RIGHT

@@ -1,9 +1,9 @@
 """Shared parts of the generators: random numbers, cutting of boards into pieces, clues, default numbers of colours.
 
-With the default numbers of colours a random puzzle has about one solution. Few colours leave many solutions,
-many colours leave forced moves. The hardest puzzles lie between, where the expected number of solutions of a random
-puzzle with these colour counts crosses 1 (Jolivet 2008, section 4.2; Ansótegui et al. 2008, "How hard is a commercial
-puzzle: the Eternity II challenge").
+With the default numbers of colours a random puzzle is expected to have about one solution. Few colours leave many
+solutions, many colours leave forced moves. The hardest puzzles lie between, where the expected number of solutions
+crosses 1 (Jolivet 2008, section 4.2; Ansótegui et al. 2008, "How hard is a commercial puzzle: the Eternity II
+challenge").
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Planted(NamedTuple):
         return self._replace(puzzle=mated)
 
     def with_clues(self, cells: Sequence[int]) -> Planted:
-        """Return the puzzle, with the solution's pieces on ``cells`` as further clues, and the solution."""
+        """Return a copy whose puzzle has further clues: the pieces of the solution on ``cells``."""
         clue_cells = {clue.cell for clue in self.puzzle.clues} | set(cells)
         clues = (Clue(cell, *divmod(int(self.solution.placements[cell]), 4)) for cell in clue_cells)
         return self._replace(puzzle=self.puzzle.with_clues(clues))
@@ -151,10 +151,10 @@ def plant_board(
 ) -> Planted:
     """Colour the edges of a board, cut it into pieces, and shuffle and rotate the pieces.
 
-    ``colour(cell, side)`` gives the colour of an edge; it is called once for each edge that is neither grey nor
-    ``rim``, cell by cell, and for the sides of a cell in the order up, left, right, down. On a board without frame the
-    outer edge has the colour ``rim`` if that is not grey. Colours are then renumbered from 1 without gaps. ``random``
-    draws the order of the pieces and, if pieces may be turned (``turns``), their rotations.
+    On a board without frame all sides on the outer edge have the colour ``rim`` if that is not grey. The function
+    ``colour(cell, side)`` gives the colour of every other edge that is not grey; it is called once for an edge, cell by
+    cell, for the sides of a cell in the order up, left, right, down. Colours are then renumbered from 1 without gaps.
+    ``random`` draws the order of the pieces and, if pieces may be turned (``turns``), their rotations.
     """
     quads = np.zeros((board.cells, 4), dtype=np.int32)
     for cell in range(board.cells):
@@ -248,7 +248,7 @@ def missing_kinds(width: int, height: int, rim: int, inner: int) -> list[tuple[s
 
 
 def _log_arrangements(board: Layout, *, turns: bool = True) -> float:
-    """Return the natural log of the number of full boards with grey only where it must be, rotated boards included."""
+    """Return the natural log of the number of full boards with grey exactly where required, rotated boards included."""
     grey = [board.grey_sides(cell) for cell in range(board.cells) if cell not in board.holes]
     kinds = Counter(canonical(sides) if turns else sides for sides in grey)
     log_boards = sum(lgamma(count + 1) for count in kinds.values())

@@ -1,4 +1,4 @@
-"""The neighbourhoods of a board, and the operators that change a board: they free some of its cells and refill them."""
+"""The neighbourhoods of a board, and the operators that change a board: each frees some cells and refills these."""
 
 OPERATORS = (
     "block", "block-32", "block-48", "band", "damage", "cluster", "comb", "path", "donors",

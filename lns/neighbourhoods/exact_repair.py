@@ -1,7 +1,7 @@
 """The exact repair: it frees regions of boards in the pool and re-solves them, in fixed cell orders or by ColorPairs.
 
-Both searches are exact; which one is cheaper depends on the size and shape of a region. Each operator uses the search
-that has cost less per decided region so far, and for every eighth region the other search.
+Both searches are exact; which one is cheaper depends on the size and shape of a region. A `RegionOperator` uses the
+search that has cost less per decided region so far, and for every eighth region the other search.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lns.params import NeighbourhoodsParams
 ORDERS = ("static", "dynamic")
 """Cell orders of `lns.exact.region.options.RegionOptions`: fixed orders, and the dynamic order of ColorPairs."""
 TRY_OTHER = 8  # one region in this many is searched in the cell order that has cost more
-SIDEWAYS = 0.5  # share of the regions without a better refill that are searched again for an equally good one
+SIDEWAYS = 0.5  # with `moves`: share of the regions without a better refill that are searched for an equally good one
 PRIOR_DECIDED = 0.5  # added to the number of decided regions, so that the cost per decided region is finite
 ALL_DONE = 2**31  # in `Member.done`, in place of a number of regions: all regions are done
 
@@ -37,7 +37,7 @@ PROVEN = -1  # in place of a window's number of searches, once it is proven that
 class RegionOperator(Operator):
     """An operator that frees the regions of one neighbourhood in turn and searches them exactly for better refills.
 
-    ``nodes``: most placements in fixed orders for one region, fewer early in a run; ColorPairs gets as many placements
+    ``nodes``: most placements of one search in fixed orders, fewer early in a run; ColorPairs gets as many placements
     as cost the same. ``moves``: whether an equally good refill may replace the board, to have new regions to search.
     """
 
@@ -112,11 +112,11 @@ class RegionOperator(Operator):
 
 
 class Certificate(Operator):
-    """An operator that frees windows with mismatches of the best boards, to prove that no window has a better refill.
+    """An operator that frees windows around mismatches of the best boards, to prove that none has a better refill.
 
-    The operator may spend a share of all work since the best score was reached, so only boards that stay the best are
-    certified. A window that a search leaves undecided is searched again with more nodes once all other windows have
-    been searched as often, at most `MAX_TRIES` times in all.
+    The operator may spend a share of all work since the best score was reached, so that the proofs for boards that are
+    soon beaten cost little. A window that a search leaves undecided is searched again with more nodes once all other
+    undecided windows have been searched as often, at most `MAX_TRIES` times in all.
     """
 
     name, proves = "certificate", True

@@ -1,7 +1,7 @@
 """Operators that are functions from a board to a move, built-in or of users, and the operator `Regrow`.
 
-The small built-in ones are an assignment, exchanges that keep the score, and a short tabu walk. They lead from a board
-to equally good boards, which have new regions to re-solve. `Suffix` and `Regrow` fill half of a board anew.
+The small built-in ones are an assignment, exchanges that lose no match, and a short tabu walk. They change a board so
+that there are new regions to re-solve. `Suffix` and `Regrow` fill about half of a board anew.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from lns.tabu.search import MAX_CELLS, TabuSearch
 
 OVERRUN = 100  # a call of a user's operator may report at most this many times the nodes allowed
 CALL_SECONDS = 60.0  # seconds after which a call of a user's operator is ended
-TICKS = 10  # number of waits into which the time limit of a call is split: a suspended process loses one wait at most
+TICKS = 10  # waits into which the time limit of a call is split; a suspension of the process counts as one wait at most
 ASSIGNED = 128  # most cells that one assignment frees
 EXCHANGES = 8
 KICKED = 4  # most random exchanges of pieces before a tabu walk
@@ -73,7 +73,7 @@ arguments, with ``rng`` in an equal state, give the same move.
 
 
 class MoveOperator(Operator):
-    """An operator that calls a function; ``nodes`` is the most work of a call, in placements of region re-solves."""
+    """An operator that calls a function; ``nodes`` is the budget of a call, in placements of region re-solves."""
 
     SAVED = ("nodes_spent",)
 
@@ -102,7 +102,7 @@ class MoveOperator(Operator):
 
 
 def guarded(function: OperatorFunction, nodes: int) -> OperatorFunction:
-    """Wrap a user's function: raise InputError if a call returns no move, reports too many nodes, or does not end.
+    """Wrap a user's function: raise InputError if a call returns no move, reports too many nodes, or ends too late.
 
     The function may have an attribute ``call_seconds``, a time limit of a call in place of `CALL_SECONDS`. The returned
     board is not checked here, as the loop verifies the boards of all operators.
@@ -170,7 +170,7 @@ def mismatched_pairs(puzzle: Puzzle, board: Board) -> IntArray:
 
 
 def assign(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
-    """Free many cells of which no two touch, preferably with mismatches, and put their pieces back in the best way.
+    """Free many cells of which no two touch, first those with mismatches, and put their pieces back in the best way.
 
     The permutation of the pieces is optimal (Schaus & Deville 2008, section 4); ties are broken at random.
     """
@@ -188,7 +188,7 @@ def assign(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -
 
 
 def exchange(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
-    """Make up to `EXCHANGES` exchanges of two pieces without a loss of matches; the first is at a mismatch."""
+    """Make up to `EXCHANGES` exchanges of two pieces, none of which lowers the score; the first is at a mismatch."""
     placed, pinned, made = board.placements.copy(), np.zeros(puzzle.cells, dtype=bool), 0
     pinned[[clue.cell for clue in puzzle.fixed]] = True
     for turn in range(max(1, min(EXCHANGES, nodes // NODES_OF_AN_EXCHANGE))):
@@ -205,7 +205,7 @@ def _move_to(puzzle: Puzzle, placed: IntArray, nodes: int) -> Move:
 
 
 def _exchange(puzzle: Puzzle, placed: IntArray, cell: int, pinned: BoolArray, rng: np.random.Generator) -> None:
-    """Exchange the piece on ``cell`` with one elsewhere so that the score does not fall, if there is such a piece."""
+    """Exchange the piece on ``cell`` with a random piece not beside it so that the score does not fall, if possible."""
     cells, pieces = np.arange(puzzle.cells, dtype=np.int32), placed >> 2
     # most matches, with the rotation that gives them: of each piece on ``cell``, and of this cell's piece on each cell
     here, rotation_here = placement_matches(puzzle, placed, cells[cell : cell + 1], pieces)
@@ -221,9 +221,9 @@ def _exchange(puzzle: Puzzle, placed: IntArray, cell: int, pinned: BoolArray, rn
 
 
 def perturb(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
-    """Exchange random pieces, then walk by tabu search until the old score is reached; return the best new board.
+    """Exchange random pieces, then walk by tabu search until the old score is reached; return the best new board seen.
 
-    If the walk does not reach the old score in time, that board is worse than the given one.
+    If the walk does not reach the old score in time, the new board is worse than the given one.
     """
     score = matched_edges(puzzle, board.placements)
     if puzzle.cells > MAX_CELLS or len(puzzle.fixed) == puzzle.cells:
@@ -247,7 +247,7 @@ def perturb(puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) 
 
 @lru_cache(maxsize=4)
 def _tabu_search(puzzle: Puzzle) -> TabuSearch:
-    """Return the tabu search of all walks on a puzzle, which is set up once, and cleared when a walk starts."""
+    """Return the tabu search that all walks on a puzzle share: it is set up once, and cleared when a walk starts."""
     return TabuSearch(puzzle, np.zeros(4, dtype=np.uint64))
 
 
@@ -263,7 +263,7 @@ class Suffix:
     beam: BeamParams
 
     def __call__(self, puzzle: Puzzle, board: Board, rng: np.random.Generator, nodes: int) -> Move:
-        """Search for a new board that is no worse, by a beam from a prefix of the board, as wide as ``nodes`` allow."""
+        """Search for a board of no lower score by a beam, as wide as ``nodes`` allow, from a prefix of the board."""
         score = matched_edges(puzzle, board.placements)
         if puzzle.cells < LEAST_CELLS:
             return Move(board, score, 0)
@@ -278,14 +278,14 @@ class Suffix:
         return Move(after, matched_edges(puzzle, after.placements), made + spent)
 
     def _grow(self, tails: Tails, kept: IntArray, nodes: int, rng: np.random.Generator) -> tuple[Paths, int]:
-        """Return prefixes up to the cut that begin with ``kept``, and their cost in placements of a region re-solve."""
+        """Return prefixes up to the cut that begin with ``kept``; and the cost in placements of region re-solves."""
         layer = CHILD_NODES * self.beam.fan_out * max(1, tails.cut - len(kept))
         params = replace(self.beam, width=min(max(int(nodes / layer), NARROWEST), WIDEST))
         random = rng.integers(2**64, size=4, dtype=np.uint64)
         tables = _tables(tails.puzzle, self.construct, tails.cut)
         beam = BeamSearch(tails.puzzle, tails.order, tails.cut, tables, params, random)
-        beam.resume(kept.astype(np.int16)[None, :], np.zeros(1, dtype=np.int64))  # any value would do for the prefix
-        children = beam.run(nodes)  # a limit in children, which ends only beams of the least width
+        beam.resume(kept.astype(np.int16)[None, :], np.zeros(1, dtype=np.int64))  # any value does for a single prefix
+        children = beam.run(nodes)  # a limit in children, meant for beams of the least width
         return beam.paths(beam.prefix_count if beam.depth == tails.cut else 0), int(CHILD_NODES * children)
 
     def _finish(self, tails: Tails, paths: Paths, score: int, nodes: int) -> tuple[Board | None, int]:
@@ -301,7 +301,7 @@ class Suffix:
         return found, int(spent)
 
     def _view(self, puzzle: Puzzle, board: Board, share: float, *, mirrored: bool) -> View:
-        """Return the view in which the prefix that is ``share`` of the board has the fewest mismatches."""
+        """Return the one of four views in which the first ``share`` of the cells filled has the fewest mismatches."""
 
         def mismatches(view: View) -> int:
             seen_puzzle, seen_board = puzzle_in_view(puzzle, view), board_in_view(board, view)
@@ -319,7 +319,7 @@ def _tables(puzzle: Puzzle, construct: ConstructParams, cut: int) -> CandidateTa
 
 
 class Regrow(Operator):
-    """An operator that frees half of the start board, or of the pool's best board, and constructs the half anew."""
+    """An operator that frees half of the start board (without one, of the pool's best board) and constructs it anew."""
 
     name = "regrow"
     SAVED = ("cost",)
@@ -330,7 +330,7 @@ class Regrow(Operator):
         self._keep(np.zeros(0, dtype=np.int32))
 
     def _keep(self, kept: IntArray) -> None:
-        """Begin a construction with the placements ``kept`` as clues: int32 (cells,), -1 if free; or an empty array."""
+        """Begin a construction with the placements ``kept`` (-1 on a free cell) as clues; an empty array gives none."""
         clues = {Clue(cell, *divmod(oriented, 4)) for cell, oriented in enumerate(kept.tolist()) if oriented >= 0}
         orientation = Orientation.of_island(self.puzzle.with_clues(clues | set(self.puzzle.clues)))
         self.kept, self.construction = kept, Construction(orientation, self.params, seed=0, island=0)
@@ -349,10 +349,7 @@ class Regrow(Operator):
         return None if kept is None else WHOLE_BOARD
 
     def _clean_half(self, board: Board) -> IntArray | None:
-        """Return the placements with -1 on a half of the board that touches all mismatches, but not on clues.
-
-        Return None if no half does so.
-        """
+        """Return placements, -1 on the cells (but clues) of a half that touches every mismatch; None if none does."""
         pairs, clued = mismatched_pairs(self.puzzle, board), [clue.cell for clue in self.puzzle.clues]
         cells = np.arange(self.puzzle.cells).reshape(self.puzzle.height, self.puzzle.width)
         for turns in range(4):

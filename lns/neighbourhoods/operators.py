@@ -1,8 +1,8 @@
 """The table of built-in operators, and operators of users: registered in this process, or of installed packages.
 
-An operator of a user is a function ``(puzzle, board, rng, nodes) -> Move`` (see `lns.neighbourhoods.move`). It is
-registered in this process with `register_operator`. Worker processes do not know such operators; they find those of
-installed packages, which are entry points::
+An operator of a user is a function ``(puzzle, board, rng, nodes) -> Move`` (see `lns.neighbourhoods.move`). Those
+that `register_operator` registers are known in this process only. Those of installed packages are known in worker
+processes too; they are entry points::
 
     [project.entry-points."lns.operators"]
     my-operator = "my_package.module:function"
@@ -38,7 +38,7 @@ from lns.tabu.search import MAX_CELLS, Tabu
 ENTRY_POINTS = "lns.operators"
 MAX_OPERATOR_NAME = 40
 RESERVED = ("start", "elsewhere", "others", GREEDY)
-"""Origins of boards that no operator made. Operators of users cannot have these names, nor any of `_VARIANTS`."""
+"""Origins of boards that no operator made. No operator of a user has such a name, or one that `_VARIANTS` matches."""
 _VARIANTS = re.compile(r"last-.*|.*-colorpairs")
 _NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_.-]{{0,{MAX_OPERATOR_NAME - 1}}}")
 REGISTERED: dict[str, OperatorFunction] = {}
@@ -49,7 +49,7 @@ class Island(NamedTuple):
     """The data from which the operators of one island are made."""
 
     puzzle: Puzzle  # puzzle of the boards in the pool
-    orientation: Orientation | None  # how the construction sees the puzzle; None if it cannot fill it
+    orientation: Orientation | None  # how the construction sees the puzzle; None if it refuses the puzzle
     params: Params
     seed: int
     number: int
@@ -114,17 +114,18 @@ TABLE: dict[str, tuple[Make, str]] = {
     "exchange": (_function("exchange", moves.exchange), ""),
     "perturb": (_function("perturb", moves.perturb), ""),
 }
-"""For each operator that changes a board: a function that makes it, and the `NeighbourhoodsParams` that enable it."""
+"""For each operator that changes a board: its maker, and the field of `NeighbourhoodsParams` that enables it, or ""."""
 
 
 def operators_of(engine: str, puzzle: Puzzle, params: Params, names: Sequence[str] | None = None) -> tuple[str, ...]:
     """Return the names of the operators of an engine, in the order of the loop.
 
-    Engines "auto" and "gpu" have all built-in operators but regrow; "lns" has a beam, the certificate, and operators
-    that change a board; "polish" has a fill, the certificate, regrow, and the built-in operators that change a board.
-    Another engine is an operator's name: it has that operator, after one that makes a first board. For puzzles of rules
-    that the construction cannot take (`lns.construct.REFUSED`), a greedy fill and tabu search replace construction and
-    beams. ``names``: the operators of "lns" that change a board, by default all known in this process.
+    Engines "auto" and "gpu" have all built-in operators but regrow (a fill only without beams); "lns" has a beam, the
+    certificate, and operators that change a board (``names``, by default all known in this process); "polish" has a
+    fill, the certificate, regrow, and the built-in operators that change a board; all without those that parameters
+    disable. Another engine is the name of its operator, before which it has one that makes a first board if need be.
+    For puzzles of rules that the construction refuses (`lns.construct.REFUSED`), a greedy fill and tabu search replace
+    construction and beams.
     """
     sizes = params.neighbourhoods
     refused = refused_rules(puzzle)
@@ -190,7 +191,7 @@ def register_operator(name: str, function: OperatorFunction) -> None:
 
 
 def operator_names() -> tuple[str, ...]:
-    """Return the names of all operators in this process that change a board: built-in ones, then sorted those of users.
+    """Return the names of all operators in this process that change a board: built-in ones, then sorted ones of users.
 
     Raises InputError if an entry point has a malformed or taken name.
     """

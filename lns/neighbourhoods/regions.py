@@ -1,7 +1,7 @@
-"""Regions of a board that are worth freeing, listed by kind, the most promising first.
+"""Regions of a board that are worth freeing, listed by kind.
 
 Good boards have their mismatches in a few rows. A region rarely has a perfect refill, but sometimes a refill with one
-mismatch less. Regions that hold many mismatches have such a refill more often, so they come first.
+mismatch less. Windows that hold many mismatches have such a refill more often, so `windows` lists these first.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class Regions:
         self.least, self.most, self.lines = params.least_cells, params.most_cells, params.band_lines
 
     def last(self, puzzle: Puzzle, member: Member, size: int) -> Iterator[Cells]:
-        """Yield one region: the last ``size`` cells of the construction, where its break schedule allowed breaks."""
+        """Yield the last ``size`` cells that the construction filled; nothing if no construction made the board."""
         if member.order is not None:
             yield tuple(member.order[-size:].tolist())
 
     def blocks(self, puzzle: Puzzle, member: Member, least: int, most: int) -> Iterator[Cells]:
         """Return rectangles of ``least`` to ``most`` cells that touch a mismatch.
 
-        Their sides have 3 to 12 cells; on boards with a shorter side, fewer.
+        Sides have 3 to 12 cells, or fewer if the board has a side under 3. The parameters limit the cells further.
         """
         shapes = [
             (height, width)
@@ -55,7 +55,7 @@ class Regions:
         return windows(puzzle, member.board, shapes)
 
     def combs(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
-        """Return windows of the shape `COMB`, upright or turned, with short columns like those of the comb order."""
+        """Return windows of the shape `COMB`, with short columns like those of the comb order, or of `COMB` turned."""
         return windows(puzzle, member.board, [shape for shape in (COMB, COMB[::-1]) if COMB[0] * COMB[1] <= self.most])
 
     def bands(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
@@ -66,7 +66,7 @@ class Regions:
             yield from windows(puzzle, member.board, fitting)
 
     def damage(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
-        """Yield two regions: the fewest whole rows, and the fewest whole columns, that hold all mismatches."""
+        """Yield the fewest neighbouring whole rows, and the fewest such columns, that hold all mismatches, if any."""
         pairs = mismatched_pairs(puzzle, member.board)
         if not len(pairs):
             return
@@ -77,7 +77,7 @@ class Regions:
         yield from (tuple(cells) for cells in both if len(cells) <= self.most)
 
     def clusters(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
-        """Yield, by size, groups of close mismatches with the cells around them, and boxes around two mismatches."""
+        """Yield, smallest first, groups of close mismatches with the cells around, and boxes around two mismatches."""
         pairs = mismatched_pairs(puzzle, member.board)
         found = [*self._nearest(puzzle, pairs), *self._boxes(puzzle, pairs)]
         yield from sorted(dict.fromkeys(cells for cells in found if self.least <= len(cells) <= self.most), key=len)
@@ -100,7 +100,7 @@ class Regions:
                 yield tuple(window(puzzle, bottom - top + 1, right - left + 1, top, left))
 
     def paths(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
-        """Yield paths with one corner between two mismatches, widened by all neighbouring cells if the size allows."""
+        """Yield paths with one corner between two close mismatches, widened by all neighbours if the size allows."""
         starts = mismatched_pairs(puzzle, member.board)[:, 0]
         row, column = np.divmod(starts, puzzle.width)
         away = np.abs(row[:, None] - row) + np.abs(column[:, None] - column)
@@ -113,7 +113,7 @@ class Regions:
                     yield cells
 
     def donors(self, puzzle: Puzzle, member: Member) -> Iterator[Cells]:
-        """Yield small blocks with a mismatch, each with donors: cells elsewhere whose pieces have colours it lacks."""
+        """Yield small blocks with a mismatch, each with donors: cells elsewhere with colours that the block lacks."""
         shown, pairs = member.board.colours(puzzle), mismatched_pairs(puzzle, member.board)
         side = np.where((pairs[:, 1] == pairs[:, 0] + 1) & (pairs[:, 1] % puzzle.width > 0), RIGHT, DOWN)
         missed = puzzle.mate[np.stack([shown[pairs[:, 0], side], shown[pairs[:, 1], (side + 2) % 4]], axis=1)]

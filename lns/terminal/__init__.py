@@ -1,1 +1,1 @@
-"""Tools shared by the commands: options and their types, input, output, signals, progress, the log."""
+"""Tools shared by the commands: options, parsers of their values, input, output, signals, progress, the log."""

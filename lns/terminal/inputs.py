@@ -18,10 +18,10 @@ from lns.terminal.output import print_error
 
 
 def read_puzzle(args: argparse.Namespace, source: str) -> tuple[Puzzle, tuple[str, ...]]:
-    """Read the puzzle of INSTANCE for a search, as the options say; return the puzzle, and notes on how it was read.
+    """Read the puzzle of INSTANCE for a search, as the options say; return the puzzle, and notes on the reading.
 
-    If INSTANCE is a board, the puzzle has its pieces and the official clues that it holds. Raises InputError as
-    `lns.instances.formats.read_puzzle` does.
+    Without --clues, the puzzle of a board that has no clues of its own gets the official clues that lie on that board.
+    Raises InputError as `lns.instances.formats.read_puzzle` does.
     """
     document = formats.read_puzzle(source, args.puzzle_format, args.clues or formats.HELD)
     assert document.puzzle is not None
@@ -49,7 +49,7 @@ def check_start_options(args: argparse.Namespace) -> None:
 
 
 def puzzle_of_board(args: argparse.Namespace) -> tuple[Puzzle | None, tuple[str, ...]]:
-    """Return the puzzle that --puzzle names, or None without it, and notes on how it was read.
+    """Return the puzzle that --puzzle names, or None without --puzzle; and notes on how the puzzle was read.
 
     Raises InputError for --puzzle-format or --clues without --puzzle.
     """
@@ -63,9 +63,10 @@ def puzzle_of_board(args: argparse.Namespace) -> tuple[Puzzle | None, tuple[str,
 
 
 def read_board(args: argparse.Namespace, *, searched: bool = False) -> tuple[Puzzle, Board, Document, list[str]]:
-    """Read BOARD as the options say; return its puzzle, the board, the document that was read, and all notes.
+    """Read BOARD as the options say; return its puzzle, the board, the document that was read, and notes on both.
 
-    For a search (``searched``), a board's own puzzle gets the clues of --clues, or the official clues that it holds.
+    For a search (``searched``) without --puzzle, the puzzle gets the clues of --clues; without --clues too, a puzzle
+    that has no clues gets the official clues that lie on the board.
     """
     if searched and args.puzzle is None and args.puzzle_format is None:
         document = formats.read_board(board_source(args.board), None, args.format, args.number)

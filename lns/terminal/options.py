@@ -39,7 +39,7 @@ def duration(text: str) -> float:
 
 
 def whole_number(text: str) -> int:
-    """Parse the value of an option as an integer from 0 with at most 18 digits; 2e8 or 1.5e9 are accepted too."""
+    """Parse the value of an option as an integer of 0 or more with at most 18 digits; 2e8 or 1.5e9 are accepted too."""
     if re.fullmatch(r"[0-9]{1,18}((\.[0-9]{1,18})?e[0-9]{1,2})?", text):
         number = Decimal(text)
         if number == int(number) < 10**18:
@@ -50,7 +50,7 @@ def whole_number(text: str) -> int:
 
 
 def positive_number(text: str) -> int:
-    """Parse the value of an option as an integer from 1 with at most 18 digits."""
+    """Parse the value of an option as an integer of 1 or more with at most 18 digits."""
     number = whole_number(text)
     if number < 1:
         raise argparse.ArgumentTypeError("0 is too few; expected 1 or more")
@@ -58,7 +58,7 @@ def positive_number(text: str) -> int:
 
 
 def megabytes(text: str) -> int:
-    """Parse the value of an option as megabytes of memory; return bytes, at most what a signed 64-bit number holds."""
+    """Parse the value of an option as megabytes of memory; return the number of bytes, at most 9 * 10**18."""
     return min(positive_number(text) * 10**6, 9 * 10**18)
 
 
@@ -191,7 +191,7 @@ def command(*options: Option, epilog: str = "") -> Callable[[Callable[[argparse.
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """A help formatter that wraps paragraphs to the width of the terminal, but not indented lines and headings."""
+    """A help formatter that wraps paragraphs; indented lines, and headings, which end in a colon, stay lines."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         lines: list[str] = []

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lns.instances.board import Board
     from lns.instances.puzzle import Puzzle
 
-DONE, ANSWER_IS_NO, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130  # exit statuses; 130 for Ctrl-C, 128 + n for another signal n
+DONE, ANSWER_IS_NO, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130  # exit statuses; 130 is 128 + SIGINT (Ctrl-C)
 FAULT = 70  # exit status of an error in the program itself (EX_SOFTWARE in sysexits.h)
 OUTPUT_CLOSED = 141  # exit status 128 + SIGPIPE if stdout was closed before the whole answer was written
 NO_URL = "- (a viewer URL has no letter for some of the colours)"
@@ -56,7 +56,7 @@ def wrapped(text: str, stream: TextIO, *, indent: int = 0) -> str:
 
 
 def command_name() -> str:
-    """Return how to call this program in a shell: "lns" or, if a shell does not find "lns", as it was started."""
+    """Return how a shell calls this program: "lns" or, if no "lns" is on the PATH, as this process was started."""
     started = Path(sys.argv[0])
     as_module = started.parts[-2:] == ("lns", "__main__.py")
     if shutil.which("lns") or not (as_module or started.name == "lns"):

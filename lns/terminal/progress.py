@@ -22,11 +22,10 @@ WAIT_S = 10.0  # without a terminal: seconds until an activity is first logged
 class LiveLine:
     """One line of progress on stderr: redrawn in place on a terminal, else logged at growing intervals.
 
-    Until the first call of `show`, and after each call of `begin`, the line names the current activity, its duration
-    and the number of numba kernels compiled in that time. A terminal that was closed is no error: the work goes on.
-
-    ``seconds``: time limit of the command; ``kernels``: about how many kernels a first run compiles, 0 if unknown;
-    ``in_notebook``: whether to show the progress bar of notebooks.
+    Until the first call of `show`, and from each call of `begin` to the next of `show`, the line names the current
+    activity, the seconds since it began, and how many numba kernels were compiled in these seconds, if any. A terminal
+    that was closed is no error: the work goes on. ``seconds``: time limit of the command; ``kernels``: about how many
+    kernels a first run compiles, 0 if unknown; ``in_notebook``: whether to show the progress bar of notebooks.
     """
 
     def __init__(self, seconds: float | None, *, quiet: bool, kernels: int = 0, in_notebook: bool = False) -> None:
@@ -67,7 +66,7 @@ class LiveLine:
             self._began, self._next_wait = time.monotonic(), WAIT_S
 
     def _tell_waiting(self) -> None:
-        """Show, from a thread of its own, the current activity and how many kernels were compiled since it began."""
+        """Show the current activity and how many kernels were compiled since it began: the work of a thread."""
         if self._ended.wait(1.0):
             return
         from lns.exact.kernels.cache import saved_kernels
@@ -92,7 +91,7 @@ class LiveLine:
                     log.info("%s", line)
 
     def show(self, line: str, elapsed: float, *, now: bool = False) -> None:
-        """Show ``line`` and the time left; without a terminal, log both, but seldom unless ``now`` is set.
+        """Show ``line`` and, with a time limit, the time left; without a terminal log these, seldom unless ``now``.
 
         ``elapsed``: seconds since the command began.
         """
@@ -108,7 +107,7 @@ class LiveLine:
                 log.info("%8.1f s  %s", elapsed, line)
 
     def _draw(self, line: str) -> None:
-        """Redraw the bar. Callers hold this object's lock, as that of tqdm stays locked once the terminal is gone."""
+        """Redraw the bar under this object's lock, not tqdm's, which stays locked once the terminal is gone."""
         with contextlib.suppress(OSError):
             self._bar.set_description_str(line, refresh=False)
             self._bar.refresh(nolock=True)
@@ -126,7 +125,7 @@ class _ScreenLog(logging.StreamHandler[Any]):
 
 
 def screen_log(*, quiet: bool) -> contextlib.AbstractContextManager[None]:
-    """Return a context in which the log of `lns` goes to stderr; if ``quiet``, only its warnings."""
+    """Return a context in which the log of `lns` goes to stderr; if ``quiet``, only warnings and errors."""
     handler = _ScreenLog(sys.stderr)
     handler.setLevel(logging.WARNING if quiet else logging.INFO)
     handler.setFormatter(SafeFormatter("%(message)s"))

@@ -19,8 +19,8 @@ def signal_handler(handler: Callable[[int, object], None]) -> Iterator[list[int]
     """Install ``handler`` for SIGINT, SIGTERM and SIGHUP; restore the previous handlers when the context ends.
 
     Yields the list of signal numbers received so far. A signal that the parent process ignores (as nohup does with
-    SIGHUP) stays ignored. Python drops an exception that ``handler`` raises inside a callback from C, for example while
-    numba compiles; the signal is then sent again until the exception gets through.
+    SIGHUP) stays ignored. Python drops what ``handler`` raises inside a callback from C, for example while numba
+    compiles. If that is a KeyboardInterrupt or SystemExit, the signal is sent again until the exception gets through.
     """
     previous = {number: signal.getsignal(number) for number in _SIGNALS}
     previous_hook = sys.unraisablehook
