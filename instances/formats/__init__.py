@@ -5,8 +5,8 @@ Reading
     `Document`, which also has notes on what was detected. `parse` reads a text instead of a file. The format is
     detected from the content unless the caller names it.
 Writing
-    `write` makes a file, `render` returns its text, `viewer_url` and `url_if_any` return the URL of an online viewer,
-    `best_json` returns the content of the optimizer's result file, and `atomic_write` writes any other text to a file.
+    `write` makes a file, `render` returns a file's text, `viewer_url` and `url_if_any` return a URL that shows a board
+    in an online viewer, `best_json` returns the content of a ``best.json``, and `atomic_write` writes any other text.
 Sources
     `shipped_instances` lists the instances of the package, `is_url` tells a URL from the name of a file, and
     `source_name` returns the name of a source for messages.
@@ -18,7 +18,7 @@ order of the letters), ``solution``, ``best``, ``cells``, ``clues``, ``meta-boar
 
 ``pieces``, ``cells`` and ``clues`` read any dialect, that is, the layouts and conventions of other programs, which they
 infer from the text. The strict formats have one fixed definition each. A text whose format is not named is read in the
-strict format that it looks like; if that fails, it is read as a dialect.
+strict format that it looks like; if that fails, usually as a dialect.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ HELD = "held"
 CLUE_WORDS = ("official", "starter", "none", HELD)
 _CHOICE = "(--clues official, starter, none or a file names others)"
 _NO_FRAME = ("do not fit a board", "expected corner pieces")  # words of errors that a puzzle without frame may cause
-_LETTERS = re.compile(r"(?<![A-Za-z=])[a-w]{36,16384}(?![A-Za-z])")  # letters of a board without their viewer URL
+_LETTERS = re.compile(r"(?<![A-Za-z=])[a-w]{36,16384}(?![A-Za-z])")  # letters of a board, not in a viewer URL
 
 
 def read(
@@ -77,8 +77,8 @@ def read(
     if the hash agrees, or else the one that its viewer URL defines. ``number``, counted from 1, chooses one of several
     boards.
 
-    The notes of the document say what was detected, what the puzzle is and which clues lie on the board. Raises
-    InputError, which names the source and, if known, the line.
+    The notes of the document say what was detected, such as the pieces of Eternity II, and how many official clues a
+    board of these pieces respects. Raises InputError, which names the source and, if known, the line.
     """
     source = os.fspath(source)
     if is_url(source):
@@ -105,7 +105,7 @@ def parse(
 ) -> Document:
     """Read the text of a puzzle or a board, as `read` reads a file; ``name`` is used for a puzzle without a name.
 
-    ``find_puzzle`` loads the instance that a board names, or raises InputError. By default it loads shipped instances
+    ``find_puzzle`` loads the instance that a board names, or raises InputError. The default loads shipped instances
     and files.
     """
     return _document(Source(text, puzzle, name, find_puzzle or _find_puzzle, number), format)
@@ -130,7 +130,7 @@ def _document(source: Source, format: str | None) -> Document:
 
 
 def _with_facts(document: Document, known: Puzzle | None) -> Document:
-    """Return the document with notes on its puzzle, unless the caller knew it, and on the clues on its board."""
+    """Return the document with notes on Eternity II, or on a turn after which the board respects more clues."""
     puzzle, board = document.puzzle, document.board
     if puzzle is None:
         return document
@@ -152,7 +152,7 @@ def _with_facts(document: Document, known: Puzzle | None) -> Document:
 
 
 def _find_puzzle(source: str) -> Puzzle:
-    """Load the instance that a file names. Raises InputError for a ``best.json``, as two such could name each other."""
+    """Load the instance that a file names. Raises InputError for a ``best.json``, since two could name each other."""
     if not is_url(source):
         path = base.file_of(source)
         if FORMATS["best"].looks_like(base.text_of(path, source)):
@@ -189,6 +189,7 @@ def read_by_evidence(source: Source) -> Document:
     """Read a text, whose format was not named, in the strict format that it looks like; if that fails, as a dialect.
 
     If both fail, raises the InputError of the strict format, or that of a dialect reader if it is more specific.
+    Viewer URLs, and formats that only this program writes, are not tried as dialects.
     """
     if not source.text.strip():
         raise InputError("the file is empty; expected a puzzle or a board")
@@ -218,10 +219,10 @@ def _as_url(word: re.Match[str]) -> str:
 def _in_any_dialect(source: Source, strict: InputError | None) -> Document:
     """Read a text as a dialect; ``strict`` is the error of the strict format that was tried before, if any.
 
-    Raises the most specific error of the dialect readers, or ``strict``.
+    Raises the most specific error of the dialect readers, or ``strict`` if none of these is specific.
     """
-    # A text that a strict format refused is not read as a board: if all neighbours match by chance, it would be taken
-    # as a puzzle without frame.
+    # Without a known puzzle, a text that a strict format refused is read as a board only if it is a picture: otherwise
+    # pieces whose neighbours all match by chance would be taken for a full board without frame.
     only_pieces = source.puzzle is None and strict is not None and picture_in(source.text) is None
     refusals = []
     for name in ("pieces", "cells") if source.puzzle is None else ("cells", "clues"):
@@ -243,9 +244,9 @@ def _in_any_dialect(source: Source, strict: InputError | None) -> Document:
 
 
 def _board_by_evidence(source: Source, puzzle: Puzzle, document: Document) -> Document:
-    """Return ``document``; if it has no board or one that breaks many rules, return a better one read as a dialect."""
+    """Read ``source`` as a dialect if ``document`` has no board or many faults on it; return the better document."""
     here = None if document.board is None else verify(puzzle, document.board)
-    # A faulty board breaks a few rules in any convention. On few cells, a wrong convention may be legal by chance.
+    # A few broken rules do not show a wrong convention; on few cells another one may be legal by mere chance.
     if here is not None and (here.cells < 9 or len(here.violations) <= 5 + 0.05 * here.cells):
         return document
     try:
@@ -299,7 +300,7 @@ def with_clues(document: Document, source: str) -> Document:
 
 
 def _with_clues_of(puzzle: Puzzle, board: Board | None, source: str) -> tuple[Puzzle, list[str]]:
-    """Return the puzzle with the pieces placed in ``source``, a file or URL, in place of its clues; and notes."""
+    """Return the puzzle with the pieces that ``source``, a file or URL, places as its only clues; and notes."""
     bare, format = puzzle.with_clues([]), None
     if not is_url(source):
         text = base.text_of(base.file_of(source), source)
@@ -349,8 +350,8 @@ def read_board(
 ) -> Document:
     """Read a board, with notes on what was detected; the parameters are those of `read`.
 
-    Neither ``puzzle`` nor ``board`` of the document is None. For pieces named by index, or a viewer URL of a partial
-    board, ``puzzle`` must be given. Raises InputError if the source holds no board, or its puzzle is not known.
+    Neither ``puzzle`` nor ``board`` of the document is None. Unless the source holds or names the puzzle, ``puzzle``
+    must be given for pieces named by index and for partial boards. Raises InputError if no board or puzzle is found.
     """
     document = read(source, puzzle=puzzle, format=format, number=number)
     framed = _defined(document, source).framed
@@ -379,7 +380,7 @@ def write(
 ) -> None:
     """Write the text that `render` returns to a file, atomically. Replaces an existing file; follows a symbolic link.
 
-    Raises InputError as `render` does, and OSError if the file cannot be written.
+    Drops the notes of `render`. Raises InputError as `render` does, and OSError if the file cannot be written.
     """
     text, _ = render(format, puzzle, board, path=os.fspath(path), instance=instance)
     write_output(path, text)

@@ -16,9 +16,9 @@ from lns.instances.puzzle import Puzzle
 from lns.instances.text import count_of, printable
 
 Quad = tuple[int, int, int, int]
-VIEWER_URL = "viewer URL"  # name in messages for a URL that was given in place of a file
+VIEWER_URL = "viewer URL"  # name in messages for a URL, other than a link, given in place of a file
 _LINK = "#lns="  # part of every link to the page Board of `lns web`
-HAS_EDGES = re.compile(r"board_edges(\\?=|%(25)*3[dD])")  # its '=' may be escaped for a shell or percent-encoded
+HAS_EDGES = re.compile(r"board_edges(\\?=|%(25)*3[dD])")  # '=' may be escaped for a shell or percent-encoded
 _ETERNITY2 = re.compile(r"(eternity[ _-]?(2|ii)|e2)([ _-]?clues?[0-9]?)?(\.[a-z]{1,4})?", re.I)
 _NOT_SHIPPED = (
     "no such file, and the pieces of Eternity II are not shipped; the viewer URL of any full board holds them all: "
@@ -29,7 +29,7 @@ _EXTENSIONS = (".solution.txt", ".txt", ".json", ".csv", ".url", ".fps", ".md", 
 
 
 class NearError(InputError):
-    """Error of a reader that recognised most of the text; shown rather than the errors of other readers."""
+    """Error of a reader that recognised most of the text; shown rather than other errors of lower `telling`."""
 
     telling = 2
 
@@ -41,7 +41,7 @@ class NoRimError(NearError):
 
 
 class NeedsPuzzleError(NearError):
-    """Error for a board that names its pieces by index only, when its puzzle is not given."""
+    """Error for a board or clues that cannot be read without their puzzle, which is not known."""
 
     telling = 3
 
@@ -51,18 +51,18 @@ class NeedsPuzzleError(NearError):
 
 @cache
 def shipped_instances() -> dict[str, Path]:
-    """Return the file of each instance that the package ships, by the name of the instance, sorted."""
+    """Return the file of each instance that the package ships, by name of the instance and sorted by file name."""
     files = sorted((Path(__file__).parent.parent / "data").glob("*.txt"))
     return {path.stem: path for path in files if not path.name.endswith(".solution.txt")}
 
 
 def holds_url(text: str) -> bool:
-    """Check whether a text holds a viewer URL."""
+    """Check whether a text holds a viewer URL, which is recognised by its parameter ``board_edges``."""
     return HAS_EDGES.search(text) is not None
 
 
 def holds_link(text: str) -> bool:
-    """Check whether a text holds a link to the page Board of ``lns web``, but no viewer URL, and is not JSON."""
+    """Check whether a text holds a link to the page Board of ``lns web``, but no viewer URL, and is no JSON object."""
     return _LINK in text and not holds_url(text) and not text.lstrip().startswith("{")
 
 
@@ -86,7 +86,7 @@ def file_of(source: str) -> Path:
 
 
 def text_of(path: Path, source: str) -> str:
-    """Return the text of the file ``path``; if it is missing, the error suggests a shipped instance of similar name."""
+    """Return the text of the file ``path``; the error for a missing file may suggest a shipped instance."""
     if not source:
         raise InputError(f"the name is empty; {_EXPECTED_SOURCE}")
     try:
@@ -124,17 +124,17 @@ class Document:
     format : str
         Name of the format.
     puzzle : Puzzle or None
-        None if the source neither holds nor names nor defines a puzzle.
+        Puzzle that the source holds, names or defines, or that the caller gave; None if no puzzle is known.
     board : Board or None
-        None if the source holds no board, or if its puzzle is not known. Blank pieces lie on the puzzle's holes.
+        None if the source holds no board, or if no puzzle is known. Blank pieces lie on the puzzle's holes.
     notes : tuple of str
         Sentences on what was detected, assumed or left out.
     instance : str or None
-        For a ``best.json``: the path or name by which its puzzle was found, else the name in the file.
+        For a ``best.json`` with a known puzzle: the path or name by which that was found, else the name in the file.
     pinned : tuple of int
         For a link to the page Board: the cells that the user had pinned there.
     boards : int
-        Number of boards that the source holds; ``board`` is one of them.
+        Number of boards in the source, of which ``board`` is one; 1 if the source holds none.
     """
 
     format: str
@@ -152,7 +152,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Source:
-    """The input of a reader: a text, and what the caller knows of its board."""
+    """The input of a reader: a text, and what the caller says about it."""
 
     text: str  # the decoded text, with newline characters as line ends
     puzzle: Puzzle | None  # the puzzle of the board in the text, None if the caller does not know it
@@ -169,13 +169,13 @@ class Source:
         return self.puzzle
 
     def place(self, boards: int) -> int:
-        """Return the index, from 0, of the board to read of ``boards``; a `number` out of range is refused later."""
+        """Return the index, from 0, of the board to read, of ``boards`` in all; a wrong `number` is refused later."""
         return min(max(self.number or 1, 1), boards) - 1
 
 
 @dataclass(frozen=True)
 class Target:
-    """The input of a writer, which appends a sentence to ``notes`` for whatever its format cannot carry."""
+    """The input of a writer; ``notes`` gets a sentence for each thing that the written file lacks or has changed."""
 
     puzzle: Puzzle
     board: Board | None  # the board to write; not None if the format holds boards
@@ -190,7 +190,7 @@ class Target:
         return self.board
 
     def full(self, format: str) -> list[list[int]]:
-        """Return [piece, rotation] for each cell of the board to write. Raises InputError if a cell is empty."""
+        """Return [piece, rotation] for each cell of the board. Raises InputError if a cell is empty or a hole."""
         pairs = [pair for pair in self.laid.pairs() if pair is not None]
         if empty := self.puzzle.cells - len(pairs):
             raise InputError(f"{count_of(empty, 'cell')} without a piece; {format} carries only full boards")
@@ -201,10 +201,10 @@ class Target:
 class Format:
     """A format: its name, reader, writer and properties.
 
-    ``looks_like`` guesses whether a text has the format. A format without ``looks_like`` is tried last, or only if the
-    caller names it. ``read`` raises InputError with the line, if known, and without the source, which the caller adds.
-    ``write`` raises InputError if the format cannot carry the puzzle. `lns.instances.formats.render` checks ``square``
-    and ``rules`` and notes clues that are left out.
+    ``looks_like`` guesses whether a text has the format. A format without ``looks_like`` is tried last, as dialect, or
+    only if the caller names it. ``read`` raises InputError with the line, if known, and without the source, which the
+    caller adds. ``write`` raises InputError if the format cannot carry the puzzle or board; before that,
+    `lns.instances.formats.render` checks ``square`` and ``rules`` and notes clues that are left out.
     """
 
     name: str
@@ -215,5 +215,5 @@ class Format:
     option: str | None = None  # word in the help for the option after the colon; None: no option
     looks_like: Callable[[str], bool] = lambda text: False
     square: bool = False  # whether only square boards can be written
-    clues: bool = True  # whether clues are written, if only as pieces on a board; if not, a note says so
-    rules: bool = False  # whether ``write`` takes puzzles with unusual rules, or refuses them itself
+    clues: bool = True  # False: a note says that the clues of the puzzle are not written
+    rules: bool = False  # in formats of puzzles: whether ``write`` takes unusual rules, or refuses them itself

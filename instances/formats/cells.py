@@ -1,16 +1,16 @@
 """Readers of boards and clues in any dialect. They choose the convention under which the board is most legal.
 
 A text gives the colours of each cell, the piece and turn of each cell, or the place and turn of each piece; a turn is a
-number of quarter turns. This module has a function for each layout. The first function that recognises the text returns
-its readings, one for each convention; `lns.instances.formats.evidence` chooses the best reading, or raises an error if
-two different boards are about as good. An option names a convention in the same words as the notes: ``cells:udlr``,
+number of quarter turns. This module has a function for each layout. The first function that recognises the text reads
+it in each convention; `lns.instances.formats.evidence` chooses the best reading, or raises an error if two different
+boards are about as good. An option names a convention in the same words as the notes: ``cells:udlr``,
 ``cells:base0,ccw,bottom,turn2`` and so on.
 
 Clues in a file of their own are lines ``piece row column turn`` or ``piece x y turn``; lines ``139=I8-Rot0`` (piece,
 row letter, column, anticlockwise turns); or a list of cell types, in which a negative number is a clue. Conventions
-that place only official clues of Eternity II are preferred, then those that count rows from the top and turns from the
-pieces as listed. If the best conventions give different boards, the caller must name one, such as
-``clues:base1,yx,from0,cw``.
+that place only official clues of Eternity II are preferred, then those that count rows from the top, count turns from
+the pieces as listed, and have the turn after the place. If the preferred conventions give different boards, the
+caller must name one, such as ``clues:base1,yx,from0,cw``.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _read(source: Source) -> Document:
 
 
 def _named(source: Source) -> set[str]:
-    """Return the words of the option; if a comment in the text names a convention with all these words, its words."""
+    """Return the option's words or, if a comment names a convention that has all of them, the convention's words."""
     words = {*filter(None, (source.option or "").lower().split(","))}
     said = {*each[1].split(",")} if (each := _CONVENTION.search(source.text)) else set()
     return said if words <= said else words
@@ -142,7 +142,7 @@ def _marked(source: Source) -> _Found | None:
 
 
 def _rows(source: Source) -> _Found:
-    """Recognise rows of two numbers (piece, turn), three (x, y, turn), four (colours or piece, x, y, turn) or more."""
+    """Recognise rows of piece and turn, of x, y and turn, of piece, x, y and turn, or of the colours of some cells."""
     puzzle = source.puzzle
     header, body, left = _table(source)
     table, where = [row.numbers for row in body], [row.line for row in body]
@@ -193,7 +193,7 @@ def _number_rows(text: str, expected: str, *, strict: bool = False) -> tuple[lis
     """Return the rows of numbers, and a note on the rows with words before them, which are left out.
 
     Raises InputError, which ends in ``expected``, for words after the first row of numbers; with ``strict`` also for a
-    row of words and numbers.
+    row of words and numbers, and for any words if no row has only numbers.
     """
     rows = rows_of(text)
     numbers = [row for row in rows if row.only_numbers]
@@ -206,11 +206,11 @@ def _number_rows(text: str, expected: str, *, strict: bool = False) -> tuple[lis
 
 
 def write(target: Target) -> str:
-    """Return ``piece/turns`` for each cell, with a line for each row of the board; ``0/0`` is an empty cell.
+    """Return ``piece/turns`` for each cell, with a line for each row of the board; ``0/0`` is an empty cell or a hole.
 
-    Pieces count from 1, turns are clockwise. An option may name another convention: ``base0`` (pieces from 0),
-    ``bottom`` (the last row first), ``ccw`` (anticlockwise), ``turn1`` to ``turn3`` (the rotation written as 0).
-    For a puzzle without frame a comment names the convention, because no rim reveals it.
+    Pieces count from 1, turns are clockwise. An option may name another convention: ``base0`` (pieces from 0, only
+    full boards), ``bottom`` (last row first), ``ccw`` (anticlockwise), ``turn1`` to ``turn3`` (the rotation written as
+    0). For a puzzle without frame a comment names the convention, because no rim reveals it.
     """
     named = {*filter(None, (target.option or "").lower().split(","))}
     if unknown := sorted(named.difference(*_WRITTEN)):
@@ -236,7 +236,7 @@ FORMAT = Format("cells", "board", "boards in any dialect, by evidence; written a
 
 
 def clues_in(text: str) -> str:
-    """Return an error message if a text looks like clues (rows of four numbers, the last one a turn), else ''."""
+    """Return an error message if a text looks like clues, in any form that this module reads; else ''."""
     if cell_types(text) is not None:
         return "a list of cell types and clues; expected pieces with it (--puzzle INSTANCE)"
     rows: list[tuple[int, ...]] = []
@@ -253,7 +253,7 @@ def clues_in(text: str) -> str:
 def read_clues(source: Source) -> Document:
     """Read clues as a partial board of the puzzle.
 
-    Raises InputError if no convention makes the clues legal, or if several do and give different boards.
+    Raises InputError if no convention makes the clues legal, or if the preferred ones give different boards.
     """
     puzzle, text = source.known("these are clues: the pieces are named"), source.text
     stated = _HEADER_LINE.search(text)
@@ -287,7 +287,7 @@ def _is_plain(reading: Reading) -> bool:
 
 
 def _nearest_error(count: str, readings: Sequence[Reading]) -> InputError | None:
-    """Return an error on the first fault of the most legal reading; None if even this reading has many faults."""
+    """Return an error on a fault of the most legal reading; None without readings, or if even this has many faults."""
     nearest = min(readings, key=lambda each: (each.rank, not _is_plain(each)), default=None)
     if nearest is None:
         return None
@@ -319,7 +319,7 @@ def _clue_readings(text: str, puzzle: Puzzle) -> tuple[int, list[Reading], _Note
 
 
 def _clue_rows(text: str, puzzle: Puzzle) -> tuple[Sequence[Row], _Notes]:
-    """Return the rows of four numbers, each once, and notes on repeated sections and on rows that are no clues."""
+    """Return the rows of four numbers, repeated sections once, and notes on these and on rows that are no clues."""
     expected = "; expected a clue, piece row column turn, or a comment after #"
     rows, left = _number_rows(text, expected, strict=True)
     every = [row for row in rows if len(row.numbers) == 4]
@@ -357,7 +357,7 @@ def _without_repeats(table: Sequence[Row]) -> tuple[Sequence[Row], _Notes]:
 
 
 def cell_types(text: str) -> list[int] | None:
-    """Return the cell types in a text of numbers: the side n of a board, n border entries, n * n types; else None."""
+    """Return the n * n cell types of a text that has the side n of a board, n border entries, then these; else None."""
     numbers = [] if re.search(r"[^0-9,\s-]", text) else [int(each) for each in re.findall(r"-?[0-9]{1,6}", text)]
     side = math.isqrt(len(numbers))
     return numbers[1 + side :] if side > 1 and numbers[0] == side and len(numbers) == 1 + side + side * side else None

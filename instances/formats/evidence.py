@@ -1,7 +1,7 @@
 """Read a text as a board in each convention, choose the best reading, and find the pieces that have given colours.
 
 Programs differ in convention: pieces and coordinates count from 0 or 1, rows from the top or the bottom; turns are
-clockwise or anticlockwise and count from any orientation of a piece; the sides of a piece come in any order. Each
+clockwise or anticlockwise and count from any orientation of a piece; the sides of a piece come in any order. A
 combination gives a reading with a name such as ``base0,bottom,ccw,turn2``. `Reading.rank` says how legal its board is.
 """
 
@@ -24,11 +24,11 @@ from lns.instances.formats.shapes import Listed
 from lns.instances.puzzle import MAX_CELLS, Puzzle, canonical, rotate
 from lns.instances.verify import Verification, verify
 
-NEAR = 0.9  # a text is ambiguous if a second board has at least this share of the best board's score
+NEAR = 0.9  # a text is ambiguous if another board with as few faults has at least this share of the best score
 _FEW = 0.4  # a convention is wrong if it matches a smaller share of the edges between placed pieces
 _ENOUGH = 24  # fewest edges between placed pieces from which `_FEW` is applied
 _TURNS = 4  # most quarter turns that a text may state; some programs write 4 for 0
-_MOST_ODD = 16  # a text may have one wrong line in 16 lines, and always one if it has at least three lines
+_MOST_ODD = 16  # a text is still recognised with one wrong line for each 16 lines, and with one in three lines or more
 _MOST_COLOURS = 4000
 _UNUSUAL = {"bottom", "ccw", "turn1", "turn2", "turn3", "turn-first", "place-first"}
 # Conventions by name, for rows of four numbers: the indices of the columns that hold piece, x, y and turn.
@@ -42,7 +42,7 @@ PLACES = {f"base{base},{name}": columns for base in (1, 0) for name, columns in 
 
 @dataclass(frozen=True)
 class Reading:
-    """A text read in one convention: name, puzzle, board, wrong lines (line, error), and the line of each cell."""
+    """A text read in one convention: its name, puzzle, board, wrong lines (line, error), and line by cell if known."""
 
     name: str
     puzzle: Puzzle
@@ -70,8 +70,7 @@ def best(form: str, readings: Sequence[Reading], *, named: bool = False) -> Read
     """Return the most legal reading; of equally legal ones, that of the most usual convention.
 
     ``form`` names the layout in messages. If the user has ``named`` a convention, few matched edges are allowed. Raises
-    InputError if the reading has wrong lines, breaks many rules or matches few edges, or if another board is nearly as
-    good.
+    InputError for wrong lines, many broken rules, few matched edges, or a second board that is nearly as good.
     """
     first, *others = sorted(readings, key=lambda each: (*each.rank, len(each.parts & _UNUSUAL)))
     (faults, loss), found = first.rank, first.found
@@ -95,7 +94,7 @@ def best(form: str, readings: Sequence[Reading], *, named: bool = False) -> Read
 
 
 def _same_board(first: Reading, second: Reading) -> bool:
-    """Check whether two readings show one board, up to a rotation and, if each has its own puzzle, a reflection."""
+    """Check whether two readings show one board, up to a turn if square and, with a puzzle each, a reflection."""
     height, width = first.board.height, first.board.width
     one, two = (np.asarray(each.board.colours(each.puzzle)).reshape(height, width, 4) for each in (first, second))
     shown = [one] if first.puzzle is second.puzzle else [one, one[::-1][:, :, [2, 1, 0, 3]]]
@@ -113,8 +112,8 @@ def by_number(
 ) -> Iterator[Reading]:
     """Yield the readings of rows of four numbers in the conventions ``forms``; ``where`` has the line of each row.
 
-    In the conventions `CELLS`, a piece index below the first one, with turn 0, is an empty cell. In `LISTED`, pieces
-    count from 0.
+    In the conventions `CELLS`, a piece index below that of the first piece, with turn 0 or 4, is an empty cell. In
+    `LISTED`, pieces count from 0. A convention in which too many rows are wrong gives no reading.
     """
     width, height, count = puzzle.width, puzzle.height, puzzle.piece_count
     for name, columns in forms.items():
@@ -150,7 +149,7 @@ def by_number(
 def _turned(
     puzzle: Puzzle, name: str, kept: Mapping[int, tuple[int, int, int]], base: int, odd: Sequence[tuple[int, str]]
 ) -> Iterator[Reading]:
-    """Yield a reading for each sense of rotation and each of the four orientations that may count as unturned."""
+    """Yield readings for either sense of rotation and each orientation taken as unturned, as far as turns are legal."""
     cells, lines = np.array([*kept], dtype=np.int32), {cell: line for cell, (_, _, line) in kept.items()}
     pieces, turns, _ = np.array([*kept.values()], dtype=np.int32).reshape(-1, 3).T
     for (sign, sense), offset in product(((1, "cw"), (-1, "ccw")), range(4)):
@@ -186,7 +185,7 @@ class PieceIndex:
         return [cell for cell, quad in enumerate(quads) if quad is not None and quad not in self.shown]
 
     def board(self, quads: Sequence[Quad | None], numbers: Sequence[int | None] | None = None) -> tuple[Board, int]:
-        """Return the board that shows ``quads``, and on how many cells they contradict the piece stated in ``numbers``.
+        """Return the board that shows ``quads``, and for how many cells ``numbers`` states a piece of other colours.
 
         Among identical pieces the stated one is taken first, then on a clue's cell the clue's piece, then, if pieces
         may not be turned, one that needs no turn, then the next one in `by_colours`. If more cells show a piece than
@@ -222,8 +221,8 @@ class PieceIndex:
 def in_place(listed: Listed, puzzle: Puzzle | None, name: str) -> list[Reading]:
     """Return the readings of a board that gives four colours for each cell.
 
-    There is a reading for each side order with the rows from the top, and one with the rows from the bottom. Without
-    ``puzzle``, each reading defines its own puzzle. Readings without a frame are returned only if no reading has one.
+    Each side order of ``listed`` is tried with the rows from the top and from the bottom. Without ``puzzle``, each
+    reading defines its own puzzle. Readings of puzzles without frame are returned only if there are no others.
     """
     width = listed.width or (puzzle.width if puzzle is not None else 0)
     count, colours = len(listed.quads), {colour for quad in listed.quads for colour in quad}
@@ -260,7 +259,7 @@ def _of_pieces(index: PieceIndex, name: str, cells: Sequence[Sequence[int]], lin
 
 
 def _own_puzzle(listed: Listed, width: int, name: str) -> Puzzle | None:
-    """Return the puzzle of a full board: framed if its rim has one colour, unframed if all edges match; else None."""
+    """Return a full board's puzzle: framed if the rim has one colour; else a Tetravex if all edges match; else None."""
     shown = np.array(listed.quads).reshape(-1, width, 4)
     border, *others = {*shown[0, :, 0], *shown[:, -1, 1], *shown[-1, :, 2], *shown[:, 0, 3]}
     if listed.framed and not others:

@@ -1,7 +1,7 @@
 """Pieces whose sides are halves of pictures: find such pieces in a text, and replace each side by a number.
 
 Matching halves are ``+3`` and ``-3``, ``R+`` and ``R-``, ``A`` and ``a``, ``R/T`` and ``R/B``, ``red head`` and ``red
-tail``. A piece may stand on a line of its own, with or without an id and below names of columns, or be a word of four
+tail``. A piece may stand on a line of its own, perhaps after an id or below names of columns, or be a word of four
 letters or a list in brackets.
 """
 
@@ -28,10 +28,10 @@ _LETTER = re.compile("[A-Za-z_]")
 _WORD = re.compile(r"0|[A-Za-z_]\w{0,19}")
 _PARTS = re.compile(r"(\w{1,20}?)(?:[ /_-]+(?=\w)|(?=[-+]))(\w{1,20}|[-+])")
 _BY_NAME = "--puzzle-format pieces:"
-_FEWEST = 3  # fewest pieces for which sides are taken as halves
+_FEWEST = 3  # fewest pieces whose sides are taken as halves without an option that says so
 _NAMED = 5  # most sides that a note names
 
-_Split = dict[str, tuple[str, str] | None]  # (picture, half) by the text of a side; None if it is no half
+_Split = dict[str, tuple[str, str] | None]  # (picture, half) by the text of a side; None for a side that is no half
 
 
 class Halves(NamedTuple):
@@ -44,7 +44,7 @@ class Halves(NamedTuple):
 
 
 class _Group(NamedTuple):
-    """The texts of the four sides of a piece, and the offsets in the text between which they stand."""
+    """The four sides of a piece as written, and the offsets in the text at which these begin and end."""
 
     start: int
     end: int
@@ -124,7 +124,7 @@ def _kind(sides: Sequence[str]) -> re.Pattern[str] | None:
 
 
 def _split(kind: re.Pattern[str], sides: Sequence[str], mates: bool | None) -> _Split | None:
-    """Return (picture, half) for each side; None if all sides are numbers without a sign, or letters of one case."""
+    """Return (picture, half) for each side; None instead if no number has a sign, or if all letters have one case."""
     if kind is _NUMBER:
         value = {side: int(side) for side in sides}
         signed = any(side[0] in "+-" and value[side] for side in sides)
@@ -143,7 +143,7 @@ def _split(kind: re.Pattern[str], sides: Sequence[str], mates: bool | None) -> _
 
 
 def _in_numbers(text: str, pieces: Sequence[_Group], split: _Split, mates: bool | None) -> Halves:
-    """Return the text with its sides numbered: first the sides that are no halves (0 and _ lead), then all halves."""
+    """Number the sides in a text: first those that are no halves (0 and _ before the others), then all halves."""
     halves = sorted({half for half in split.values() if half})
     pictures, values = Counter(picture for picture, _ in halves), sorted({value for _, value in halves})
     alone = sorted(side for side, half in split.items() if half and pictures[half[0]] == 1)

@@ -11,11 +11,11 @@ pieces of a square board. ``meta``, from the META 2010 contest, has a line ``row
 A hint or clue is a line ``row column piece rotation``, all counted from 1: rotation 1 is unturned, 2 to 4 are turned
 clockwise. A piece is a line of colours ``up right down left``, 0 on the rim; an option names another side order. In
 ``meta`` the side order is clockwise from the bottom, but nothing in the file shows this: if the format is not named,
-the file is read as ``quads``, which gives the same pieces after half a turn.
+the file is read as ``quads``, that is, with each piece after half a turn, and with width and height exchanged.
 
 A board is a line ``piece turn`` for each cell, row by row. ``solution`` counts both from 1; ``0 0`` is an empty cell or
-a hole. ``meta-board`` counts both from 0, and turns from the piece as its file lists it; ``meta-board:urdl`` is for
-boards of pieces that were read as ``quads``.
+a hole. ``meta-board`` counts both from 0; turn 0 is the orientation in which ``meta`` lists the piece, bottom side
+first. ``meta-board:urdl`` is for boards of pieces that were read as ``quads``.
 
 ``csv16``, the CSV of 16-bit words, is for square boards with clues. The first row is the side of the square. Each
 further row is a piece, ``top,right,bottom,left`` as 16 binary digits each; the rim is sixteen ones. Colours count from
@@ -25,8 +25,7 @@ where ``0,0,0`` is no hint. ``csv16:hxy`` and ``csv16:xyr`` name the form of the
 
 Tetravex files have a line for each row of the board, and in it a word for each piece: four digits, up left right down;
 ``@`` before a word pins the piece to its place. A picture has three lines for each row: the upper colours, the left and
-right colours of each piece, the lower colours. Words and pictures count the colours of a puzzle without frame from 0
-instead of 1.
+right colours of each piece, the lower colours. Words and pictures of a puzzle without frame count colours from 0.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ def has_clues(text: str) -> bool:
 
 
 def _begins(text: str, *counts: int) -> bool:
-    """Check whether the first nonblank lines have these ``counts`` of entries, and the first one has a number."""
+    """Check whether the first nonblank lines have these ``counts`` of entries, and the first line has a number."""
     rows = [row.split() for row in first_rows(text, len(counts))]
     numbered = any(token[0].isdigit() or token[0] in "+-" for row in rows[:1] for token in row)
     return numbered and tuple(map(len, rows)) == counts
@@ -194,7 +193,7 @@ def _read_csv16(source: Source) -> Document:
     lines.end(f"{size * size} pieces")
     puzzle, forms = Puzzle(np.array(quads, dtype=np.int32), size, size, name=source.name), [*_FORMS]
     if any(first not in ("0", "1") or (first == "0" and {*rest} != {"0"}) for _, _, (first, *rest) in tails):
-        forms.reverse()  # column 5 cannot be ``hint``, so xyr is tried first
+        forms.reverse()  # column 5 does not look like ``hint``, so xyr is tried first
     errors = []
     for form in forms if source.option is None else [_checked_form(source.option)]:
         try:
@@ -215,7 +214,7 @@ def _checked_form(option: str) -> str:
 
 
 def _hint(form: str, line: int, piece: int, columns: Sequence[str], size: int) -> tuple[int, Clue] | None:
-    """Return (line number, clue) of a hint in columns 5 to 7; None without a hint. Raises InputError for bad ones."""
+    """Return (line number, clue) of a hint in columns 5 to 7; None without a hint. Raises InputError for a bad hint."""
     if form == "hxy" and not parse_integer(columns[0], 0, 1, "the hint column", line):
         return None
     if form == "xyr" and all(re.fullmatch("0+", text) for text in columns):
@@ -318,7 +317,7 @@ def _told(read: Callable[[Source], Document], option: str, source: Source) -> Do
 
 
 def _write_tetravex(target: Target) -> str:
-    """Return the pieces as words in the order of their indices, except that the pieces of clues are on their cells."""
+    """Return the pieces as words in the order of their indices, except that each clue's piece is on the clue's cell."""
     puzzle = target.puzzle
     if puzzle.copies:
         raise InputError(f"format {TETRAVEX.name} carries no copies; expected json")

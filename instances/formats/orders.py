@@ -1,7 +1,7 @@
 """The order in which a file lists the sides of its pieces: ``udlr`` is up, down, left, right.
 
 Rotating every piece by the same amount changes no score, so the 24 side orders fall into six classes: three choices of
-which columns are opposite sides, each with its mirror image. The pieces show which columns are opposite sides. They
+which columns are opposite sides, each with its mirror image. The pieces usually show which columns are opposite. They
 cannot show which of the two mirror images is meant, because both are puzzles with the same scores.
 """
 
@@ -83,8 +83,8 @@ def order_of_pieces(
 def _tests(columns: Quads, order: str) -> tuple[bool, bool, bool]:
     """Return whether the pieces, with their sides in the side order ``order``, pass each of three counting tests.
 
-    First, the two zeros of every corner piece are on adjacent sides. Second, as along the rim of a solved board, every
-    colour leaves one piece as often as it enters the next. Third, as in Eternity II, these colours are nowhere else.
+    First, the two zeros of every corner piece are on adjacent sides. Second, beside grey sides of border pieces each
+    colour is as often left as right, as on a solved board. Third, these colours are nowhere else, as in Eternity II.
     """
     quads = list(map(canonical, clockwise(columns, order)))  # rotated so that grey comes first: 0 a b c, 0 0 a b
     inner, edges, two = ([quad for quad in quads if quad.count(GREY) == greys] for greys in range(3))
@@ -96,7 +96,7 @@ def _tests(columns: Quads, order: str) -> tuple[bool, bool, bool]:
 
 
 def possible(columns: Quads, tests: int = 2) -> list[str]:
-    """Return those `ORDERS` that pass the first ``tests`` of `_tests`; a test that none of them passes is ignored."""
+    """Return those `ORDERS` that pass the first ``tests`` of `_tests`; a test that all those left fail is ignored."""
     passed, orders = {order: _tests(columns, order) for order in ORDERS}, list(ORDERS)
     for test in range(tests):
         orders = [order for order in orders if passed[order][test]] or orders

@@ -54,7 +54,7 @@ def _shape(fields: JsonFields) -> tuple[int, int]:
 
 
 def puzzle_in(fields: JsonFields, name: str) -> Puzzle:
-    """Return the puzzle in a JSON object, called ``name`` if it has no name. Raises InputError if there is none."""
+    """Return the puzzle in a JSON object, called ``name`` if it has no name. Raises InputError for any other object."""
     fields.integer("schema", 1, 1, default=1)
     width, height = _shape(fields)
     last = width * height - 1
@@ -137,7 +137,7 @@ def _parse(fields: JsonFields) -> _Best:
 
 
 def _read_best(source: Source) -> Document:
-    """Read a board. Its puzzle is that of ``source``, else the instance that the file names, else that of its URL."""
+    """Read a board. Its puzzle is that of ``source``, else the instance named by the file, else that in its URL."""
     fields = JsonFields(json_object(source.text))
     best, notes = _parse(fields), list[str]()
     instance, puzzle, board = best.instance, source.puzzle, best.board
@@ -208,7 +208,7 @@ def _find_instance(best: _Best, source: Source, notes: list[str]) -> tuple[str, 
 
 
 def _from_url(best: _Best, source: Source) -> Document:
-    """Return the puzzle and board that the viewer URL defines; neither if it cannot state the rules of the puzzle."""
+    """Return the puzzle and board that the viewer URL defines; neither if a URL cannot state the puzzle's rules."""
     viewer.parse(best.url, None, [])  # only to raise InputError for a malformed URL
     with suppress(InputError):  # raised if the pieces fit no board with a frame
         shown = viewer.read(Source(best.url, None, source.name, source.find_puzzle))
@@ -239,7 +239,7 @@ _LETTERS = re.compile(r"#lns=([\w-]*)")
 
 
 def read_link(source: Source) -> Document:
-    """Read the puzzle and board of the first link in a text; there must be a link."""
+    """Read the first link in a text, which must hold one; ``source.puzzle``, if given, replaces the link's puzzle."""
     found = _LETTERS.search(source.text)
     assert found is not None
     letters, inflater = found[1], zlib.decompressobj(wbits=-zlib.MAX_WBITS)

@@ -1,11 +1,11 @@
 """Piece lists in any dialect: numbers or letters, with or without size, id and type columns, comments, JSON, INI.
 
 What the file does not say is inferred: the colour of the rim and the shape of the board from the number of rim pieces,
-the order of the sides from the corners. Notes report what was inferred; options can state it instead. ``pieces:nesw``
-or ``pieces:udlr`` states the order of the sides, ``6x12`` width and height, ``border=2`` the colour of the frame.
-``unframed`` states that there is no frame, ``tetravex`` that pieces are not turned either. ``rim=B`` states the colour
-of a rim without frame, which sides inside the board may have too. ``mates`` or ``equal`` states whether sides that look
-like halves match as halves (`lns.instances.formats.halves`) or as equal colours. Commas separate several options.
+the side order from the border pieces. Notes report what was inferred; options can state it instead. ``pieces:nesw`` or
+``pieces:udlr`` states the side order, ``6x12`` width and height, ``border=2`` the colour of the frame. ``unframed``
+states that there is no frame, ``tetravex`` that pieces are not turned either. ``rim=B`` states the colour of the rim of
+a board without frame, which sides inside may have too. ``mates`` or ``equal`` states whether sides that look like
+halves match as halves (`lns.instances.formats.halves`) or as equal colours. Commas separate several options.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def _columns(row: Row) -> list[int] | None:
 def _take_names(listed: Listed, before: Sequence[Row], columns: int) -> set[tuple[str, ...]]:
     """Store in ``listed`` the side order and the shape that the rows ``before`` the pieces name.
 
-    Return the tokens of the rows used: one row with names of columns, two rows with a named size each.
+    Return the tokens of the rows used: at most one row with names of columns, and two rows with a named size each.
     """
     used = set()
     names = next((row.tokens for row in before if not row.numbers and len(row.tokens) >= 4), ())
@@ -242,7 +242,7 @@ def _take_ids(listed: Listed, pieces: Mapping[Row, list[int]]) -> None:
 def _odd_types(rows: Sequence[list[int]]) -> list[int]:
     """Return the indices of the rows (type, four sides) whose type is unusual for their number of rim sides.
 
-    The rim colour is assumed to be the one with the fewest unusual rows.
+    The rim colour is assumed to be the colour for which the fewest rows are unusual.
     """
     found = []
     for colour in {colour for row in rows for colour in row[1:]}:
@@ -263,7 +263,7 @@ def _puzzle(listed: Listed, options: _Options, name: str, notes: list[str]) -> t
     if count > MAX_CELLS:
         raise InputError(f"{count} pieces; expected at most {MAX_CELLS}", line=listed.last)
     used = {colour for quad in listed.quads for colour in quad}
-    large = sorted(colour for colour in used if colour > _MOST_COLOURS)  # are renumbered to unused numbers
+    large = sorted(colour for colour in used if colour > _MOST_COLOURS)  # each of these gets an unused number
     unused = (number for number in range(len(used) + 1) if number not in used)
     number = {colour: colour for colour in used} | dict(zip(large, unused, strict=False))
     pairs = [(int(one), int(other)) for one, other in re.findall(r"([0-9]+)-([0-9]+)", listed.rules)]
@@ -401,7 +401,7 @@ def _shape(listed: Listed, options: _Options, notes: list[str]) -> _Shape | None
 
 
 def _border(listed: Listed, options: _Options) -> tuple[int, _Shape]:
-    """Return the rim colour and the shape that agree with how many pieces have one and how many have two rim sides."""
+    """Return rim colour and shape that fit how many rim sides pieces have. NearError unless exactly one pair fits."""
     quads, count, shape = listed.quads, len(listed.quads), listed.shape
     used = sorted({colour for quad in quads for colour in quad} - {side for pair in listed.mates for side in pair})
     shapes = [shape] if shape else [(w, count // w) for w in range(1, count + 1) if not count % w and w * w >= count]

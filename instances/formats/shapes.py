@@ -1,8 +1,7 @@
 """Parsers of text layouts: lines of strict formats, rows with any separators, and special layouts.
 
-Special layouts are groups in brackets, words, pictures, and the JSON of other programs.
-
-No line is dropped silently: a reader uses a line, reports it in a note (`left_out`), or raises an error.
+Special layouts are groups in brackets, words, pictures, and the JSON of other programs. Except for comments, no text is
+dropped silently: a reader uses a line, reports it in a note (`left_out`), or raises an error.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _EMPTY_FIELD = re.compile(r"(?<=,)(?=,)|^(?=,)|(?<=,)\s*$")
 _SIGNED = re.compile(r"(?:^|[\s,;|(\[{=])[-+][0-9]")
 _ORNAMENT = re.compile(r"[\s\[\](){}|,;]*|[-=_*+|/\\~:<>\s]{3,}")  # only brackets and separators, or a ruled line
 BRACKETED = re.compile(r"[\[({]((?:\s{0,9}[0-9]{1,6}\s{0,9}[,;\s]){3}\s{0,9}[0-9]{1,6})\s{0,9},?\s{0,9}[\])}]")
-WORD_ORDER = "ulrd"  # side order assumed for four digits of a Tetravex piece, if colour counts of opposite sides allow
+WORD_ORDER = "ulrd"  # side order assumed for a Tetravex word, unless `order_without_turns` finds that only others fit
 _WORD = re.compile(r"@?[0-9]{4}@?")
 _QUAD = re.compile(r"(?<![\w])[A-Za-z_]{4}(?![\w])")
 _OTHER_SIDES = {3: "triangular", 6: "hexagonal"}
@@ -61,7 +60,7 @@ def _numbered_lines(text: str) -> list[tuple[int, str]]:
 class Lines:
     """The nonblank lines of a text, which methods take one after the other.
 
-    Line numbers count from 1 and include blank lines. Every method raises InputError if the text is not as expected.
+    Line numbers count from 1 and include blank lines. The methods raise InputError if the text is not as expected.
     """
 
     def __init__(self, text: str) -> None:
@@ -107,7 +106,7 @@ class Row(NamedTuple):
     """A line of a text, with words, numbers, other marks or a comment."""
 
     line: int  # the line number, from 1
-    tokens: tuple[str, ...]  # the words and numbers of the line
+    tokens: tuple[str, ...]  # the words and numbers of the line; if there are none, its other marks as one token
     comment: str
     numbers: tuple[int, ...]  # the tokens that are numbers
     text: str  # the line without its comment
@@ -120,7 +119,7 @@ class Row(NamedTuple):
 
 @lru_cache(maxsize=2)  # since several readers try the same text
 def rows_of(text: str) -> tuple[Row, ...]:
-    """Return a `Row` for each line that is not blank. Raises InputError for a number with a sign or too many lines."""
+    """Return a `Row` for each line but `_ORNAMENT`. Raises InputError for too many lines or a number with a sign."""
     rows, signed = [], 0
     for number, raw in _numbered_lines(text):
         line, comment = code_and_comment(raw)
@@ -141,7 +140,7 @@ def rows_of(text: str) -> tuple[Row, ...]:
 def code_and_comment(line: str) -> tuple[str, str]:
     """Return a line without its comment, and the comment, which follows ``#`` or ``//``.
 
-    A line that begins with c, ; or % is all comment.
+    A line that begins with ; or % or the word c is all comment, unless it is a piece of four letters.
     """
     code, mark, comment = line.partition("#")
     if not mark:
@@ -161,7 +160,7 @@ def _says(line: str) -> bool:
 
 
 def refuse_other_sides(rows: Sequence[tuple[int | None, Sequence[object]]]) -> None:
-    """Raise NearError if rows of three or six sides, perhaps after an id, are the most common, and at least three."""
+    """Raise NearError if rows of three or six sides, perhaps after an id, are the most common, and three or more."""
     usual = max(Counter(len(sides) for _, sides in rows).most_common(1), default=(0, 0))[0]
     body = [(line, str(sides[0])) for line, sides in rows if len(sides) == usual > 0]
     numbered = [first for _, first in body] in ([str(at + base) for at in range(len(body))] for base in (0, 1))
@@ -172,7 +171,7 @@ def refuse_other_sides(rows: Sequence[tuple[int | None, Sequence[object]]]) -> N
 
 
 def is_bounded_header(row: Sequence[int | str], count: int) -> bool:
-    """Check whether four entries are the header ``bounded signed width height``: two flags, a size of ``count``."""
+    """Check for a header ``bounded signed width height``, that is, two flags (0 or 1) and a size of ``count`` cells."""
     numbers = [int(entry) if str(entry).isdecimal() else -1 for entry in row]
     return {*numbers[:2]} <= {0, 1} and count > 0 and numbers[2] * numbers[3] == count
 
@@ -197,13 +196,13 @@ class Listed:
     """Pieces as a text states them, in a list or on a board, before their convention is known."""
 
     quads: list[list[int]]  # the four sides of each piece as listed; pieces in order of their ids, or else lines
-    where: Sequence[int] = ()  # the line number of each piece; empty for JSON
+    where: Sequence[int] = ()  # the line numbers of the pieces, ascending; empty for JSON
     notes: tuple[str, ...] = ()  # sentences on what was recognised and what is left out
     width: int = 0  # number of pieces in a row of the board, 0 if unknown
     shape: tuple[int, int] | None = None  # columns and rows of the board, if the text states both
     header: list[tuple[int, ...]] = field(default_factory=list)  # rows of numbers before the first piece
     order: str | None = None  # side order, if the text states it
-    usual_order: str = CLOCKWISE  # side order usual in texts of this layout, unless stated or refuted by counting
+    usual_order: str = CLOCKWISE  # side order assumed if the text states none and the colours allow it
     orders: Sequence[str] = ALL_ORDERS  # side orders that are tried if the pieces lie on a board
     gaps: str = ""  # clause that names missing ids, for an error on the number of pieces
     count: int | None = None  # number of pieces, if the text states it
@@ -248,7 +247,8 @@ class Listed:
 def found_in(text: str, pattern: re.Pattern[str], what: str) -> tuple[list[re.Match[str]], list[int], tuple[str, ...]]:
     """Return all matches of a pattern, the number of the line on which each begins, and a note on unmatched text.
 
-    A match may end on a later line. Raises InputError for a number between two matches, which the error calls ``what``.
+    A match may end on a later line. A number on a line between matches raises InputError, which calls these ``what``;
+    so does a number beside a match on its line, unless every line with a match has other text.
     """
     code = "\n".join(_code(text))
     found = list(pattern.finditer(code))
@@ -269,7 +269,7 @@ def found_in(text: str, pattern: re.Pattern[str], what: str) -> tuple[list[re.Ma
 
 
 def groups_on_a_line(text: str, pattern: re.Pattern[str]) -> int:
-    """Return how many matches of a pattern each line with a match has; 0 if these lines differ."""
+    """Return how many matches of a pattern each line with a match has; 0 if these lines differ, or without a match."""
     counts = {len(found) for line in _code(text) if (found := pattern.findall(line))}
     return counts.pop() if len(counts) == 1 else 0
 
@@ -325,7 +325,7 @@ def picture_in(text: str) -> Listed | None:
 
 
 def words_in(text: str) -> Listed | None:
-    """Read Tetravex words of four digits, with a line for each row of the board, or on any lines after the size.
+    """Read Tetravex words of four digits, a line for each row of the board, or on any lines after the side of a square.
 
     Return None for another text, but raise NearError if only a few words or lines do not fit.
     """
@@ -361,7 +361,7 @@ def words_in(text: str) -> Listed | None:
 
 
 def blocks(listed: Listed) -> list[Listed]:
-    """Return the halves of a list, puzzle and board, if both have the same pieces up to rotation; else the list."""
+    """Return the halves of a list, puzzle and board, if they are the same pieces turned or reordered; else the list."""
     half, quads = len(listed.quads) // 2, listed.quads
     if half < 4 or 2 * half != len(quads):
         return [listed]

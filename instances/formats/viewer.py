@@ -1,9 +1,9 @@
-"""Make URLs of the board viewer e2.bucas.name from boards, and read boards from them.
+"""Make URLs of the board viewer e2.bucas.name from boards, and read boards from such URLs.
 
 The form is ``#puzzle=NAME&board_w=W&board_h=H&board_edges=LETTERS``. The letters are the colours up, right, down, left
 of each cell, row by row; ``a`` is grey, ``aaaa`` an empty cell. Optional parameters are ``board_pieces``, three digits
 for each cell (pieces count from 1, ``000`` is an empty cell), and ``motifs_order``, the name of another order of the
-letters. Besides grey there are 25 letters, so a puzzle with more colours has no viewer URL.
+letters. Besides grey there are 25 letters, so a board with a colour above 25 has no viewer URL.
 
 If the puzzle is known, the letters are matched to its colours. If not, a full board defines its own puzzle.
 """
@@ -117,8 +117,8 @@ class Letters:
 def parse(url: str, puzzle: Puzzle | None, notes: list[str]) -> Letters:
     """Parse a viewer URL.
 
-    A URL that states no shape gets that of ``puzzle``. Sentences on what was left out are appended to ``notes``. Raises
-    InputError if the parameters of the URL are malformed or contradict each other or the shape of ``puzzle``.
+    A URL that states no shape gets that of ``puzzle``, or else is taken as square. ``notes`` gets what was left out or
+    assumed. Raises InputError if parameters are malformed or contradict each other or the shape of ``puzzle``.
     """
     values = _parameters(url)
     edges = "".join("aaaa" if quad == "0000" else quad for quad in _in_parts(values["board_edges"], 4))
@@ -188,7 +188,7 @@ def _shape(values: dict[str, str], letters: int, puzzle: Puzzle | None) -> tuple
 
 
 def _numbers(digits: str, empty: Sequence[bool], notes: list[str]) -> tuple[int | None, ...]:
-    """Return the index of each cell's piece; None for empty cells, and for all cells if board_pieces is unusable."""
+    """Return the index of the piece stated for each cell, or None; all None if board_pieces is unusable."""
     cells = len(empty)
     if not re.fullmatch(r"[0-9]+", digits) or len(digits) != 3 * cells:
         said = f"board_pieces left out: {len(digits)} characters, not three digits for each of {cells} cells"
@@ -354,7 +354,7 @@ def _no_piece(letters: Letters, index: PieceIndex) -> InputError:
 
 
 def _on_its_own(letters: Letters, notes: list[str]) -> Document:
-    """Return a full board with the puzzle that it defines: its pieces, numbered as board_pieces states or by cell."""
+    """Return a full board and the puzzle that it defines, pieces numbered by board_pieces or cell; else only notes."""
     table = _table(letters.order)
     if table is None:
         notes.append(f"motifs_order {quoted(letters.order)} is not known: the default order is assumed")

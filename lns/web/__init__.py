@@ -2,7 +2,7 @@
 
 Server
     `server` opens the socket, serves and ends slow connections; `app` has the addresses and their handlers; `guard`
-    holds the secrets and refuses requests that do not come from a page of this server. `wire` reads and writes the
+    holds the secrets and refuses requests from other sites and requests without the key. `wire` reads and writes the
     JSON of puzzles, boards and steps of a search.
 Work
     `jobs` starts and ends processes of `worker`, each of which does one task of `tasks` by the functions of `lns` and

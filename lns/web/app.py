@@ -328,7 +328,7 @@ class Site:
         return HTMLResponse(render_page(name, self._server.access.token))
 
     async def login(self, request: Request) -> Response:
-        """Return the password form; after the right password, redirect to the wanted page with the key as a cookie."""
+        """Return the password form; after the right password, a redirect to the wanted page and the key as a cookie."""
         access, wrong, asked = self._server.access, "", own_path(request.query_params.get("next", "/"))
         if access.password is None:
             return RedirectResponse(asked, 303)

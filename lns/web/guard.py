@@ -1,7 +1,8 @@
-"""Access control: a request that does not come from a page of this server is refused before any route sees it.
+"""Access control: requests from other sites, and requests without the key, are refused before any route sees them.
 
-Requests of a page carry the key, a secret in the printed address, as a cookie; requests that change something carry the
-token of the page, too. A server that other machines can reach prints no key but gives it to those who know a password.
+But links on other sites may open pages, and `OPEN_PATHS` need no key. Requests of a page carry the key, a secret in the
+printed address, as a cookie; requests that change something carry the token of the page, too. A server that other
+machines can reach prints no key but sends it to those who know a password.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _HEADERS = {
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "same-origin",  # with "no-referrer", browsers would send forms without an origin
+    "referrer-policy": "same-origin",  # "no-referrer" would give sent forms the origin "null", which is refused
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
@@ -85,7 +86,7 @@ class Access:
     port: int
     password: str | None = None  # asked for if other machines can reach the server; None: the printed key is enough
     key: str = field(default_factory=lambda: secrets.token_urlsafe(24))
-    """The secret that opens all pages; the printed address has it, and then a cookie. Changes need the token, too."""
+    """The secret that opens all pages; printed address and login put it in a cookie. Changes need `token`, too."""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     """The secret that each page holds and sends with every change; pages of other sites do not know it."""
     _wrong: list[tuple[float, str]] = field(default_factory=list)  # time and sender's address of each wrong password
@@ -97,7 +98,7 @@ class Access:
 
     @property
     def address(self) -> str:
-        """The URL that the user opens; if the server listens on all addresses, it has this machine's IP address."""
+        """The URL that the user opens; if the server listens on all addresses, its host is that of `own_number`."""
         host = own_number() if self.host in ("0.0.0.0", "::", "") else self.host
         host = f"[{host}]" if ":" in host else host
         return f"http://{host}:{self.port}/" + ("" if self.password else f"?key={self.key}")
@@ -106,8 +107,8 @@ class Access:
         """Return whether a Host header names this server.
 
         If another site's name is made to resolve to this machine (DNS rebinding), that site's pages send its name. So
-        only `LOOPBACK`, IP addresses and this machine's name are accepted; a server that only this machine can reach
-        accepts nothing but `LOOPBACK` and the address on which it listens.
+        only `LOOPBACK`, IP addresses, ``host`` and this machine's name are accepted; a server that only this machine
+        can reach accepts nothing but `LOOPBACK` and ``host``.
         """
         name, _, port = header.rpartition(":")
         if not name or not port.isdecimal() or int(port[:6]) != self.port:

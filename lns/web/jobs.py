@@ -1,4 +1,4 @@
-"""Jobs: processes that do one task each, limited in number, time and memory; most end if no page watches them."""
+"""Jobs: processes that do one task each, limited in number and time; most have a memory limit and end if unwatched."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GRACE_S = 10.0
 START_S = 240.0  # seconds that a job may take beyond its time limit, for the compilation of kernels
 END_S = 15.0  # seconds after SIGINT before a process that has not ended is killed
 INTERRUPTED_AT_START = (-signal.SIGINT, 1)
-"""Exit statuses of a worker that gets SIGINT before it handles this signal; 1 if still importing ``site``."""
+"""Exit statuses of a worker that gets SIGINT before it handles this signal; 1 while Python imports ``site``."""
 WORKER = ("-m", "lns.web.worker")
 """Arguments of the Python interpreter that runs the process of a job."""
 _LINE_BYTES = 64 * 2**20
@@ -51,7 +51,7 @@ class Job:
     """An event that the next message sets and replaces; waiters must fetch it before they read `messages`."""
 
     def add(self, message: dict[str, Any]) -> None:
-        """Store a message and wake those who wait for ``changed``."""
+        """Store a message, unless there are too many, and wake those who wait for ``changed``."""
         is_last = message["type"] in ("done", "error")
         if message["type"] == "progress":
             self.progress = message
@@ -99,7 +99,7 @@ class Job:
             self.unwatched_since = time.monotonic()
 
     async def read(self) -> None:
-        """Store the messages of the process until the process ends; add a last message if it has sent none."""
+        """Store the messages of the process until the process ends; add a last message if none was sent."""
         assert self.process.stdout is not None
         with contextlib.suppress(ValueError, ConnectionError):  # raised for a line that is too long or a broken pipe
             while line := await self.process.stdout.readline():
@@ -146,7 +146,7 @@ class Jobs:
         """Start a job that does the task ``kind`` of `lns.web.tasks.TASKS` with the given fields.
 
         ``seconds`` is the time limit of the search; the process is ended `START_S` seconds later. With ``stays`` the
-        job goes on when the page is closed. Raises InputError if `MOST_JOBS` jobs are running.
+        job goes on when the page is closed, and may use any memory. Raises InputError if `MOST_JOBS` jobs are running.
         """
         async with self._starting:  # so that two requests at once cannot both take the last free place
             if (running := len(self.running)) >= MOST_JOBS:

@@ -42,13 +42,13 @@ class Runs:
         self._reading = threading.Lock()  # two pages may ask at once, and the readers of board logs are not thread-safe
 
     def names(self) -> list[str]:
-        """Return the names of the run directories, relative to the root, the newest first."""
+        """Return the names of the `MOST_RUNS` newest run directories, relative to the root, the newest first."""
         inside = [path for path in runs_below(self.root) if not (path / SETTINGS).is_symlink()]
         found = sorted(inside, key=lambda path: -_modified(path / SETTINGS))
         return [path.relative_to(self.root).as_posix() for path in found[:MOST_RUNS]]
 
     def files(self) -> list[str]:
-        """Return the names of the files in the root that may hold a puzzle, sorted."""
+        """Return the names of at most `MOST_FILES` files in the root, sorted, without hidden files and links."""
         with contextlib.suppress(OSError), os.scandir(self.root) as entries:  # raised if the root is gone
             files = (one.name for one in entries if one.is_file(follow_symlinks=False))
             return sorted(name for name in files if name[0] != "." and name.isprintable())[:MOST_FILES]
@@ -73,7 +73,7 @@ class Runs:
         return path
 
     def facts(self) -> list[dict[str, Any]]:
-        """Return a summary of each run; runs whose files have not changed are not read again."""
+        """Return a summary of each run; `_read` decides whether the files of a run are read again."""
         paths = ((name, self.root / name) for name in self.names())
         return [self._read(path, _STATE, partial(_facts_of, name, path)) for name, path in paths]
 
@@ -94,7 +94,7 @@ class Runs:
         return {"first": first, "total": len(lines), "lines": texts}
 
     def _read(self, path: Path, files: tuple[str, ...], read: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """Return the result of ``read`` for a run, from an earlier call if none of ``files`` has changed since then."""
+        """Return the result of ``read``, kept until one of ``files`` changes or, during a run, for `LOOK_S`."""
         key, stamp = (str(path), *files), tuple(_modified(path / file) for file in files)
         kept = self._kept.get(key)
         late = kept is not None and kept[1].get("state") == "running" and time.monotonic() - kept[2] > LOOK_S
@@ -107,7 +107,7 @@ class Runs:
         return run_facts(name, run) | _rest_of(run) | {"elites": self._best_boards(name, run)} | islands
 
     def _best_boards(self, name: str, run: RunSummary) -> list[dict[str, Any]]:
-        """Return the best distinct boards of a run, and in how many cells each differs from the first."""
+        """Return at most `MAX_BEST_BOARDS` best boards, distinct, and in how many cells each differs from the first."""
         key = name, run.settings.run
         if key not in self._logged_best:
             self._logged_best[key] = BestBoards(run.path, run.puzzle, MAX_BEST_BOARDS)

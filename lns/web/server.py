@@ -53,7 +53,7 @@ def prepare(what: str | None, access: Access) -> Server:
 def listen(host: str, port: int | None) -> socket.socket:
     """Return a socket that listens on ``port``; 0 takes any free port, None tries `DEFAULT_PORT` and the ports above.
 
-    Raises InputError if the port is in use, or if ``host`` is no address of this machine.
+    Raises InputError if no such port can be used, or if ``host`` is no address of this machine.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     ports = range(DEFAULT_PORT, DEFAULT_PORT + _NEXT_PORTS) if port is None else [port]
@@ -142,7 +142,7 @@ class Connection(H11Protocol):
             self.cycle.message_event.set()
 
     def _look(self) -> None:
-        """Start or end the wait for the client; the server waits except while it answers a request that is complete."""
+        """Start the wait for the client, or end it while a whole request is being answered and the client reads."""
         state = self.conn.their_state
         answers = self.cycle is not None and not self.cycle.response_complete and not self.flow.write_paused
         self._wait(None if answers and state not in (h11.IDLE, h11.SEND_BODY) else state)

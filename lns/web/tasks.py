@@ -73,7 +73,7 @@ def improve(fields: JsonFields) -> Task:
 
 
 def windows(fields: JsonFields) -> Task:
-    """Re-solve all windows of a board that have a given height and width, one after the other."""
+    """Re-solve the windows of a board that have a given height and width, one by one, until the time is over."""
     puzzle = read_puzzle(fields)
     given, seconds, nodes = read_board(fields, puzzle), _seconds(fields), fields.integer("nodes", 1, 10**9)
     height, width = fields.integer("height", 1, puzzle.height), fields.integer("width", 1, puzzle.width)
@@ -127,7 +127,7 @@ def solve(fields: JsonFields) -> Task:
 
 
 def trace(fields: JsonFields) -> Task:
-    """Record the first steps of an exact search."""
+    """Record the first steps of an exact search; the pieces of a given board stay in place."""
     puzzle, board = _puzzle_and_start(fields)
     solver, most = fields.text("solver", 60), fields.integer("most", 1, MOST_STEPS)
     as_page = fields.boolean("page", default=False)
@@ -273,7 +273,7 @@ def _puzzle_and_start(fields: JsonFields) -> tuple[Puzzle, Board | None]:
 
 
 def _kept(puzzle: Puzzle, board: Board | None) -> Puzzle:
-    """Return the puzzle with the pieces of a board as clues."""
+    """Return the puzzle with the pieces of a board, if one is given, as clues."""
     from lns.api.files import placed_as_clues
 
     return puzzle if board is None else placed_as_clues(puzzle, board)

@@ -153,7 +153,7 @@ def colours() -> dict[str, Any]:
 
 
 def trace_to_json(trace: Trace) -> dict[str, Any]:
-    """Return a trace for JSON; a step lists the fields of `lns.exact.trace.Step` or, for a SAT solver, `Painting`."""
+    """Return a trace for JSON; a step lists the values of `lns.exact.trace.Step` or, for a SAT solver, `Painting`."""
     sat = any(isinstance(step, Painting) for step in trace.steps)
     return {
         "solver": trace.solver,
@@ -172,9 +172,9 @@ def grid_to_json(grid: Grid) -> dict[str, Any]:
 
 
 class GridRecorder(StepRecorder):
-    """Records the placements of a search for a filling of a grid, in the form that the page reads.
+    """Records the placements that a search for a filling tests, in the form that the page reads.
 
-    A step is [level, name of the piece, its cells as ``row*width + column``, outcome]; the outcome is a `StepOutcome`.
+    A step is [level, name of the piece, its cells as ``row*width + column``, `StepOutcome` as a number].
     """
 
     def as_json(self) -> list[list[Any]]:

@@ -1,6 +1,6 @@
 """The process of a job: it reads a request from stdin, does its task and writes messages to stdout as lines of JSON.
 
-The last message has the type "done" or "error". SIGINT and SIGTERM end the task with its result so far.
+The last message has the type "done" or "error". SIGINT and SIGTERM end the task with its result so far, if any.
 """
 
 from __future__ import annotations
