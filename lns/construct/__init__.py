@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     from lns.instances.puzzle import Puzzle
 
 REFUSED = ("holes", "no frame", "no turns", "copies")
-"""The rules of puzzles (`Puzzle.rules`) that neither construction nor beams can handle. Both need grey sides along the
-rim of the board, boards and pieces that may be turned, and pieces that are used exactly once each."""
+"""The rules (`Puzzle.rules`) that neither depth-first search nor beams can handle. Both need a rectangle without holes,
+grey sides along its outer edge, a board and pieces that may be turned, and every piece used exactly once."""
 
 
 def refused_rules(puzzle: Puzzle) -> tuple[str, ...]:
-    """Return the rules of a puzzle that the construction cannot handle; greedy fill and tabu search then stand in."""
+    """Return those of the rules of a puzzle that the construction cannot handle, in the order of `Puzzle.rules`."""
     return tuple(rule for rule in puzzle.rules if rule in REFUSED)

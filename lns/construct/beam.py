@@ -2,8 +2,8 @@
 
 The value of a prefix is the number of favoured half-edges that it has used, minus ``break_cost`` for each break. So
 while pieces fit everywhere, the beam uses up the favoured colours, as the quotas of the constructor do; later it avoids
-breaks. Among children of equal value the choice is random. A prefix is stored as the index of its parent and one
-placement. After the prefixes that reach the cut, the exact tails are searched, that of the best prefix first.
+breaks. Among children of equal value the choice is random. A prefix is stored as one placement and the index of its
+parent, the prefix without that placement. The exact tails after the prefixes at the cut are searched best prefix first.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class BeamPlan(NamedTuple):
 
 
 class LayerWorkspace(NamedTuple):
-    """Arrays for all children generated from one layer, of which the next layer is selected."""
+    """Arrays for all children generated from one layer; the next layer is selected from these children."""
 
     parent: Annotated[IntArray, "width * fan_out"]  # by child: index of its parent in the layer before
     candidate: Annotated[Int64Array, "width * fan_out"]  # by child: the packed candidate that it adds to its parent
     value: Annotated[Int64Array, "width * fan_out"]  # by child: its value minus `BeamPlan.min_value`
     sorted: Annotated[IntArray, "width * fan_out"]  # indexes of the selected children, best first
-    counts: Annotated[Int64Array, "values"]  # number of children by ``value``
+    counts: Annotated[Int64Array, "values"]  # by ``value``: number of children; in the sort, next place in ``sorted``
 
 
 @kernel
@@ -60,7 +60,7 @@ def extend_layer(
     placed: Paths,
     random: RandomState,
 ) -> tuple[int, int]:
-    """Fill the cell of ``depth`` in all prefixes and select the best children, at most the width of the beam.
+    """Extend prefixes by the cell of ``depth`` and select the best children, at most the width of the beam.
 
     ``current`` holds ``prefix_count`` prefixes sorted by value (``gain``), best first. ``extended`` receives the
     selected children, best first; ``parent``, int32 (width,), the index of each child's parent; ``placed``, int16
@@ -72,7 +72,7 @@ def extend_layer(
     gain = current.gain
     counts[:] = 0
     generated = kept = 0
-    threshold = 0  # least value of a child that may be selected: fewer than `width` children exceed it
+    threshold = 0  # least value with which a child may be selected: fewer than `width` children so far have more
     for i in range(prefix_count):
         if gain[i] + packed.MAX_FAVOURED - min_value < threshold:
             break
@@ -218,7 +218,7 @@ class BeamSearch:
         self.prefix_count = 1  # number of current prefixes; 0 if none could be extended
 
     def run(self, children: int) -> int:
-        """Grow layers up to the cut until at least ``children`` children were generated; return their number."""
+        """Grow layers, up to the cut or a dead end, until ``children`` children are generated; return their number."""
         generated = 0
         while generated < children and self.depth < self.cut and self.prefix_count:
             parent, placed = self._parent[self.depth], self._placed[self.depth]
@@ -265,7 +265,7 @@ class BeamSearch:
 class TailsSearched(NamedTuple):
     """The result of `Tails.search`."""
 
-    prefixes: int  # number of prefixes searched, or skipped for too many breaks; the board completes the last one
+    prefixes: int  # number of prefixes searched, or skipped for too many breaks; ``board`` completes the last of these
     tails: int  # number of exact tails searched
     nodes: int  # number of placements in these exact tails
     board: Board | None
@@ -293,7 +293,7 @@ class Tails:
         return TailsSearched(done, tails, made, board, mismatches)
 
     def board(self, placed: IntArray) -> Board:
-        """Return a board with the oriented pieces ``placed`` on the first cells of the order; all others are empty."""
+        """Return a board with the oriented pieces ``placed`` on the first cells of the order; other cells are empty."""
         placements = np.full(self.puzzle.cells, EMPTY, dtype=np.int32)
         placements[self.order[: len(placed)]] = placed
         return Board(placements, self.puzzle.width, self.puzzle.height)

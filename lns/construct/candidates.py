@@ -1,8 +1,9 @@
 """The order of the cells, and candidate tables: the pieces to try on a cell, by the colours on its left and above it.
 
-The upper and the left neighbour of a cell come before the cell in the order. Some columns may instead be filled from
-the right (`is_from_right`); where both parts meet, the cells of the last column have three known sides. A candidate is
-all that a search needs to know of an oriented piece, packed into one int64:
+The upper and the left neighbour of a cell come before the cell in the order. Some columns may be filled from the right
+(`is_from_right`): for their cells, "left" and "right" change places in this text. The cells of the last column, between
+the columns from the left and those from the right, then have three known sides. A *candidate* is all that a search
+needs to know of an oriented piece, packed into one int64:
 
     bits  0-12  index of the piece
     bits 13-14  rotation
@@ -10,14 +11,12 @@ all that a search needs to know of an oriented piece, packed into one int64:
     bits 27-47  colour shown to the right, times the number of colours (as `CandidateTables.list_start` is indexed)
     bits 48-63  gain, signed: number of favoured half-edges, minus BREAK_COST if the candidate breaks
 
-A prefix carries the sum of the gains of its pieces. Both the number of its favoured half-edges and the number of its
-breaks can be computed from this sum (`breaks_spent`).
+The gain of a prefix is the sum of its pieces' gains, which tells its favoured half-edges and breaks (`breaks_spent`).
 
-Cells that take the same pieces form a *cell class*: they have the same sides on the rim, the same colours required by
-adjacent clues, and the same sides that may break. A class has one candidate list for each pair of a left and an upper
-colour. A list is sorted by breaks (none, then one), then by favoured half-edges (most first); equals are in random
-order. A list ends with a sentinel: a candidate of the lowest gain, with a piece index that is never marked as used.
-Cells on the rim also have lists for a single known colour, with colour 0 in place of the unknown one.
+Cells with an equal `CellClass` take the same pieces. A cell class has one candidate list for each pair of a left and an
+upper colour. A list is sorted by breaks (none, then one), then by favoured half-edges (most first); equals are in
+random order. A list ends with a sentinel: a candidate of the lowest gain, with a piece index that is never marked as
+used. For look-ahead, classes of rim cells also have lists for one known colour, with 0 in place of the other colour.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ PIECE_MASK, DOWN_MASK, RIGHT_MASK = np.int64(2**13 - 1), np.int64(2**12 - 1), np
 
 Int64Array = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
-Bitsets = npt.NDArray[np.uint64]  # arrays in which each uint64 is a set, with one bit for each possible member
+Bitsets = npt.NDArray[np.uint64]  # arrays of sets with one bit for each possible member; a set is one or more uint64
 
 
 def comb_order(
@@ -57,10 +56,10 @@ def comb_order(
 ) -> IntArray:
     """Return the comb order of a board: its cells in the order in which they are filled, int32 (width * height,).
 
-    Upper rows are filled row by row. The band, the last ``column_major_rows`` rows, is filled column by column: first
-    ``columns_from_right`` columns, from the right edge on; then ``column_major_skip`` columns at the left edge, which
-    are filled row by row; then the other columns. Of these, the last ``corner_size`` are filled by one row and one
-    column in turn.
+    Upper rows are filled row by row. The band, the last ``column_major_rows`` rows (at least one), is filled column by
+    column: first ``columns_from_right`` columns, from the right edge on; then ``column_major_skip`` columns at the left
+    edge, which are filled row by row; then the other columns. The last ``corner_size`` of these other columns are
+    filled by one row and one column in turn.
     """
     band = max(1, min(column_major_rows, height))
     top, first = height - band, max(0, min(columns_from_right, width - 1))
@@ -94,7 +93,7 @@ def padded_positions(order: IntArray, width: int) -> Int64Array:
 def outside_positions(puzzle: Puzzle, order: IntArray, start: int, end: int) -> Int64Array:
     """Return the padded positions of neighbours of the cells at depths ``start`` to ``end`` - 1; int64 (depths, 3).
 
-    Each row has the left, the upper and the right neighbour; -1 if that neighbour is not filled before ``start``.
+    A row of the array is for the left, the upper and the right neighbour: -1 without such a neighbour before ``start``.
     """
     position = padded_positions(order, puzzle.width)
     before = {cell: position[depth] for depth, cell in enumerate(order[:start].tolist())}
@@ -109,8 +108,8 @@ def outside_positions(puzzle: Puzzle, order: IntArray, start: int, end: int) -> 
 class CandidateTables(NamedTuple):
     """The candidate lists of all cell classes.
 
-    The list of a cell class for the colours ``left`` and ``up`` begins at index ``list_start[base + left *
-    colour_count + up]`` of ``candidates``, where ``base`` is the index of the class times colour_count^2.
+    The list of the cell of depth d, for the colours ``left`` and ``up`` shown to the cell, begins at index
+    ``list_start[base[d] + left * colour_count + up]`` of ``candidates``.
     """
 
     list_start: IntArray  # int32 (classes * colour_count^2,): index in ``candidates`` where each list begins
@@ -124,7 +123,7 @@ class CellClass(NamedTuple):
     """The properties of a cell that decide which pieces it takes."""
 
     rim_sides: Sides  # by side, whether the side lies on the rim
-    clue_sides: tuple[tuple[int, int], ...] = ()  # (side, colour shown) of each adjacent clue at a later depth
+    clue_sides: tuple[tuple[int, int], ...] = ()  # (side, colour shown there) for each adjacent clue at a later depth
     break_sides: tuple[int, ...] = ()  # sides of the cell at which a piece may mismatch
     clue: int = -1  # oriented piece of the clue on the cell itself, -1 = no clue
     from_right: bool = False  # whether the cell is filled when the colour on its right, not on its left, is known
@@ -162,13 +161,13 @@ def pack_candidates(
 
 
 def check_colours(puzzle: Puzzle) -> None:
-    """Raise InputError for too many colours: a cell class has colours * colours lists, which must fit into memory."""
+    """Raise InputError for too many colours: a cell class has a list for each pair of colours, which takes memory."""
     if puzzle.colours > MAX_COLOURS:
         raise InputError(f"{puzzle.name} has {puzzle.colours} colours; the optimizer takes at most {MAX_COLOURS}")
 
 
 def may_break(puzzle: Puzzle, cell: int, side: int) -> bool:
-    """Return whether ``side`` of ``cell`` may mismatch: whether it is an inner edge but does not join two rim cells."""
+    """Return whether ``side`` of ``cell`` may break: whether it is an inner edge but does not join two rim cells."""
     sides = puzzle.rim_sides(cell)
     neighbour = cell + (-puzzle.width, 1, puzzle.width, -1)[side]
     return not sides[side] and not (any(sides) and any(puzzle.rim_sides(neighbour)))
@@ -186,7 +185,7 @@ def build_tables(
 
     ``order``: int32 (cells,), cells by depth; ``break_depths``: bool (cells,), by depth, whether the lists include
     candidates with one break; ``favoured``: colours whose half-edges count as gain; ``chance``: random generator that
-    orders candidates of equal gain; ``cut``: depth at which the exact tail begins; clues at later depths are ignored.
+    orders candidates of equal gain; ``cut``: depth at which the exact tail begins; clues from there on are ignored.
     """
     lists = (puzzle.colours + 1) ** 2  # number of candidate lists of one cell class
     clues = clues_before(puzzle, order, cut)
@@ -204,7 +203,7 @@ def build_tables(
     shows_left = np.repeat([cell_class.from_right for cell_class in numbers], [len(part[0]) for part in parts])
     candidates = pack_candidates(puzzle, oriented, favoured_sides - BREAK_COST * breaks, shows_left)
     by = np.lexsort((chance.random(len(keys)), -favoured_sides, breaks, keys))
-    # each list ends with a sentinel; an empty list is only a sentinel, and all empty lists share that at index 0
+    # each list ends with a sentinel; an empty list is only a sentinel: all empty lists share the sentinel at index 0
     used_keys, starts, sizes = np.unique(keys[by], return_index=True, return_counts=True)
     sentinels_before = 1 + np.arange(len(used_keys))
     sentinel = np.int64(puzzle.cells) | np.int64(LIST_END_GAIN) << np.int64(GAIN_SHIFT)
@@ -219,7 +218,7 @@ def build_tables(
 def cell_class_of(
     puzzle: Puzzle, cell: int, breaks: bool, clues: dict[int, Clue], from_right: bool = False
 ) -> CellClass:
-    """Return the class of ``cell``; ``breaks``: whether any side may mismatch; ``clues``: clues to respect, by cell."""
+    """Return the class of ``cell``; ``breaks``: whether its sides may break; ``clues``: clues to respect, by cell."""
     rim_sides = puzzle.rim_sides(cell)
     if cell in clues:
         return CellClass(rim_sides, clue=clues[cell].oriented, from_right=from_right)
@@ -241,7 +240,7 @@ def _class_candidates(puzzle: Puzzle, cell_class: CellClass) -> tuple[Int64Array
     piece, and its number of breaks.
     """
     colour_count = puzzle.colours + 1
-    if cell_class.clue >= 0:  # a mismatch with the clue was counted as a break of the neighbour
+    if cell_class.clue >= 0:  # a clue fits whatever its neighbours show; a mismatch is a break of the neighbour
         every_key = np.arange(colour_count**2, dtype=np.int64)
         return every_key, np.full_like(every_key, cell_class.clue), np.zeros_like(every_key)
 
@@ -265,9 +264,10 @@ def _class_candidates(puzzle: Puzzle, cell_class: CellClass) -> tuple[Int64Array
 
 
 def fitting_pieces(puzzle: Puzzle, cell_class: CellClass) -> tuple[Int64Array, Int64Array]:
-    """Return the oriented pieces that fit a cell class whatever colours are on its left and above it, int64 (n,).
+    """Return the oriented pieces that fit a cell class, its left and upper colours left aside, int64 (n,).
 
-    Also return the number of mismatches of each such piece with adjacent clues that come later, 0 or 1, int64 (n,).
+    Also return how many adjacent clues at later depths each of them mismatches, 0 or 1, int64 (n,). Left out are pieces
+    of clues elsewhere, and rotations of a piece that look like an earlier rotation.
     """
     if cell_class.clue >= 0:
         return np.array([cell_class.clue], dtype=np.int64), np.zeros(1, dtype=np.int64)
@@ -286,6 +286,6 @@ def fitting_pieces(puzzle: Puzzle, cell_class: CellClass) -> tuple[Int64Array, I
 
 
 def clues_before(puzzle: Puzzle, order: IntArray, cut: int) -> dict[int, Clue]:
-    """Return, by cell, the clues at depths below ``cut``; the exact tail itself counts mismatches with later clues."""
+    """Return, by cell, the clues at depths below ``cut``; the exact tail itself places the clues on later cells."""
     filled = set(order[:cut].tolist())
     return {clue.cell: clue for clue in puzzle.clues if clue.cell in filled}

@@ -1,4 +1,4 @@
-"""The constructor: depth-first search for prefixes of the board, each of which is finished by an exact tail."""
+"""The constructor: depth-first search for prefixes of the board, which exact tails then complete to full boards."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lns.rng import RandomState, generator
 NODES_BEFORE_DIVISOR = 8  # a restart that has reached an exact tail lasts ``nodes_before`` / 8 nodes, within limits
 MAX_RESTART_FACTOR = 10  # most nodes of a restart, in multiples of the least nodes, ``restart_nodes``
 SURPLUS_BINS = 9  # bins of the histogram of surpluses, 0 to 8 half-edges; the last bin also counts larger surpluses
-PARTITION_CELLS = 16  # prefixes that have filled this many cells without a clue are partitioned among the islands
+PARTITION_CELLS = 16  # prefixes that have filled this many cells, clue cells not counted, are partitioned among islands
 
 
 class Constructor:
@@ -93,7 +93,7 @@ class Constructor:
         self.surplus_counts = np.zeros(SURPLUS_BINS, dtype=np.int64)
 
     def run(self, nodes: int, target: int) -> Board | None:
-        """Continue the search for at most ``nodes`` nodes, or until `restart_due` is true or a board is found.
+        """Continue the search for about ``nodes`` nodes, or until `restart_due` is true or a board is found.
 
         Return a full board that scores at least ``target``, or None; the next call continues where this call stopped.
         """
@@ -117,9 +117,9 @@ class Constructor:
 
     @property
     def _length(self) -> int:
-        """Number of nodes after which the restart ends: few until it reaches an exact tail, which most restarts do not.
+        """Number of nodes after which the restart ends: few as long as the restart has not reached an exact tail.
 
-        A restart that has reached an exact tail lasts the longer, the more ``nodes_before`` there are.
+        After that, the more ``nodes_before`` there are, the more nodes, within limits (`MAX_RESTART_FACTOR`).
         """
         shortest = self.params.restart_nodes
         length = min(max(shortest, self.nodes_before // NODES_BEFORE_DIVISOR), MAX_RESTART_FACTOR * shortest)
@@ -137,7 +137,7 @@ class Constructor:
 
     @property
     def nodes(self) -> int:
-        """Number of placements, including any that the look-ahead to the next cell rejected, but no exact tails."""
+        """Number of placements, also of those that the look-ahead to the next cell rejects, but not in exact tails."""
         return int(self.prefix.scalars[NODES])
 
     @property
@@ -152,7 +152,7 @@ class Constructor:
         return Statistics(nodes=self.nodes, prefixes=self.prefixes, tail_nodes=tail_nodes)
 
     def _arrays(self) -> State:
-        """Return the arrays of `state` by name, except the array ``restart`` of seed and other scalars."""
+        """Return the arrays of `state` by name, except ``restart``: seed, `exhausted` and ``nodes_before``."""
         arrays, endgame = self.arrays, self.arrays.endgame
         parts = (
             (self, ("surplus_counts", "random")),

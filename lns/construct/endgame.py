@@ -2,13 +2,13 @@
 
 At these cells most pieces of a candidate list are used and would have to be skipped one by one. With at most 64 free
 pieces each piece is one bit, and bitwise operations find all candidates of a cell at once: for each colour and rotation
-one set holds the pieces that show the colour on the left, another set the pieces that show it on top. The intersection
-of the two sets for a cell's known colours holds its exact candidates (without a break); a piece in only one of the two
-sets is a breaking candidate.
+one set holds the pieces that show the colour on the left, another set the pieces that show it on top. Of the free
+pieces with the right grey sides, those in both sets for the known colours of the cell are exact candidates (without a
+break); those in only one of the two sets are breaking candidates, if that break is allowed.
 
 A piece is refused at once if it leaves a later neighbour without a candidate (`endgame_plan.LATER`). If the next cell
-may not break, candidates that leave that cell without a matching piece are dropped before they are tried, but count as
-nodes. A piece is placed on the rim only if the rim can still be completed afterwards (`lns.construct.endgame_plan`).
+may not break, most candidates that leave that cell without a matching piece are dropped before they are tried, but
+count as nodes. A rim piece is refused if the rim could then not be completed (`lns.construct.endgame_plan`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 
 REACHED, BUDGET, EXHAUSTED = 0, 1, 2  # what a search returns: prefix found, node limit reached, no prefix left
 DEPTH, NODES = range(2)  # indexes of ``PrefixState.scalars``
-COUNTS_PER_DEPTH = 2 * MAX_BREAKS  # counters of a depth: placements by breaks spent, first without, then with a break
+COUNTS_PER_DEPTH = 2 * MAX_BREAKS  # counters of a depth: by breaks spent, first placements without a break, then with
 _NOT_LISTED = -1  # stands in place of the number of closings (sets that complete the rim) before they are listed
 _NONE, _ONE, _TWO, _ALL = np.uint64(0), np.uint64(1), np.uint64(2), ~np.uint64(0)
 _THREE, _FOUR = np.uint64(3), np.uint64(4)
@@ -43,9 +43,9 @@ def start_endgame(
 ) -> None:
     """Start the endgame after a prefix of ``endgame_start`` cells that has spent ``breaks`` breaks.
 
-    ``used``, ``right``, ``down``: the prefix, see `PrefixState`. Free pieces without a bit take over the bits of used
-    pieces: to make all sets anew would take as long as a hundred nodes, and on some boards an endgame starts every
-    fifty nodes.
+    ``used``, ``right``, ``down``: the prefix, see `PrefixState`. Free pieces without a bit get unassigned bits or those
+    of used pieces: to make all sets anew would take as long as a hundred nodes, and on some boards an endgame starts
+    every fifty nodes.
     """
     free, taken, missing = _NONE, _NONE, len(plan.piece_order) - plan.endgame_start
     for bit, piece in enumerate(state.piece_of_bit):
@@ -79,7 +79,7 @@ def start_endgame(
 
 @inline_flat_kernel
 def set_anchor_colour(state: ClosingState, colour: int) -> None:
-    """Set the colour shown below the anchor, the lowest right-side piece, and mark the rim's closings as not listed."""
+    """Set the colour that the anchor shows downwards, and mark the closings, which depend on it, as not listed."""
     state.scalars[at.COUNT], state.scalars[at.ANCHOR_COLOUR] = _NOT_LISTED, colour
 
 
@@ -87,7 +87,7 @@ def set_anchor_colour(state: ClosingState, colour: int) -> None:
 def list_closings(plan: ClosingPlan, state: ClosingState, free: np.uint64) -> None:
     """List the closings: all sets of ``free`` pieces that complete the rim from the anchor down and round the corner.
 
-    If there are more than `MAX_CLOSINGS`, list the sets for as many cells of that stretch as possible.
+    If more than `MAX_CLOSINGS` sets fill some first cells of that stretch, list only the sets that fill one cell fewer.
     """
     closings, end_colour = state.closings, state.end_colour
     corners = len(state.near_sets) >> 1
@@ -114,7 +114,7 @@ def list_closings(plan: ClosingPlan, state: ClosingState, free: np.uint64) -> No
 
 @inline_flat_kernel
 def _is_connected(plan: ClosingPlan, state: ClosingState, free: np.uint64, colour: int) -> bool:
-    """Return whether ``colour`` is linked to every rim piece in ``free`` by a chain of free rim pieces that match."""
+    """Return whether every rim piece in ``free`` is linked to ``colour`` by a chain of such pieces sharing colours."""
     rim = free & state.rim_pieces[0]
     reached = state.colour_sets[colour] & rim
     before = _NONE
@@ -164,7 +164,7 @@ def _free_after(plan: EndgamePlan, state: EndgameState, row: np.uint64, chosen: 
 
 @inline_flat_kernel
 def _find_candidates(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> tuple[int, int]:
-    """Find the candidates of the level of ``row`` and drop those that leave the next cell without a candidate.
+    """Find the candidates of the level of ``row``, and drop dead ends from them as `_drop_dead_ends` does.
 
     Returns (number of exact candidates dropped, number of breaking candidates dropped).
     """
@@ -209,7 +209,7 @@ def _drop_dead_ends(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> t
     """Drop the candidates after which the next cell has no exact candidate and may not break.
 
     Most candidates are such dead ends, for example breaking pieces above a cell that may not break, so all are dropped
-    at once. Returns (number of exact candidates dropped, number of breaking candidates dropped).
+    at once, but one or two in doubt may be kept. Returns (number of exact, number of breaking candidates dropped).
     """
     levels, following = state.levels, row + at.NEXT
     breaks, limit = levels[row + at.BREAKS], plan.levels[following + at.LIMIT]
@@ -237,7 +237,7 @@ def _drop_dead_ends(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> t
     elif pair_sets[pair + (levels[above + at.SHOWN_DOWN] >> _TWO)] & free:
         return 0, 0
     exact_dropped, breaking_dropped, keep = 0, 0, (keep0, keep1, keep2, keep3)
-    if levels[row + at.CANDIDATES + _ONE]:  # without breaking candidates, their sets may not be written
+    if levels[row + at.CANDIDATES + _ONE]:  # if there are none, the sets of breaking candidates are out of date
         breaking_dropped = _intersect(levels, row, _ONE, keep)
     if breaks >= limit:
         exact_dropped = _intersect(levels, row, _NONE, keep)
@@ -246,7 +246,7 @@ def _drop_dead_ends(plan: EndgamePlan, state: EndgameState, row: np.uint64) -> t
 
 @inline_flat_kernel
 def _intersect(levels: Bitsets, row: np.uint64, with_break: np.uint64, keep: tuple[np.uint64, ...]) -> int:
-    """Drop exact (``with_break`` 0) or breaking (1) candidates not in ``keep``, a set by rotation; return how many."""
+    """Drop exact (``with_break`` 0) or breaking (1) candidates not in ``keep``, sets by rotation; return how many."""
     first = row + at.CANDIDATE_SETS + with_break * _FOUR
     a, b, c, d = levels[first], levels[first + _ONE], levels[first + _TWO], levels[first + _THREE]
     dropped = popcount(a & ~keep[0]) + popcount(b & ~keep[1]) + popcount(c & ~keep[2]) + popcount(d & ~keep[3])
@@ -331,7 +331,7 @@ def search_endgame(
                 child_counts[counts + np.uint64(MAX_BREAKS + 1)] += breaking
                 nodes += exact + breaking
         backtrack = True
-        while backtrack:  # until a candidate passes both look-aheads, or none is left
+        while backtrack:  # until a candidate passes all tests, or no candidate is left
             chosen = _take_candidate(plan, state, row)
             if chosen == _NOTHING:
                 break

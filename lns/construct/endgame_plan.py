@@ -1,20 +1,20 @@
 """The arrays of the endgame, and how they are made for a puzzle, an order of the cells and a break schedule.
 
-A *level* is a depth counted from the start of the endgame; level i fills the cell of depth ``endgame_start + i``.
-`lns.construct.endgame` searches the levels.
+A *level* is a depth counted from that at which the endgame (`lns.construct.endgame`) starts, which is level 0.
 
-Cells of the rim never mismatch each other before the exact tail. After a prefix the free pieces of the rim must
-therefore form a path: along the bottom, round the last corner and up to the lowest piece of the right side that is
-placed (the *anchor*). The comb order fills the *last stretch* of this path, from the anchor down and round the corner,
-only when most rim pieces are used. So all sets of pieces that fill the stretch with matching joints (*closings*) are
-listed once. Each rim piece placed elsewhere rules out the closings that need it. A piece that would rule out the last
-closing is refused, and pieces that all remaining closings share are reserved.
+Cells of the rim never mismatch each other before the exact tail. When the endgame begins, the free rim pieces must
+therefore form a path: down the left side, along the bottom, round the last corner and up the right side to the lowest
+piece placed there (the *anchor*). The comb order fills the *last stretch* of this path, from the anchor down and round
+the corner, only when most rim pieces are used, so few sets of pieces fill the stretch with matching joints. These
+*closings* are listed once. Each rim piece placed elsewhere rules out the closings that need it. A piece that would rule
+out the last closing is refused, and pieces that all remaining closings share are reserved.
 
-In a graph whose vertices are the colours of rim joints, each rim piece is an edge between its two colours. All joints
-placed so far match, so each colour is left as often as it is entered. So a path of all free rim pieces exists only if
-the pieces are connected with each other and with the rim placed so far (Euler 1736; corner pieces may forbid the path
-even then). A piece that would disconnect them is refused, too. This refusal loses boards whose rim mismatches only
-within the exact tail; they are fewer than the boards that the saved nodes find (docs/ladder.md).
+In a graph whose vertices are the colours of rim joints, each free rim piece is an edge between its two colours, and a
+path of all these pieces is a walk along all edges. As all joints placed so far match, the walk can leave each colour as
+often as it enters the colour; so it exists if and only if the edges are connected with each other and with the rim
+placed so far (Euler 1736; corner pieces may forbid it even so). A piece that would disconnect them is refused, too.
+Both refusals lose boards whose rim mismatches only within the exact tail; such boards are fewer than those that the
+saved nodes find ("Effects of changes", docs/log.md).
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from lns.instances.puzzle import DOWN, GREY, LEFT, RIGHT, UP, IntArray, Puzzle
 
 MAX_ENDGAME_PIECES = 64  # most free pieces at the start of the endgame: each is one bit of a set
 MAX_CLOSINGS = 256
-SETS_PER_CLASS = 8  # sets of pieces of a cell class: four by rotation that match adjacent clues, then four that do not
+SETS_PER_CLASS = 8  # sets of a cell class, by rotation: four of pieces that match adjacent clues, four of others
 NO_RULE, ANCHOR, RESERVE, RELEASE = range(4)  # values of `ClosingPlan.rule`
 COUNT, ANCHOR_COLOUR, FIRST = range(3)  # indexes into ``ClosingState.scalars``
 _BREAKS_CLUE = 4  # added to an index into ``class_sets`` for pieces that mismatch an adjacent clue
 NO_LIMIT = np.uint64(2**63)  # a limit on breaks that is never reached
 _NONE, _ALL = np.uint64(0), ~np.uint64(0)
 
-# All data of a level are one row of 16 words in a flat array; a variable ``row`` is the index of the row's first word.
+# A level has one row of 16 words in each flat array ``levels``; a variable ``row`` is the index of a row's first word.
 ROW_WORDS, ROW_SHIFT = np.uint64(16), np.uint64(4)
-# Columns of a row of ``EndgamePlan.levels``. A row belongs to one cell; if that cell is filled from the right, "left"
-# and "right" change places in all columns of the row.
+# Columns of a row of ``EndgamePlan.levels``. A row belongs to one cell. "Left" and "right" change places for this cell,
+# or for the cell ahead of a look-ahead, if it is filled from the right.
 CLASS_BASE: Any = np.uint64(0)  # index in EndgameState.class_sets where the sets of the cell's class begin
 LEFT_SOURCE: Any = np.uint64(1)  # row of EndgameState.levels whose SHOWN_RIGHT is the cell's left colour
 UP_SOURCE: Any = np.uint64(2)  # row of EndgameState.levels whose SHOWN_DOWN is the cell's upper colour
@@ -60,9 +60,9 @@ PAIR_BASE: Any = np.uint64(1)  # index in EndgameState.pair_sets where the sets 
 LEFT_OF: Any = np.uint64(2)  # row of EndgameState.levels whose SHOWN_RIGHT is the left colour of the cell ahead
 ABOVE: Any = np.uint64(3)  # row of EndgameState.levels whose SHOWN_DOWN is the upper colour of the cell ahead
 # columns of a row of ``EndgameState.levels``
-FREE: Any = np.uint64(0)  # set of the pieces that are free before the level is filled
+FREE: Any = np.uint64(0)  # set of the pieces that are free, and not reserved, before the level is filled
 BREAKS: Any = np.uint64(1)  # number of breaks spent before the level is filled
-CANDIDATES: Any = np.uint64(2)  # exact candidates still to try in some rotation; in the next column breaking candidates
+CANDIDATES: Any = np.uint64(2)  # pieces still to try as exact candidates; in the next column: as breaking candidates
 CANDIDATE_SETS: Any = np.uint64(4)  # eight columns: sets by rotation of exact candidates, then of breaking candidates
 SHOWN_RIGHT: Any = np.uint64(12)  # colour that the cell shows to its right, as an offset (`EndgamePlan`)
 SHOWN_DOWN: Any = np.uint64(13)  # colour that the cell shows downwards, as an offset (`EndgamePlan`)
@@ -70,35 +70,35 @@ CHOSEN: Any = np.uint64(14)  # the candidate placed: bit of the piece * 4 + rota
 
 
 class ClosingPlan(NamedTuple):
-    """Read-only inputs for completing the rim. Of a rim piece, the *near* side faces the anchor, the *far* side not."""
+    """Read-only inputs for completing the rim. A rim piece's *near* side is towards the anchor, its *far* side away."""
 
-    # int64 (levels,): ANCHOR on the right-side cell above the rim's last stretch; RESERVE on rim cells filled later but
-    # outside that stretch; RELEASE on the last of these, after which no piece is reserved; NO_RULE on all other cells
+    # int64 (levels,): ANCHOR on the right-side cell above the rim's last stretch; RESERVE on rim cells filled after
+    # that cell, but outside the stretch; RELEASE on the last of these, after which none is reserved; NO_RULE on others
     rule: Int64Array
-    row: Int64Array  # int64 (levels,): index of the cell among those with RESERVE or RELEASE, in order; 0 for others
+    row: Int64Array  # int64 (levels,): index of the cell among those with RESERVE or RELEASE; 0 for other cells
     # int64 (colours,): joint colours through which rim pieces must be connected; none if rim cells outside the last
     # stretch are in the exact tail, where these cells may mismatch
     rim_colours: Int64Array
     is_corner: npt.NDArray[np.uint8]  # uint8 (cells,): 1 for a corner, by cell of the rim's last stretch, from its top
     near_index: Int64Array  # int64 (pieces,): index of the rim piece's set in ClosingState.near_sets, -1 = none
-    far_colour: Int64Array  # int64 (pieces,): colour that a next piece's near side must have; -1 = not a rim piece
-    ends: Int64Array  # int64 (pieces, 2): near and far joint colour of a rim piece, as the left of two pieces shows it
+    far_colour: Int64Array  # int64 (pieces,): colour that the next piece's near side must have; -1 = not a rim piece
+    ends: Int64Array  # int64 (pieces, 2): a rim piece's near and far joint colour, as right sides show it
     anchor_level: int  # level of the anchor (cell above the rim's last stretch); -1 = before the endgame, or no rule
     anchor_position: int  # padded position of the anchor (cell above the last stretch) if before the endgame, else -1
     release_level: int  # level of the cell with RELEASE, -1 = no rule applies
 
 
 class ClosingState(NamedTuple):
-    """Sets of rim pieces, by their bits in the endgame, and all closings: sets that complete the rim of a prefix."""
+    """Sets of rim pieces, by the bits of the endgame, and the closings: sets that fill the rim's last stretch."""
 
-    near_sets: Annotated[Bitsets, "2 colour_count"]  # by colour towards the anchor: edge pieces, then corner pieces
+    near_sets: Annotated[Bitsets, "2 colour_count"]  # by near colour: rim pieces with one grey side, then with two
     far_colour: Annotated[Int64Array, 64]  # `ClosingPlan.far_colour` of the piece of each bit
     colour_sets: Annotated[Bitsets, "colour_count"]  # by colour: rim pieces that have it among their `ClosingPlan.ends`
-    rim_pieces: Annotated[Bitsets, 1]  # the set of all rim pieces
-    closings: Annotated[Bitsets, 2 * MAX_CLOSINGS]  # sets of pieces that complete the rim; halves take turns
+    rim_pieces: Annotated[Bitsets, 1]  # the set of all rim pieces that have a bit and are no clues
+    closings: Annotated[Bitsets, 2 * MAX_CLOSINGS]  # made cell by cell, from one half of the array to the other
     end_colour: Annotated[Int64Array, 2 * MAX_CLOSINGS]  # `far_colour` of the last piece of each set in ``closings``
-    reserved: Annotated[Bitsets, "rows + 1"]  # by `ClosingPlan.row`: set of the pieces reserved before that cell
-    scalars: Annotated[Int64Array, 3]  # COUNT of ``closings``, ANCHOR_COLOUR shown to their start, index of the FIRST
+    reserved: Annotated[Bitsets, "rows + 1"]  # by `ClosingPlan.row`: pieces reserved before that cell is filled
+    scalars: Annotated[Int64Array, 3]  # COUNT of closings, ANCHOR_COLOUR shown below the anchor, index of FIRST closing
 
 
 class EndgamePlan(NamedTuple):
@@ -106,7 +106,7 @@ class EndgamePlan(NamedTuple):
 
     A colour is stored as an *offset*, 4 * colour, since in most arrays of sets each colour has four sets, one for each
     rotation. The offset after the last colour stands for an unknown colour. A set of pieces is a uint64, one bit for
-    each piece.
+    each of at most 64 pieces (`EndgameState.piece_of_bit`).
     """
 
     levels: Bitsets  # uint64 (16 * (levels + 1),): a row of 16 words for each level, columns from CLASS_BASE on
@@ -133,7 +133,7 @@ class EndgameState(NamedTuple):
     ``left_sets``, ``up_sets`` and ``class_sets``, four consecutive sets are those of the four rotations.
     """
 
-    piece_of_bit: Annotated[Int64Array, 64, -1]  # piece of each bit, -1 = none; most stay the same for the next prefix
+    piece_of_bit: Annotated[Int64Array, 64, -1]  # piece of each bit, -1 = none; most entries stay for the next prefix
     bit_of_piece: Annotated[Int64Array, "pieces", -1]  # bit of each piece, -1 = none
     # by colour and rotation: pieces that show the colour on the left; from ``mirrored`` on, on the right
     left_sets: Annotated[Bitsets, "mirrored + 4 colour_count + 4"]
@@ -157,7 +157,7 @@ class PrefixState(NamedTuple):
 
     cursor: Annotated[Int64Array, "cells + 1"]  # by depth: index of the next candidate; in the endgame, column CHOSEN
     chosen: Annotated[Int64Array, "cells"]  # by depth: packed candidate that is placed
-    gain: Annotated[Int64Array, "cells + 1"]  # by length: gain of the prefix, see `lns.construct.candidates`
+    gain: Annotated[Int64Array, "cells + 1"]  # by length: gain of the prefix; in the endgame only breaks change it
     used: Annotated[npt.NDArray[np.uint8], "cells + 1"]  # by piece: 1 if placed; the last entry, for sentinels, stays 0
     right: Annotated[Int64Array, "positions"]  # by padded position: colour shown to the right, times colour_count
     down: Annotated[Int64Array, "positions"]  # by padded position: colour shown downwards
@@ -230,7 +230,7 @@ def plan_endgame(
     sizes |= {"classes padded_colours^2": len(numbers) * padded_colours**2}
     state = allocate(EndgameState, sizes, closing=closing_state)
     for sets in (state.left_sets[: 4 * colour_count + 4], state.left_sets, state.up_sets):
-        sets[-4:] = _ALL  # every piece that may be tried matches the unknown colour
+        sets[-4:] = _ALL  # the unknown colour matches every piece
     state.levels.reshape(-1, int(ROW_WORDS))[-1, [SHOWN_RIGHT, SHOWN_DOWN]] = 4 * colour_count
     return plan, state
 
@@ -286,13 +286,12 @@ def _plan_look_ahead(
 def plan_closing(puzzle: Puzzle, order: IntArray, start: int, cut: int) -> tuple[ClosingPlan, ClosingState]:
     """Make the arrays for completing the rim in an endgame from depth ``start`` to ``cut``.
 
-    ``order``: int32 (cells,), cells by depth. No rule applies (all NO_RULE) if the order does not fill a stretch of the
-    rim last, if a clue lies on a rim cell filled after the right-side cell above that stretch, or if the joint colours
-    of the rim pieces do not pair up, so that the rim cannot be completed at all.
+    ``order``: int32 (cells,), cells by depth. No rule applies (all NO_RULE) if `_stretch` returns empty lists, or if
+    the joint colours of the rim pieces do not pair up, so that every board has mismatches on the rim.
     """
     colour_count = puzzle.colours + 1
     near_colour, far_colour = (np.full(puzzle.cells, -1, dtype=np.int64) for _ in range(2))
-    for oriented, quad in enumerate(puzzle.oriented.tolist()):  # turned for the board's right side or its lower corner
+    for oriented, quad in enumerate(puzzle.oriented.tolist()):  # turned for the right side or lower right corner
         if quad[RIGHT] == GREY and quad[UP] != GREY:
             near_colour[oriented >> 2] = quad[UP]
             far_colour[oriented >> 2] = quad[DOWN] or puzzle.mate[quad[LEFT]]
@@ -333,11 +332,12 @@ def plan_closing(puzzle: Puzzle, order: IntArray, start: int, cut: int) -> tuple
 
 
 def _stretch(puzzle: Puzzle, order: IntArray, start: int, cut: int) -> tuple[list[int], list[int], list[int]]:
-    """Return the cells of the rim's last stretch, and the other rim cells filled after the anchor, the cell above it.
+    """Return the cells of the rim's last stretch, and the other rim cells filled after the anchor (above the stretch).
 
     The result has three lists: the stretch, the other cells that the endgame fills, the other cells of the exact tail.
-    The stretch has the right-side cells filled after the first bottom cell, the corner, and the bottom cells filled
-    after the first such right-side cell. All three lists are empty if no rule applies.
+    The stretch has the right-side cells filled after the leftmost bottom cell, the corner, and the bottom cells filled
+    after the first such right-side cell. All lists are empty if there is no stretch, or it begins before the endgame;
+    if the second would be empty, or has a cell filled after the stretch begins; or if a clue lies in one of these two.
     """
     width, height = puzzle.width, puzzle.height
     depth_of = {cell: depth for depth, cell in enumerate(order.tolist())}

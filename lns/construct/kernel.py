@@ -1,14 +1,14 @@
 """Depth-first search of the constructor: a fixed cell order, a break schedule and colour quotas.
 
-Cells are filled in an order in which the left and the upper neighbour of each cell come first, so the pieces to try are
-read from a sorted candidate list (`lns.construct.candidates`). A prefix of depth d carries ``gain`` = favoured
-half-edges used - BREAK_COST * breaks spent, and a cell may be filled only if the gain stays at least ``min_gain[d]`` =
-quota floor - BREAK_COST * breaks allowed. One comparison thus enforces both the break schedule and the quota. Lists are
-sorted by gain, so the first candidate that takes the prefix below ``min_gain`` ends the list; the sentinel always does.
+Up to the endgame, the left and the upper neighbour of each cell are filled before the cell, so the pieces to try are
+read from a sorted candidate list (`lns.construct.candidates`). A prefix carries ``gain`` = favoured half-edges used -
+BREAK_COST * breaks spent, and a piece may be placed only if the gain then is at least MIN_GAIN = quota floor -
+BREAK_COST * breaks allowed, both at this depth. One comparison thus enforces both the break schedule and the quota.
+Lists are sorted by gain, so the first candidate that takes the gain below MIN_GAIN ends the list, at last the sentinel.
 
 From depth ``endgame_start`` to ``cut`` the cells are filled by `lns.construct.endgame`, from ``cut`` on by
-`lns.construct.tail`. Two cells of the rim never mismatch each other before the cut. A piece is therefore skipped if no
-free piece matches the colour that it shows to a rim cell filled later (the look-ahead).
+`lns.construct.tail`. Two cells of the rim never mismatch each other before the cut. A rim piece is therefore skipped if
+no free piece matches the colour that it shows to a rim cell filled later (the look-ahead).
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from lns.exact.kernels.jit import flat_kernel, inline_flat_kernel
 from lns.instances.puzzle import DOWN, RIGHT, IntArray, Puzzle
 
 MISMATCH_BINS = 16  # sampled exact tails are counted by their fewest mismatches, 0 to 15
-TAIL_SAMPLE_NODES = 50_000  # least nodes, without exact tails, between two sampled tails
-TAIL_SAMPLE_COST_FACTOR = 100  # least nodes between two sampled tails, in multiples of the nodes of the first tail
+TAIL_SAMPLE_NODES = 50_000  # least nodes of prefixes between two sampled exact tails
+TAIL_SAMPLE_COST_FACTOR = 100  # least nodes between two sampled tails, in multiples of the nodes of the earlier tail
 KEY_SAMPLE_DIVISOR = 2**11  # a frontier key is recorded if it is divisible by this
 MAX_FRONTIER_KEYS = 2**15  # most frontier keys recorded in a restart: enough for 7e7 frontier prefixes, about 5e9 nodes
 _HASH_FACTOR, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 _ROTATE_LEFT, _ROTATE_RIGHT = np.uint64(13), np.uint64(51)  # to rotate 64 bits left by 13, the bits of a piece index
 NOT_STARTED = -1  # stands in place of the depth before the first call of a search
-PREFIXES, TAIL_NODES, FOUND_MISMATCHES, NEXT_SAMPLE, COUNTERS = range(5)  # indexes into ``counters``, then its length
+PREFIXES, TAIL_NODES, FOUND_MISMATCHES, NEXT_SAMPLE, COUNTERS = range(5)  # indexes into ``counters``, and its length
 
 
-# All data of a depth are one row of 8 words in a flat array. The constants below are columns of ``PrefixPlan.depths``.
+# A depth has one row of 8 words in the flat array ``PrefixPlan.depths``. The constants below are columns of a row.
 DEPTH_WORDS = np.uint64(8)
 POSITION: Any = np.uint64(0)  # padded position of the depth's cell, see `candidates.padded_positions`
 MIN_GAIN: Any = np.uint64(1)  # least gain that a prefix must have once the depth's cell is filled
@@ -77,8 +77,8 @@ class ConstructorState(NamedTuple):
     endgame: EndgameState
     tail: TailWorkspace
     found: Annotated[IntArray, "cells"]  # by depth: oriented piece of the board found
-    # PREFIXES: prefixes completed; TAIL_NODES: placements in exact tails; FOUND_MISMATCHES: mismatches of the board
-    # found; NEXT_SAMPLE: number of nodes at which the next exact tail is sampled
+    # PREFIXES: prefixes that reached the cut; TAIL_NODES: placements in exact tails; FOUND_MISMATCHES: mismatches
+    # of the board found; NEXT_SAMPLE: number of nodes from which on the next exact tail is sampled
     counters: Annotated[Int64Array, COUNTERS]
     prefixes_by_breaks: Annotated[Int64Array, packed.MAX_BREAKS]  # by breaks spent: prefixes that reached a tail
     # number of sampled exact tails by fewest mismatches found; the last entry counts the tails in which no completion
@@ -213,7 +213,7 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
 
 @flat_kernel
 def place_pieces(plan: EndgamePlan, state: EndgameState, prefix: PrefixState, depth: int) -> None:
-    """Copy the endgame's placements at depths below ``depth`` to ``prefix``, for the exact tail."""
+    """Copy the endgame's placements at depths below ``depth`` to ``prefix``, and set the gain of that length."""
     for level in range(depth - plan.endgame_start):
         at, position = plan.endgame_start + level, plan.position[level]
         row = np.uint64(level) * endgame_plan.ROW_WORDS
@@ -238,7 +238,7 @@ def remove_pieces(plan: EndgamePlan, depth: int, chosen: Int64Array, used: npt.N
 
 @inline_flat_kernel
 def _record_frontier_key(prefix: PrefixState, length: int) -> None:
-    """Record the key of the frontier prefix of ``length`` cells if `KEY_SAMPLE_DIVISOR` divides the key.
+    """Record the key of the frontier prefix of ``length`` cells if `KEY_SAMPLE_DIVISOR` divides it and there is room.
 
     The key is a hash of the last four pieces and of ever sparser earlier pieces (6, 9, 13, 19, ... cells from the end),
     so that another restart that comes to the same prefix records the same key.
@@ -288,11 +288,11 @@ def next_prefix(plan: ConstructorPlan, state: ConstructorState, node_limit: int)
 def construct(
     plan: ConstructorPlan, state: ConstructorState, max_mismatches: int, node_limit: int, tail_node_limit: int
 ) -> int:
-    """Make prefixes and search the exact tail of each, until a board of at most ``max_mismatches`` mismatches is found.
+    """Make prefixes and search exact tails of those with few enough breaks (and of a sample) until a board is found.
 
-    ``node_limit``: most nodes of prefixes in all calls together, plus nodes of exact tails in this call;
-    ``tail_node_limit``: most nodes of one exact tail. Returns REACHED, with a board in ``state.found`` and the number
-    of its mismatches in ``state.counters``, or BUDGET or EXHAUSTED as `search_lists` does.
+    ``max_mismatches``: most mismatches of the board; ``node_limit``: most nodes of prefixes in all calls together, plus
+    nodes of exact tails in this call; ``tail_node_limit``: most nodes of one exact tail. Returns REACHED, with a board
+    in ``state.found`` and its mismatches in ``state.counters``, or BUDGET or EXHAUSTED as `search_lists` does.
     """
     prefix, counters, found = state.prefix, state.counters, state.found
     cut = plan.prefix.cut

@@ -1,6 +1,6 @@
 """Populations of prefixes, which measure how many pieces fit at each depth, and the quota profile made of their counts.
 
-A population grows cell by cell. All children of all prefixes are counted, and a random sample of the children is kept.
+A population grows cell by cell. The children of all prefixes are counted, and a random sample of the children is kept.
 Two functions grow populations and differ in the children that they keep:
 
 - `grow_population` keeps the children with the fewest breaks, so breaks are spent only where too few children fit
@@ -10,11 +10,11 @@ Two functions grow populations and differ in the children that they keep:
   (splitting; H. Kahn, T. Harris, 1951), since a random sample would contain none of these rare prefixes.
 
 The *quota profile* says how many favoured half-edges a prefix must have used at each depth to be worth its nodes. It
-has two inputs: the mean children of a prefix by depth and half-edges used (`count_children`), and an assumed value of a
+has two inputs: the mean children of a prefix by depth and half-edges used (`mean_children`), and an assumed value of a
 prefix where the quota ends. Dynamic programming backwards over depth (R. Bellman, 1957) then finds the prefixes that
 return more than they cost: those with at least a certain number of half-edges. The price of a node is set so high that
-the whole search barely pays. The computation treats cells as independent, so the profile has the right shape, but is
-too high or too low; the bandit over quota scales corrects that (`lns.construct.quota_bandit`).
+the whole search barely pays. As the computation treats cells as independent, the profile is too high or too low, though
+its shape is right; the bandit over quota scales corrects the height (`lns.construct.quota_bandit`).
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ STRIDE = 8  # where breaking children are counted but not kept, only one prefix 
 _LEAST_EXACT_GAIN = -(packed.BREAK_COST // 2)  # lies between the gains of candidates with and without a break
 STRATA, PREFIXES_PER_STRATUM = 32, 512
 SAMPLES = 4  # populations grown for one quota profile
-MIN_PREFIXES_PER_STRATUM = 32  # least prefixes kept of a stratum, where long candidate lists take much time
-RANDOM_SEED = 0  # seed of all populations, so that a quota profile depends on the puzzle alone
+MIN_PREFIXES_PER_STRATUM = 32  # least prefixes kept of a stratum, where PREFIXES_PER_STRATUM would take too long
+RANDOM_SEED = 0  # seed of all populations for quota profiles, so that these do not depend on the seed of the run
 # Natural logarithm of the factor by which one more favoured half-edge raises the value of a prefix at the end of the
 # quota. Values from 0.1 to 0.4, and values of NODES_BEHIND from 100 to 100,000, change the profile by 1-3 half-edges.
 LOG_VALUE_PER_HALF_EDGE = 0.2
-NODES_BEHIND = 1000.0  # nodes that the search takes below a prefix after the end of the quota
+NODES_BEHIND = 1000.0  # nodes that the search is assumed to take below a prefix that has passed the quota
 SMOOTHING_HALF_EDGES = 3.0  # standard deviation of the smoothing of child counts over the half-edges used
 ROOT_VALUE = 1e8  # value of the empty board, in nodes; were it small, one prefix at most would pass the first rows
 TOLERANCE = 1e-9  # accuracy to which the logarithm of the price of a node is computed
@@ -58,7 +58,7 @@ class Population(NamedTuple):
     right: Annotated[IntArray, ("size", "directions * height")]
     down: Annotated[IntArray, ("size", "width")]  # by prefix and board column: colour shown to the column's next cell
     used: Annotated[Bitsets, ("size", "words")]  # by prefix: set of the pieces used, one bit for each piece
-    gain: Annotated[Int64Array, "size"]  # by prefix: sum of its gains (`candidates`); in a beam its value (`beam`)
+    gain: Annotated[Int64Array, "size"]  # by prefix: gain of the prefix (`candidates`); in a beam its value (`beam`)
 
 
 class Reservoirs(NamedTuple):
@@ -219,7 +219,7 @@ def grow_strata(
     """Grow a stratified population from the empty board and count its children.
 
     ``tables``: candidate tables without breaks; ``parents``, ``children``: arrays of `ChildCounts`, to which the counts
-    are added; ``reservoirs``: one for each stratum. Returns (depth reached, number of candidates checked, used or not).
+    are added; ``reservoirs``: one for each stratum. Returns (depth reached, number of candidates of all prefixes).
     """
     list_start, candidates, base = tables.list_start, tables.candidates, tables.base
     width, strata = current.down.shape[1], len(reservoirs.offered)
@@ -259,8 +259,7 @@ class ChildCounts(NamedTuple):
     """Numbers of prefixes and of their children, by depth and by favoured half-edges that the prefix has used."""
 
     parents: Int64Array  # int64 (depths, half_edges): number of prefixes
-    # int64 (depths, half_edges, MAX_FAVOURED + 1): number of children of these prefixes, also by the favoured half-
-    # edges of the piece added
+    # int64 (depths, half_edges, MAX_FAVOURED + 1): number of children, also by favoured half-edges of the piece added
     children: Int64Array
     reached: int  # the greatest depth that any of the populations reached
     checks: int  # number of candidates checked
@@ -271,7 +270,7 @@ def quota_profile(puzzle: Puzzle, cells: tuple[int, ...], favoured: tuple[int, .
     """Return, by depth, how many half-edges of ``favoured`` colours a prefix must have used; the number never falls.
 
     The profile is constant from depth ``cut`` on, where the quota ends. Measured prefixes respect the clues, unless
-    none of them gets past all clues. ``cells``: cells in the order in which they are filled.
+    none of them then reaches ``cut``. ``cells``: cells in the order in which they are filled.
     """
     order = np.array(cells, dtype=np.int32)
     counts = count_children(puzzle, order, favoured, cut)
@@ -288,7 +287,8 @@ def quota_profile(puzzle: Puzzle, cells: tuple[int, ...], favoured: tuple[int, .
 def count_children(puzzle: Puzzle, order: IntArray, favoured: tuple[int, ...], depths: int) -> ChildCounts:
     """Count the children of SAMPLES stratified populations, without breaks and with the clues, below depth ``depths``.
 
-    For each of the STRATA highest numbers of favoured half-edges used, up to PREFIXES_PER_STRATUM prefixes are kept.
+    For each of the STRATA highest numbers of favoured half-edges used, up to PREFIXES_PER_STRATUM prefixes are kept,
+    or fewer if a first, small population shows that checking candidates would take too long.
     """
     checks = _count(puzzle, order, favoured, depths, 1, MIN_PREFIXES_PER_STRATUM).checks
     size = MIN_PREFIXES_PER_STRATUM * node_equivalents.MAX_PROFILE_CHECKS // (SAMPLES * max(1, checks))
@@ -317,9 +317,9 @@ def _count(
 def mean_children(parents: Int64Array, children: Int64Array) -> FloatArray:
     """Return the mean number of children by depth, half-edges used and half-edges added; float64 (depths, n, favoured).
 
-    ``parents``, ``children``: see `ChildCounts`. The means are smoothed over the half-edges used. Where no prefix was
-    counted, prefixes with fewer half-edges get the means of the lowest number counted, and prefixes with more get the
-    means of the highest number counted, without children that add half-edges.
+    ``parents``, ``children``: see `ChildCounts`. The means are smoothed over the half-edges used. Prefixes with fewer
+    half-edges than any counted prefix get the means of the lowest number counted; those with more than any get the
+    means of the highest number counted, but no children that add half-edges.
     """
     near = gaussian_filter1d(parents.astype(np.float64), SMOOTHING_HALF_EDGES, axis=1, mode="constant")
     mean: FloatArray = gaussian_filter1d(children.astype(np.float64), SMOOTHING_HALF_EDGES, axis=1, mode="constant")
@@ -361,8 +361,8 @@ def backward_induction(children: FloatArray, value: FloatArray) -> tuple[IntArra
     Values are natural logarithms of nodes, since on large boards numbers of nodes have hundreds of digits.
     ``children``: see `mean_children`; ``value``: float64 (n,), value of a prefix at the last depth, by half-edges used.
     Returns (by depth, fewest half-edges with which a prefix is worth its node, int32 (depths,), n if no prefix is;
-    value of the empty board). Prefixes with more half-edges may have too few pieces left to be worth their node; they
-    are taken to be dropped, too.
+    value of the empty board). Prefixes with many more half-edges may have too few pieces left to be worth their node;
+    they are dropped here, too, though the returned numbers cannot show that.
     """
     depths, numbers, favoured = children.shape
     least = np.full(depths, numbers, dtype=np.int32)

@@ -7,11 +7,11 @@ rate of each arm is shrunk towards a prior that is derived from the other arms:
   have `RATE_PER_HALF_EDGE` times the rate, as fewer restarts lead anywhere, but those that do lead further. The factor
   is lower if hardly any prefix of the other arm would have passed the higher quota (`Evidence.surplus_factor`). For one
   half-edge less, the rate is divided by `RATE_PER_HALF_EDGE`, but fewer nodes are needed before the end of the quota.
-- From the arm without a quota: it has prefixes even if no scale found any in its first, short restarts. Such a scale
-  may have had bad luck, so it is tried again with the prior of `MAX_EXTRA_HALF_EDGES` more half-edges than no quota.
+- From the arm without a quota, which has prefixes even if no arm with a quota found any in short first restarts. These
+  may have had bad luck, so such arms are tried again, with the prior of a quota of `MAX_EXTRA_HALF_EDGES`.
 - From an arm with the same quota scale in another view: another view reaches other prefixes, or continues the same
-  prefixes elsewhere. So an untried view starts at `OTHER_VIEW_DISCOUNT` times the rate of a tried view without repeated
-  prefixes, and boards expected in the tried view count with the same weight.
+  prefixes elsewhere. So an untried view starts at `OTHER_VIEW_DISCOUNT` times the rate that a tried view has while no
+  prefixes repeat, and boards expected in the tried view count in the new view, times the same factor.
 - From arms with other colours: untried colours start at a weighted mean of the rates of the tried colours.
 """
 
@@ -29,8 +29,8 @@ from lns.construct.kernel import KEY_SAMPLE_DIVISOR
 from lns.construct.schedule import ChildMeans, Quota
 from lns.engine import Saved
 
-# Factor on the mean number of exact children that populations show in the eighth of the board after the quota. This
-# number is too high there, since only prefixes that happen to fit survive.
+# Factor on the mean number of exact children that populations show in the eighth of the board after the quota's end.
+# This number is too high there, since a population keeps only prefixes that happen to fit.
 PRIOR_EXACT_FACTOR = 0.9
 PRIOR_NODES = 100_000.0  # nodes at a depth that weigh as much as the prior of the mean number of children there
 RATE_FACTOR_PER_EXTRA_BREAK = 0.25  # factor on an arm's rate of new boards for each of its extra breaks
@@ -59,10 +59,10 @@ class QuotaArm(Saved):
     colour_set: int  # index of the set of favoured colours (`QuotaBandit`)
     scale_percent: float  # quota scale, in percent of the parameter ``construct.quota_scale``; 0 means no quota
     prior: ChildMeans  # mean number of children by depth, measured by populations before any search
-    node_equivalents: float = 0.0  # cost of all restarts of the arm so far
+    node_equivalents: float = 0.0  # cost of all ended restarts of the arm, with a minimum for each restart (`learn`)
     restarts: int = 0
-    extra_breaks: int = 0  # number of trees searched completely; after each, restarts may have a break more
-    keys_seen: float = 0.0  # weighted number of sampled frontier keys; a restart's weight halves at each later restart
+    extra_breaks: int = 0  # number of trees searched completely; after each, the arm's restarts may have a break more
+    keys_seen: float = 0.0  # weighted number of sampled frontier keys; weights halve at each later restart with keys
     keys_new: float = 0.0  # new keys among ``keys_seen``, weighted in the same way
 
     def __post_init__(self) -> None:
@@ -73,7 +73,7 @@ class QuotaArm(Saved):
 
     @property
     def half_edges(self) -> float:
-        """Number of favoured half-edges that a prefix must have used where the quota ends."""
+        """Number of favoured half-edges, not rounded, that a prefix must have used where the quota ends."""
         quota = self.prior.quota
         return max(quota.profile[-1:], default=0.0) * quota.scale  # the last number of a profile is its largest
 
@@ -88,7 +88,7 @@ class QuotaArm(Saved):
         self.restarts += 1
         self.surplus_counts += constructor.surplus_counts
         self.prefixes_by_breaks += constructor.arrays.prefixes_by_breaks
-        # with a minimum, as a small tree that costs hardly anything would be chosen again and again
+        # with a minimum, as an arm with a small tree that costs hardly anything would be chosen again and again
         spent, least = constructor.statistics.node_equivalents, constructor.params.restart_nodes_without_prefix
         self.node_equivalents += max(spent, least)
         if constructor.exhausted:
@@ -113,7 +113,7 @@ class QuotaArm(Saved):
 
     @property
     def share_before_quota_end(self) -> float:
-        """Share of the arm's cost that was spent before the end of the quota; 0 until an exact tail is reached."""
+        """Share of the arm's cost without the nodes after the end of the quota; 0 until an exact tail is reached."""
         if self.no_prefix_found or not self.node_equivalents:
             return 0.0
         nodes_by_depth = self.child_counts[_EXACT] + self.child_counts[_BREAKING]
@@ -145,7 +145,7 @@ class PrefixNovelty:
         self.divisor = KEY_SAMPLE_DIVISOR  # a power of two; exactly the keys divisible by it are kept
 
     def add(self, keys: Keys) -> tuple[int, int]:
-        """Add those of ``keys`` that are in the sample; return (how many of these are new, how many are distinct)."""
+        """Add those of ``keys`` that `divisor` divides; return (how many of these are new, how many are distinct)."""
         before, keys = len(self.keys), np.unique(self._sampled(keys))
         self.keys = np.union1d(self.keys, keys)
         new = len(self.keys) - before
@@ -170,9 +170,9 @@ class PrefixNovelty:
 class Evidence:
     """What was observed of some arms, and the rates of new boards per node equivalent that follow from it.
 
-    ``boards``: number of boards to expect of the prefixes of each arm; ``cost``: node equivalents that these prefixes
-    took; both float64 (arms,); ``prior_weight``: node equivalents that weigh as much as the prior. In an array with two
-    axes, the arm of the first axis gives information about an arm, or about a quota scale in percent, of the second.
+    ``boards``: number of boards to expect of the prefixes of each arm; ``cost``: node equivalents spent on each arm;
+    both float64 (arms,); ``prior_weight``: node equivalents that weigh as much as the prior. In arrays with two axes,
+    the arm of the first axis is evidence on the arm, or on the quota scale in percent, of the second axis.
     """
 
     def __init__(self, arms: Sequence[QuotaArm], boards: FloatArray, cost: FloatArray, prior_weight: float) -> None:
@@ -185,7 +185,7 @@ class Evidence:
     def rates(self) -> tuple[FloatArray, float]:
         """Return the new boards to expect per node equivalent, for each arm's next restart and for untried colours.
 
-        The rate for untried colours is a mean over the best arm of each tried colour set; the best of all weighs less.
+        The rate for untried colours is a mean over the best arm of each tried colour set; the best one has less weight.
         """
         view, colours, scales = self._view[:, 0], self._colours[:, 0], self._scale[:, 0]
         with_quota, weight = scales > 0, self.prior_weight
@@ -226,7 +226,7 @@ class Evidence:
     def prior_factor(self, scales: FloatArray | float) -> FloatArray:
         """Return the factor from each arm's rate to the prior of ``scales`` of its colours, float64 (arms, scales).
 
-        The factor reflects, among other things, that it takes fewer nodes to get past a lower quota.
+        The factor depends on the half-edges demanded, the known surpluses, and the nodes that a lower quota saves.
         """
         extra, before = self._extra_half_edges(scales), self._before_quota_end
         rate = RATE_PER_HALF_EDGE ** np.minimum(MAX_EXTRA_HALF_EDGES, extra)
@@ -234,7 +234,7 @@ class Evidence:
         return np.asarray(rate * self.surplus_factor(scales) * (1 / (1 - before + before * cheaper)))
 
     def surplus_factor(self, scales: FloatArray | float) -> FloatArray:
-        """Return a factor of `prior_factor`: below 1 if hardly any known prefix would pass the quota of other scales.
+        """Return a part of `prior_factor`: below 1 where hardly any known prefix would pass the quota of ``scales``.
 
         The known prefixes of an arm are those under its own quota scale and colours, from all views.
         """

@@ -2,14 +2,14 @@
 
 An arm is one quota scale for one set of favoured colours, on the board as seen from one view. Pulling an arm means one
 restart, which measures the mean number of children by depth; the next break schedule is derived from these means. The
-prefixes of an arm, counted by breaks spent, and a sample of its exact tails, counted by mismatches, give the number of
-boards to expect before the arm makes a board.
+prefixes of an arm, counted by breaks spent, and a sample of all exact tails, counted by mismatches, give the number of
+boards to expect of the arm, long before it makes one.
 
 The value of an arm is its expected rate of new boards per node (`lns.construct.quota_arm`). Scales are tried from the
-top down in coarse steps until boards are to be expected. Then scales next to the best one are tried in steps of one
-favoured half-edge. A high quota leaves so few prefixes that restarts find the same prefixes again, so only new frontier
-prefixes count (`PrefixNovelty`). When new prefixes get rare, a new arm is tried if its expected rate is higher: another
-view, a lower scale, or other colours. docs/explanation/bandit.md says more.
+top down in coarse steps until boards are to be expected. Then scales next to the best one are tried in smaller steps,
+down to one favoured half-edge. A high quota leaves so few prefixes that restarts find the same prefixes again, so only
+new frontier prefixes count (`PrefixNovelty`). When new prefixes get rare, a new arm is tried if its expected rate is
+higher: another view, a lower scale, or other colours. docs/explanation/bandit.md says more.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from lns.rng import RandomState, generator
 
 COARSE_SCALES = (100, 95, 90, 85, 80, 70, 0)  # quota scales in percent of `ConstructParams.quota_scale`, tried in turn
 MAX_SCALE = 150  # largest quota scale in percent
-MAX_GAP = 10  # in percent: no quota scale is tried between two scales that are further apart
+MAX_GAP = 10  # in percent: no quota scale is tried between two scales that are further apart than this
 SCALE_STEP = 0.5  # in percent: all quota scales are multiples of this
 PRIOR_RESTARTS = 0.4  # a prior rate weighs as much as this many restarts plus PRIOR_SHARE of the cost of all arms
 PRIOR_SHARE = 1 / 400  # share of the cost of all arms that adds to the weight of a prior rate, see PRIOR_RESTARTS
 MIN_RESTART_SHARE = 1 / 8  # a restart is not abandoned before this share of `ConstructParams.restart_nodes`
-ABANDON_RATIO = 0.6  # a restart is abandoned if its rate is below this share of the best arm's with the same colours
+ABANDON_RATIO = 0.6  # a restart is abandoned if its arm's rate is below this share of the best rate of its colours
 COLOUR_SETS = 32  # most sets of favoured colours from which arms are made
 MAX_ARMS = 256  # most arms: some scales and colour sets from eight views; bounds memory and the time to choose
 MIN_TAILS = 10  # a probability is measured, not forecast, if at least this many sampled exact tails support it
@@ -73,13 +73,14 @@ class QuotaBandit:
         self.arms: list[QuotaArm] = []  # ordered by view, then colour set, then decreasing quota scale
         self.current = 0  # index of the arm that is being searched
         self.forecast: ScheduleForecast | None = None  # forecast from which the present break schedule is made
-        self.tail_outcomes = np.zeros(MISMATCH_BINS + 1)  # outcomes of exact tails of all arms: `ConstructorState`
+        self.tail_outcomes = np.zeros(MISMATCH_BINS + 1)  # sum of `ConstructorState.tail_outcomes` over the restarts
         self.frontier_keys = PrefixNovelty()
 
     def choose_schedule(self, mismatches: int) -> BreakSchedule:
         """Choose an arm for the next restart, and derive its break schedule for boards of ``mismatches`` mismatches.
 
-        It is made for ``schedule_slack`` more: a break too few leaves no board, a break too many only costs nodes.
+        The schedule allows for ``schedule_slack`` and the arm's extra breaks more: a break too few leaves no board, one
+        too many only costs nodes. While no arm has reached an exact tail, a forecast replaces ``mismatches``.
         """
         mismatches = max(0, mismatches)  # after a perfect board, the search is for other perfect boards
         self.current = self._choose_arm(mismatches)
@@ -108,7 +109,7 @@ class QuotaBandit:
         self.tail_outcomes += constructor.arrays.tail_outcomes
 
     def should_abandon(self, constructor: Constructor, mismatches: int) -> bool:
-        """Return whether to end the present restart because another arm of the same colours has a much higher rate."""
+        """Return whether to end the present restart because an arm of the same colours has a much higher rate."""
         arm = self.arms[self.current]
         # only arms of the same colours: arms of other colours say nothing about the present arm
         related = [i for i, other in enumerate(self.arms) if other.scale_percent and other.colour_set == arm.colour_set]
@@ -119,7 +120,7 @@ class QuotaBandit:
         return bool(rates[related.index(self.current)] < ABANDON_RATIO * rates.max())
 
     def quota(self, scale_percent: float, colour_set: int = 0, view: int = 0) -> Quota:
-        """Return the quota of an arm with these properties, or the empty quota for a scale of 0."""
+        """Return the quota of an arm with these properties; empty for a scale of 0 or a colour set that is missing."""
         if not scale_percent or colour_set >= len(self._colour_sets):
             return Quota()
         puzzle, colours = self.puzzle, self._colour_sets[colour_set]
@@ -141,7 +142,10 @@ class QuotaBandit:
         return failed and any(arm.scale_percent == 0 for arm in self.arms)
 
     def _choose_arm(self, mismatches: int) -> int:
-        """Return the index of the arm with the highest expected rate of new boards, which may be a new arm."""
+        """Return the index of the arm, old or new, with the highest expected rate of new boards.
+
+        While no boards are expected: of a new arm with the next coarse scale or, after the last, of the cheapest arm.
+        """
         if not self.arms:
             return self.add_arm(COARSE_SCALES[0] if self._colour_sets else 0)
         evidence = self._evidence(mismatches)
@@ -240,10 +244,7 @@ class QuotaBandit:
         return next((lower for lower in below if lower > end and self._differs(lower, *neighbours)), None)
 
     def _differs(self, scale_percent: float, *neighbours: int) -> bool:
-        """Return whether a scale demands another number of half-edges at the quota's end than the arms ``neighbours``.
-
-        Only whole half-edges are demanded, so scales close to each other may demand the same number.
-        """
+        """Return whether a scale demands another whole number of half-edges than each of the arms ``neighbours``."""
         cells, first = self.puzzle.cells, self.arms[neighbours[0]]
         half_edges = self.quota(scale_percent, first.colour_set, first.view).floor(cells).max()
         return all(half_edges != self.arms[i].prior.quota.floor(cells).max() for i in neighbours)
@@ -283,8 +284,8 @@ class QuotaBandit:
         """Return, for each k, the probability that an exact tail has at most k mismatches; float64 (MISMATCH_BINS,).
 
         If fewer than `MIN_TAILS` of the sampled ``outcomes`` (see `ConstructorState`) have at most k mismatches, the
-        ratio of the probabilities for k and k+1 is forecast by the arm with most prefixes. Since the forecast treats
-        cells as independent, its probabilities are far too high, but their ratios agree with what can be measured.
+        ratio of the probabilities for k and k+1 is forecast, from the child counts of the arm with the most prefixes.
+        The forecast takes cells as independent: its probabilities are far too high, but their ratios are realistic.
         """
         arm = max(self.arms, key=lambda arm: arm.prefixes_by_breaks.sum())
         children, cut = arm.shrunk_estimate(), schedules.tail_cut(self.puzzle, self.params)

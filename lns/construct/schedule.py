@@ -4,9 +4,9 @@ A *break schedule* is a list of unlock depths; from each of them on a prefix may
 *quota* demands that a prefix has used up some half-edges of a few favoured colours by each depth (`quota_profile`).
 
 Populations of prefixes, grown under a quota, give the mean number of children of a prefix by depth, without and with a
-break (`measure_children`). Of all break schedules for a number of mismatches, the one with the most expected boards per
-node is taken (`best_schedule`). The first schedule of a run aims at the fewest mismatches for which at least one board
-is forecast in ``horizon`` nodes.
+break (`measure_children`). For a number of mismatches, a coordinate search finds the break schedule with the most
+expected boards per node (`best_schedule`). The first schedule of a run aims at the fewest mismatches for which at least
+one board is forecast in ``horizon`` nodes.
 
 The forecast is a Markov model of the search, an idea of Louis Verhaard. A state of the model is the depth of a prefix
 with the number of its breaks. The mean numbers of children give the expected numbers of nodes and of full boards by
@@ -41,7 +41,7 @@ from lns.rng import RandomState, generator
 
 QUOTA_SHARE = 160 / 256  # share of the cells, from the first depth on, within which a quota holds
 LARGE_BOARD = 256  # number of cells; on larger boards more inner colours are favoured
-MAX_COLOUR_SETS = 300_000  # most sets of favoured colours that are compared, in a fraction of a second
+MAX_COLOUR_SETS = 300_000  # most sets of favoured colours compared, which takes a fraction of a second
 SAMPLES = 8  # number of populations that are grown for one measurement of mean children
 SMOOTHING_CELLS = 3  # mean children are averaged over this many cells of the same class before and after a cell
 MIN_CHILDREN = 0.02  # least mean number of children: where no population had any, children are rare, not impossible
@@ -67,14 +67,14 @@ class Quota:
         return Quota(self.favoured, self.profile, factor * self.scale) if factor * self.scale > 0 else Quota()
 
     def floor(self, cells: int) -> IntArray:
-        """Return, by depth, the favoured half-edges that a prefix must have used once the depth is filled."""
+        """Return, by depth, how many favoured half-edges a prefix must have used once the depth is filled (int32)."""
         floor = np.zeros(cells, dtype=np.int32)
         end = self.end(cells)
         floor[:end] = np.floor(self.scale * np.array(self.profile[:end] or (0.0,)))
         return floor
 
     def end(self, cells: int) -> int:
-        """Return the first depth at which the quota demands nothing; 1 without quota. No break is allowed before it."""
+        """Return the first depth at which the quota demands nothing and breaks are allowed; 1 without quota."""
         return quota_end(cells) if self.scale > 0 else 1
 
 
@@ -84,7 +84,7 @@ class BreakSchedule:
 
     order: IntArray  # int32 (cells,): cells in the order in which they are filled
     unlock: Int64Array  # int64 (breaks,): ascending depths from which on a prefix may have one break more
-    quota_floor: IntArray  # int32 (cells,): by depth, favoured half-edges that a prefix must have used
+    quota_floor: IntArray  # int32 (cells,): by depth, favoured half-edges that a prefix must have used after filling it
     favoured: tuple[int, ...]  # favoured colours, whose half-edges the quota counts
     cut: int  # depth at which the exact tail begins
     endgame_from: int = 0  # the endgame does not begin before this depth, even where it could
@@ -102,7 +102,7 @@ class BreakSchedule:
 
     @property
     def endgame_depth(self) -> int:
-        """Depth at which the endgame begins: not before ``endgame_from``, with few free pieces and no quota left."""
+        """Depth at which the endgame begins: with few free pieces, no quota left, and not before ``endgame_from``."""
         demand_end = int(np.flatnonzero(self.quota_floor > 0).max(initial=-1)) + 1
         return min(max(len(self.order) - MAX_ENDGAME_PIECES, demand_end, self.endgame_from), self.cut)
 
@@ -115,10 +115,10 @@ def favoured_colours(puzzle: Puzzle, border: int, inner: int) -> tuple[int, ...]
 def favoured_sets(puzzle: Puzzle, border: int, inner: int, count: int) -> list[tuple[int, ...]]:
     """Return at most ``count`` sets of ``border`` border colours and ``inner`` inner colours to favour.
 
-    If favoured colours are used up early, the pieces left have fewer colours. The fewer pieces carry them, the sooner
-    they are used up; so sets are sorted by the number of pieces that carry any of their colours. If there are more sets
-    than `MAX_COLOUR_SETS`, the colours on the most pieces are dropped. Above `LARGE_BOARD` cells the number of inner
-    colours grows with the cells, up to a quarter of them all, as long as their half-edges are fewer than `BREAK_COST`.
+    If favoured colours are used up early, the pieces left have fewer colours. The fewer pieces carry a set's colours,
+    the sooner these are used up; so sets are sorted by the number of pieces that carry any of their colours. If there
+    are more sets than `MAX_COLOUR_SETS`, the colours on the most pieces are dropped. Above `LARGE_BOARD` cells, sets
+    have more inner colours: up to a quarter of all inner colours, or until a set has about `BREAK_COST` half-edges.
     """
     carriers = [0] * (puzzle.colours + 1)  # by colour: set of the pieces that carry it, one bit for each piece
     for piece, quad in enumerate(puzzle.pieces.tolist()):
@@ -156,7 +156,7 @@ class ChildMeans:
 
     exact: FloatArray  # float64 (cells,): mean number of children without a break
     breaking: FloatArray  # float64 (cells,): mean number of children with a break
-    quota: Quota  # quota under which the prefixes were grown
+    quota: Quota  # quota under which the prefixes were grown, or a higher one (`QuotaBandit.add_arm`)
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class ScheduleForecast:
 def cell_order(puzzle: Puzzle, params: ConstructParams, columns_from_right: int = 0) -> IntArray:
     """Return the comb order that ``params`` describe, int32 (cells,); the number of rows in the band is rounded up.
 
-    ``columns_from_right``: see `comb_order`; if not 0, the last of the other columns is filled at the end, as a whole.
+    ``columns_from_right``: see `comb_order`; if it is not 0, the corner size is 1 whatever ``params`` say.
     """
     skip, corner = params.column_major_skip, 1 if columns_from_right else params.corner_size
     return comb_order(puzzle.width, puzzle.height, _band_rows(puzzle, params), skip, corner, columns_from_right)
@@ -185,9 +185,9 @@ def right_columns(puzzle: Puzzle, params: ConstructParams) -> int:
     """Return how many columns of the band to fill first, from the right (`comb_order`), because of a clue there.
 
     If these columns came last, hardly any prefix would pass the clue; if they come first, the prefixes that do not pass
-    it cost few nodes. This pays only if clues lie in both halves of the band, so that mirror images have a clue on the
-    right, too. The band must be in the endgame and after the end of the quota, and the column filled last must be in
-    the exact tail. There may be no mates, as a side seen from the right would have another colour. Otherwise return 0.
+    it cost few nodes. The result is 0 unless clues lie in both halves of the band, so that mirror images have a clue on
+    the right, too; the band is in the endgame and after the end of the quota; the column filled last is in the exact
+    tail; and the puzzle has no mates, with which a side seen from the right would have another colour.
     """
     rows = _band_rows(puzzle, params)
     band = (puzzle.height - rows) * puzzle.width  # depth at which the band begins
@@ -211,7 +211,7 @@ def beam_tail_cut(puzzle: Puzzle, params: BeamParams) -> int:
 
 
 def max_mismatches(puzzle: Puzzle, params: ConstructParams) -> int:
-    """Return the most mismatches that a schedule is made for: all its breaks, and one for each cell of the tail."""
+    """Return the most mismatches for which a schedule is made: the most breaks, and one for each cell of the tail."""
     return min(packed.MAX_BREAKS - 1 + puzzle.cells - tail_cut(puzzle, params), puzzle.max_score)
 
 
@@ -277,7 +277,7 @@ def best_schedule(
     mismatches: int,
     tail_probabilities: FloatArray | None = None,
 ) -> ScheduleForecast:
-    """Return the break schedule with the most expected boards per node that have at most ``mismatches`` mismatches.
+    """Return the break schedule that is expected to make the most boards of at most ``mismatches`` mismatches per node.
 
     ``tail_probabilities``: float64 (MISMATCH_BINS,), for each k, probability that an exact tail has at most k
     mismatches. If None, the number of full boards after a prefix is forecast from ``children`` instead.
@@ -298,7 +298,7 @@ def best_schedule(
 
 
 def expected_completions(exact: FloatArray, breaking: FloatArray, mismatches: int) -> FloatArray:
-    """Return, for each k, the expected completions of a prefix with at most k mismatches; float64 (mismatches + 1,).
+    """Return, for each k, how many completions of at most k mismatches to expect of a prefix, float64 (mismatches+1,).
 
     Any number of the remaining cells may break. ``exact``, ``breaking``: float64 (remaining cells,), mean number of
     children without and with a break at each of these cells; ``mismatches``: largest k.
@@ -378,10 +378,10 @@ def break_schedule(
 ) -> BreakSchedule:
     """Make the schedule that the constructor follows: ``forecast`` with cell order, quota, tail and endgame.
 
-    Setting up an endgame is expensive, and in some orders the first depth at which an endgame could begin has the most
-    prefixes: where a column of the rim ends at that depth, as on 10x25. The endgame then begins at the later depth with
-    the fewest prefixes, but not after the first break, because candidate lists with breaks are long, nor after the
-    first cell filled from the right, because only the endgame can fill such cells.
+    Setting up an endgame is expensive. If all set-ups at the first depth possible would cost more than the search
+    up to it, as where a rim column ends at that depth (10x25), the endgame begins at the later depth with the fewest
+    prefixes; but not after the first break, because candidate lists with breaks are long, nor after the first cell
+    filled from the right, because only the endgame can fill such cells.
     """
     quota, cut = children.quota, tail_cut(puzzle, params)
     schedule = BreakSchedule(

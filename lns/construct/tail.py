@@ -3,7 +3,7 @@
 This is a special case of the region search (`lns.exact.region`) that is small enough for one machine word: at most 16
 free pieces, so 64 oriented pieces, one bit each. A cell has four sets of candidates, with 0, 1, 2 and 3 mismatches.
 The bound by colour balance (for each colour, half-edges on free pieces minus half-edges that placed pieces ask for) is
-updated in constant time.
+updated in constant time for each placement.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class TailPlan(NamedTuple):
 class TailWorkspace(NamedTuple):
     """Arrays that `solve_tail` works in; nothing is kept between calls. A set has one bit for each oriented piece."""
 
-    colour_sets: Annotated[Bitsets, (3, "colour_count")]  # sets of pieces that show a colour left, on top, right
-    legal: Annotated[Bitsets, "m"]  # by cell: set of the pieces that fit its rim sides and its clue
+    colour_sets: Annotated[Bitsets, (3, "colour_count")]  # by side (left, top, right) and colour: pieces that show it
+    legal: Annotated[Bitsets, "m"]  # by cell: set of the oriented pieces that fit the cell's rim sides and clue
     known_colour: Annotated[Int64Array, ("m + 1", 3)]  # colours shown to each cell from left, above, right; 0: rim
     oriented_of_bit: Annotated[Int64Array, 64]
-    balance: Annotated[Int64Array, "colour_count"]  # by colour: half-edges on free pieces, minus open joints
+    balance: Annotated[Int64Array, "colour_count"]  # by colour: half-edges on free pieces, minus needs of open joints
     candidates: Annotated[Bitsets, ("m + 1", 4)]  # by depth and mismatches: set of candidates still to try
     free: Annotated[Bitsets, "m + 1"]  # by depth: set of the oriented pieces of free pieces
     mismatches: Annotated[Int64Array, "m + 1"]  # by depth: number of mismatches spent before it

@@ -1,8 +1,8 @@
 """The choice of the next operator: the only part of the loop that learns.
 
 The value of an operator is the number of new boards that it finds at the price of a board: the mean cost of a board by
-construction. So values measured at one score still hold at the next, where the price is higher; old measurements fade.
-A board that was known already does not count, and a board that the construction finds later no longer counts.
+construction or, without one, by all operators. So values measured at one score still hold at the next, where the price
+is higher; old measurements fade. Only gains count (`Pool.offer`), until the construction finds the same board.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Chooser(Saved):
         self.on = np.ones(count, dtype=bool)
 
     def values(self, main: int | None) -> npt.NDArray[np.float64]:
-        """Return the value of each operator, 1 for ``main``. Gains may be luck, so standard deviations are deducted."""
+        """Return the value of each operator, 1 for ``main``. As gains may be luck, standard deviations are deducted."""
         others = np.arange(len(self.gained)) != (-1 if main is None else main)
         rate = (self.gained[others].sum() + PRIOR_ALL) / (self.paid[others].sum() + PRIOR_ALL_PRICES)
         rate = rate if main is None else min(rate, MAX_PRIOR)
@@ -50,11 +50,11 @@ class Chooser(Saved):
         return np.where(others, gained / (self.paid + PRIOR_PRICES), 1.0)
 
     def order(self, rng: np.random.Generator, main: int | None) -> list[int]:
-        """Return the operators in the order in which they are asked for something to do.
+        """Return the indexes of the operators that did not fail, in the order in which to ask them for something to do.
 
         First come operators that stay below their floor even after one more call, then operators in a random order that
         makes the time of an operator proportional to its value. ``main``: index of the construction, whose value is 1;
-        operators of less value are then left out. If ``main`` is None, all operators share the time.
+        the second group then has no operators of less value. If ``main`` is None, all operators share the time.
         """
         total, values = self.cost.sum(), self.values(main)
         is_main = np.arange(len(values)) == main
@@ -81,6 +81,6 @@ class Chooser(Saved):
         self.later[number] += 1
 
     def counts(self, names: Sequence[str]) -> list[dict[str, int]]:
-        """Return new boards, new boards that the construction found later, and failures, by operator, without zeros."""
+        """Return by operator, without zeros: new boards; those that the construction found later; 1 for a failure."""
         columns = self.new, self.later, ~self.on
         return [{name: int(value) for name, value in zip(names, column, strict=True) if value} for column in columns]

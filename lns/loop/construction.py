@@ -1,4 +1,4 @@
-"""Operators that make whole boards: the construction, a beam, and a greedy fill where these two cannot work."""
+"""Operators that make whole boards: the construction, beams, and a fill, greedy where the other two cannot work."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from lns.rng import random_state
 log = logging.getLogger("lns")
 
 MAX_PLACED = 2**25  # most pieces in the prefixes of a beam (width * cells), since checkpoints hold these prefixes
-FILL_COST = 100_000.0  # approximate node equivalents of a greedy fill
+FILL_COST = 100_000.0  # approximate node equivalents of a fill
 
 
 class Construction(Operator):
@@ -39,9 +39,9 @@ class Construction(Operator):
     ``orientation`` is how the island sees the puzzle, with the island's part of the prefixes; ``seed`` and ``island``
     determine the random numbers. Boards that score at least ``params.engine.search_floor``, if set, are returned, too.
 
-    With ``open_card``, a graphics card takes over the tree of a restart that has reached exact tails when the next
-    restart begins. If the card fails or is missing, the search goes on without it. A resumed search gives the card
-    another tree.
+    With ``open_card``, a graphics card takes over the unfinished tree of an ended restart that has reached exact tails,
+    unless the card has only just begun another tree. If the card fails or is missing, the search goes on without it. A
+    resumed search gives the card another tree.
     """
 
     name, makes_boards = "construct", True
@@ -66,7 +66,7 @@ class Construction(Operator):
         )
         self.constructor: Constructor | None = None  # the current restart
         self.done = np.zeros(3, dtype=np.int64)  # nodes, prefixes and exact-tail nodes of all ended restarts
-        self.floor = params.engine.search_floor  # boards from this score on are returned, whatever the wanted score
+        self.floor = params.engine.search_floor  # from this score on boards are returned in any case; 0: no such score
 
     @property
     def statistics(self) -> Statistics:
@@ -85,7 +85,7 @@ class Construction(Operator):
         return self.constructor is not None and self.bandit.no_prefix_found
 
     def price(self, wanted: int) -> float:
-        """Return the node equivalents spent per expected board of score ``wanted``, or in all if none is expected."""
+        """Return the node equivalents spent, divided by the boards of score ``wanted`` or more to expect, if any."""
         spent = float(self.statistics.node_equivalents)
         mismatches = max(0, self.orientation.puzzle.max_score - wanted)
         expected = sum(self.bandit.boards(mismatches, self.constructor)) if self.constructor else 0.0
@@ -156,7 +156,7 @@ class Construction(Operator):
     def restore(self, state: State) -> None:
         """Continue from ``state``, with the part of the prefixes that ``state`` contains.
 
-        If the run now has a multiple of the saved number of parts, a new part within the saved part is kept instead.
+        If the number of parts is now a multiple of the saved number, a present part within the saved part is kept.
         """
         super().restore(state)
         part, parts = state["partition"].tolist()
@@ -176,7 +176,8 @@ class Beam(Operator):
 
     A beam ends before the cut if no prefix has a child, mostly because the border pieces of a colour are used up. The
     best prefix of its last layer is then completed by assignment; the next beam favours only inner colours, the beam
-    after that no colours. ``whole``: whether a repair runs a whole beam, instead of some of its layers or exact tails.
+    after that no colours. The first board is also completed by assignment, from a beam that still grows. ``whole``:
+    whether a repair runs a beam and all its exact tails, instead of only some layers or tails.
     """
 
     name, makes_boards = "beam", True
@@ -211,7 +212,7 @@ class Beam(Operator):
         return Repaired(boards, float(self.statistics.node_equivalents - before))
 
     def _go_on(self) -> list[Found]:
-        """Grow some layers of the beam, or search some of its exact tails, or begin the next beam."""
+        """Search some exact tails if prefixes wait for them; else grow some layers of the beam or of a new beam."""
         if len(self._paths):
             return self._finish()
         beam = self._beam or self._begin()
@@ -234,7 +235,7 @@ class Beam(Operator):
         return self._beam
 
     def _finish(self) -> list[Found]:
-        """Search the exact tails of the next prefixes at the cut, for one step or until a good board is found."""
+        """Search exact tails of the next prefixes at the cut, for one step or until a board scores enough to return."""
         most, step = self.puzzle.max_score, self.params.engine.step_nodes
         wanted = min(self.best_score + 1, self.params.engine.search_floor or most + 1)
         done = self._tails.search(self._paths, most - wanted, step, self.params.construct.tail_nodes)
@@ -248,7 +249,7 @@ class Beam(Operator):
         return Found(self.orientation.from_engine(board), origin)
 
     def state(self) -> State:
-        """Return the state, with the prefixes at the cut, and the prefixes of the current layer and their values."""
+        """Return the state, with the prefixes at the cut, or the growing beam's last layer of prefixes and values."""
         values, layer = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int16)
         if self._beam is not None:
             values, layer = self._beam.values.copy(), self._beam.paths(self._beam.prefix_count).ravel()
@@ -264,7 +265,7 @@ class Beam(Operator):
 
 
 class Fill(Operator):
-    """An operator that makes the first board in a moment: by assignments or, where no construction works, greedily."""
+    """An operator that makes the first board quickly: by assignments or, where no construction works, greedily."""
 
     name, makes_boards = "fill", True
     SAVED = ("calls",)
@@ -273,7 +274,7 @@ class Fill(Operator):
         self.puzzle, self.orientation, self.calls = puzzle, orientation, 0
 
     def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
-        return None if self.calls or pool.members else WHOLE_BOARD  # makes a board only if there is none yet
+        return None if self.calls or pool.members else WHOLE_BOARD  # makes one board, and only for an empty pool
 
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
         self.calls += 1

@@ -1,8 +1,8 @@
 """The pool of boards, and the base class of operators, which free cells of a board and fill them again.
 
 A *member* of the pool is a full board near the best. A better board that is made from it, or another board to which an
-operator moves, takes its place; all boards of one place, one after the other, are a *line*. Members of a *family* share
-the prefix that the construction filled first.
+operator moves, takes its place; all boards of one place, one after the other, are a *line*. The lines of a *family*
+began with boards that share the prefix that the construction filled first.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from lns.node_equivalents import REGION_NODE
 
 REMEMBERED = 1 << 14  # most boards, most families and most questions about regions that the pool remembers
 ELSEWHERE = -1  # stands in place of an operator's index for a board from outside this loop
-LEAST_NODES, BUDGET_SHARE = 10_000, 0.005  # node limit of a region early in a run: LEAST_NODES or a share of all work
-FAMILY_SHARE = 0.6  # boards of a family agree on this share of the cells, the first that were filled
+LEAST_NODES, BUDGET_SHARE = 10_000, 0.005  # region's node limit early on: LEAST_NODES or, if more, a share of all work
+FAMILY_SHARE = 0.6  # constructed boards of a family agree on this share of the cells, those that were filled first
 
 
 @dataclass(eq=False)
@@ -33,10 +33,10 @@ class Member:
     board: Board
     score: int
     order: IntArray | None = None  # cells in the order in which the construction filled them, if it made the board
-    best: int = -1  # best score of the member's line
-    idle: int = 0  # node equivalents spent on the member's line since it last gained an edge
-    family: int = 0  # hash of the prefix that the construction filled first; if ``order`` is None, of the board
-    done: dict[str, int] = field(default_factory=dict)  # by operator: regions searched or passed over
+    best: int = -1  # score with which the member entered the pool; boards to which it then moves are no better
+    idle: int = 0  # node equivalents spent on the member since it entered the pool or `Pool.rest` chose it
+    family: int = 0  # hash of the prefix filled first or, without ``order``, of the board; taken over from a parent
+    done: dict[str, int] = field(default_factory=dict)  # by operator: number of regions searched or passed over
 
     def __post_init__(self) -> None:
         self.best = max(self.best, self.score)
@@ -45,7 +45,7 @@ class Member:
             self.family = digest(self.board.placements[prefix])
 
     def become(self, found: FoundBoard) -> None:
-        """Replace the member's board by another, of which no region has been searched yet."""
+        """Replace the member's board by another, of which all regions then count as not searched yet."""
         self.board, self.score, self.done = found.board, found.score, {}
 
 
@@ -82,7 +82,7 @@ class Operator(Saved):
 
     name: str  # name of the operator in tables, statistics and messages
     makes_boards = False  # whether the operator makes whole boards, so that it can make the first board
-    proves = False  # whether its repair is exact: a complete search proves that there is no better refill
+    proves = False  # whether its repair is exact: a search that ends in time finds or excludes a better refill
 
     def free(self, pool: Pool, wanted: int, rng: np.random.Generator) -> Freed | None:
         """Choose a board and the cells to free (here all); None if the operator can do nothing for score ``wanted``."""
@@ -119,8 +119,8 @@ def _remember(memory: dict[int, int], key: int, value: int) -> None:
 class Pool:
     """The boards that operators change: at most ``size`` members.
 
-    A new board sorts them by falling score, the latest first among equals. `ranked` puts last the members on which at
-    least ``patience`` node equivalents were spent without a gain.
+    When a board enters, the members are sorted by falling score, the latest first among equals. `ranked` puts last
+    those on which at least ``patience`` node equivalents were spent without a gain.
     """
 
     def __init__(self, puzzle: Puzzle, size: int, patience: int) -> None:
@@ -140,11 +140,12 @@ class Pool:
     def offer(
         self, found: FoundBoard, operator: int, *, order: IntArray | None = None, parent: Member | None = None
     ) -> tuple[int | None, bool]:
-        """Add a board that an operator found; it takes the place of ``parent``, the member that it was made from.
+        """Add a new board that an operator found; the member ``parent`` from which the board was made leaves the pool.
 
-        If there is no room, the worst of the other members leaves. ``operator``: index of the operator, or ELSEWHERE.
-        Returns (index of the operator that found the board before, None for a new board; whether the board is a gain).
-        A gain is new and better than all earlier boards of its family, since many boards differ in only a few pieces.
+        A known board is not added, but takes the place of ``parent`` if it is not in the pool. If there is no room, the
+        worst of the other members leaves. ``operator``: index of the operator, or ELSEWHERE. Returns (index of the
+        operator that found the board before, None for a new board; whether the board is a gain). A gain is new and
+        better than all earlier boards of its family, since most boards of a family differ in only a few pieces.
         """
         key = digest(found.board.placements)
         first = self._known.get(key)
@@ -166,11 +167,8 @@ class Pool:
         return None, is_gain
 
     def move(self, member: Member, found: FoundBoard, slack: int) -> None:
-        """Replace a member's board by ``found`` if it is no worse, or at most ``slack`` below the best of the line.
-
-        This rule is record-to-record travel (Dueck 1993).
-        """
-        if found.score >= member.score or found.score >= member.best - slack:
+        """Replace a member's board by ``found`` if ``found`` is no worse, or at most ``slack`` below `Member.best`."""
+        if found.score >= member.score or found.score >= member.best - slack:  # record-to-record travel (Dueck 1993)
             member.become(found)
 
     def give_to(self, board: Board, operator: int) -> None:
@@ -187,7 +185,7 @@ class Pool:
 
     @property
     def is_tired(self) -> bool:
-        """True if at least ``patience`` node equivalents were spent on every member without a gain."""
+        """True if at least ``patience`` node equivalents were spent on every member, if any, without a gain."""
         return all(member.idle >= self.patience for member in self.members)
 
     def rest(self, rng: np.random.Generator) -> None:
@@ -205,7 +203,7 @@ class Pool:
         return self.spent / max(1, int(self.boards_by_score[score:].sum()))
 
     def is_new_question(self, member: Member, cells: tuple[int, ...], wanted: int) -> bool:
-        """Return whether a search (of cells, with pieces around them, for a score) is new, and remember the search."""
+        """Return whether a search (these cells, pieces elsewhere, wanted score) is not remembered yet; remember it."""
         around = member.board.placements.copy()
         around[list(cells)] = -1
         key = digest(around, wanted)

@@ -1,7 +1,7 @@
 """The search of one island: free some or all cells of a board, fill them again, and learn which operators pay.
 
-The construction is the operator that frees the whole board. Its boards near the wanted score form the pool, from which
-the other operators take the boards that they change.
+The construction is an operator that frees the whole board. With it, the boards one edge below the wanted score form
+the pool, from which the other operators take the boards that they change.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from lns.rng import RandomState, generator
 
 log = logging.getLogger("lns")
 
-SHARE_WITHOUT_PREFIX = 0.75  # largest share of the search that a construction gets while it reaches no exact tail
+SHARE_WITHOUT_PREFIX = 0.75  # a construction that reaches no exact tail has precedence up to this share of the search
 
 
 class SearchLoop(Saved):
     """The search of one island: operators, a pool of boards, and a chooser.
 
     Budgets are counted in nodes, so the same seed and the same number of steps give the same boards. A loop restored
-    from a state continues exactly like the loop that saved the state. Every board that a loop returns is verified.
-
-    The first of the ``operators`` that make whole boards makes the first board. ``keeps_half``: whether at least half
-    of the cells of a start board must keep their pieces. ``best_score`` is -1 before the first board; ``origin`` names
-    the part of the engine that made the best board: "elsewhere" for an injected board, "" after `restore`.
+    from a state continues exactly like the loop that saved the state, unless a graphics card was at work. Every board
+    that a loop returns is verified. The first of the ``operators`` that make whole boards makes the first board.
+    ``keeps_half``: whether at least half of the cells of a start board must keep their pieces. ``best_score`` is -1
+    before the first board; ``origin`` names the part of the engine that made the best board: "elsewhere" for an
+    injected board, "" before the first board and after `restore`.
     """
 
     SAVED = ("best_score", "boards", "starts_from_board", "random")
@@ -64,7 +64,7 @@ class SearchLoop(Saved):
         self.starts_from_board = False  # whether a start board has regions that were not re-solved yet
 
     def pop_boards(self) -> list[FoundBoard]:
-        """Return the boards found since the last call, in the order of discovery; injected boards are left out."""
+        """Return the wanted or best boards found since the last call, in order of discovery, without injected ones."""
         found_boards, self._found_boards = self._found_boards, []
         return found_boards
 
@@ -72,7 +72,7 @@ class SearchLoop(Saved):
         """Take over a full legal board of verified score from elsewhere, if it is better than the best board here.
 
         A start board, injected before the first board, enters the pool of the first island (if ``keeps_half``, of every
-        island), and its regions are re-solved at once. Other boards enter the pool only without a construction.
+        island); with a construction, its regions are re-solved first. Other boards enter only without a construction.
         """
         if score <= self.best_score:
             return
@@ -106,7 +106,7 @@ class SearchLoop(Saved):
         self.starts_from_board = False
 
     def _order(self, rng: np.random.Generator) -> list[int]:
-        """Return the operators in the order in which they are asked for something to do."""
+        """Return the indexes of the operators in the order in which they are asked for something to do."""
         makers = [number for number, operator in enumerate(self.operators) if operator.makes_boards]
         # the certificate comes first, since it limits itself to its own share of the search
         proofs = [number for number, name in enumerate(self.names) if name == "certificate" and self.chooser.on[number]]
@@ -128,7 +128,7 @@ class SearchLoop(Saved):
         return proofs + self.chooser.order(rng, main)
 
     def _take(self, number: int, freed: Freed, repaired: Repaired, wanted: int) -> None:
-        """Offer the boards of a repair to the pool, keep good ones for `pop_boards`, and let the chooser learn."""
+        """Offer a repair's boards to the pool, keep wanted or new best ones for `pop_boards`; let the chooser learn."""
         operator, parent, gained = self.operators[number], freed.member, 0
         goal = wanted if parent is None else parent.score + 1
         price = self.pool.price(goal) if self.construction is None else self.construction.price(goal)
@@ -157,7 +157,7 @@ class SearchLoop(Saved):
         self.chooser.record(number, repaired.cost, price, gained)
 
     def _switch_off(self, number: int, error: Exception) -> None:
-        """Switch off an operator that failed; raise its error if it makes boards, or no board or operator is left."""
+        """Switch off a failed operator; raise its error if it makes boards, or was the last, or no board is known."""
         self.chooser.on[number] = False
         if self.best is None or self.operators[number].makes_boards or not self.chooser.on.any():
             raise error
