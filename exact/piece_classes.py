@@ -78,7 +78,7 @@ def merge_duplicates(puzzle: Puzzle) -> PieceClasses:
 
 
 def assignments_per_board(puzzle: Puzzle) -> int:
-    """Return how many assignments of pieces to cells look like one board: the product of class sizes' factorials.
+    """Return how many assignments of pieces to cells look like one board: the product of the factorials of class sizes.
 
     In a puzzle with copies the number is 1, because copies of a piece are not told apart.
     """

@@ -150,7 +150,7 @@ class DaskWorkers(Workers):
             sent.add_done_callback(partial(self._receive, future, address))
 
     def _worker_for(self, number: int) -> str:
-        """Return the address of the island's last worker; of the least loaded if it left or only others have room."""
+        """Return the island's last worker or, if that left or only other workers have room, the least loaded one."""
         load = Counter(self._home.values())
         home = self._home.get(number, "")
         has_room = any(load[address] < threads for address, threads in self._threads.items())

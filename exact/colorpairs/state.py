@@ -72,7 +72,7 @@ class Tables(NamedTuple):
     colour_piece_start: I32  # (K+2,): index in `colour_piece` where each colour begins; last, its length
     colour_oriented: I32  # oriented pieces with each colour, listed as in `colour_piece`; equal rotations once
     colour_oriented_start: I32  # (K+2,): index in `colour_oriented` where each colour begins; last, its length
-    neighbour: I32  # (C*4,): the neighbouring cell at each side of a cell, -1 at the rim
+    neighbour: I32  # (C*4,): the neighbouring cell at each side of a cell, -1 = none
     shown: I32  # (C*4,): colour that a side of a cell must have from the start, 0 (grey) at frame and holes; -1 = any
     previous_duplicate: I32  # (N,): the duplicate of a piece with the next smaller index, -1 = none
     empty: int = 0  # number of cells that are empty before the search; 0 for a region, where it is not used

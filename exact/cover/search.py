@@ -139,7 +139,7 @@ _FIRST = (RIGHT, DOWN)
 
 
 def _codes(puzzle: Puzzle, code: str) -> tuple[IntArray, npt.NDArray[np.bool_]]:
-    """Return, by colour of the puzzle, the colour of nodes (0 = none), and which items of an edge a piece covers.
+    """Return the node colour of each puzzle colour (0 = none), and which items of an edge each side covers.
 
     The second array has the shape (sides of the piece, colours of the puzzle, items of an edge).
     """

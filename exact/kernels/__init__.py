@@ -1,4 +1,4 @@
-"""Functions compiled by numba (kernels): their decorators, the cache of their machine code, bit vectors, new arrays."""
+"""Functions compiled by numba (kernels): decorators, cache of machine code; also bit vectors, array allocation."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ def fill_by_library(grid: Grid, *, count_all: bool = False, seconds: float | Non
 
 
 def _cover_by_library(emit: Emit, grid: Grid, request: Request) -> None:
-    """Search as the task of a child process; send the first filling, and outcomes with equal pieces told apart."""
+    """Search in a child process; send the first filling, and outcomes that count equal pieces as different."""
     began, model, count = time.perf_counter(), build_model(grid), 0
     options, numbers = [], []
     for number, (first, last) in enumerate(pairwise(model.begin.tolist())):

@@ -84,7 +84,7 @@ class Simplified(NamedTuple):
 
     blocks: list[Block]  # clauses, their variables numbered anew from 1
     kept: Block  # int32 (variables,): for each new variable, the variable of the original formula
-    forced: Block  # int32: literals of the original formula that are true in every model
+    forced: Block  # int32: literals of the original formula that unit propagation made true
 
     def model(self, literals: list[int]) -> list[int]:
         """Return the model of the original formula that extends a model of this formula, as DIMACS literals."""

@@ -83,7 +83,7 @@ class CudaCard:
         self._state[0].copy_to_device(np.ascontiguousarray(scalars).ravel())
 
     def launch(self) -> None:
-        """Start the search in all lanes, each for at most the turns of a launch; return without waiting for its end."""
+        """Start the search in all lanes, each for a limited number of loop passes; return without waiting for it."""
         blocks = -(-self._count // self._block)
         shared = 4 * len(self._state[-1]) // self._count * self._block  # bytes of shared memory for a block of lanes
         self._search[blocks, self._block, 0, shared](*self._plan, *self._state)

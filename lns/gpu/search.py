@@ -67,7 +67,7 @@ class CardSearch:
         check_size(puzzle)
         self.puzzle, self.params, self.card = puzzle, params, card
         self.turns, self.first_nodes, self.bytes = TURNS, FIRST_NODES, 0  # ``bytes``: memory used on the card
-        self.statistics = Statistics(card_lanes=card.lanes)  # its ``nodes`` are only those of the processor
+        self.statistics = Statistics(card_lanes=card.lanes)  # ``nodes`` counts only those of the processor
         self.schedule: BreakSchedule | None = None  # schedule of the tree that the card searches, None if it has none
         self._launches = 0  # number of launches in the present tree
 

@@ -73,7 +73,7 @@ def improve(fields: JsonFields) -> Task:
 
 
 def windows(fields: JsonFields) -> Task:
-    """Re-solve the windows of a board that have a given height and width, one by one, until the time is over."""
+    """Re-solve all windows of a given height and width on a board, one by one, or as many as the time allows."""
     puzzle = read_puzzle(fields)
     given, seconds, nodes = read_board(fields, puzzle), _seconds(fields), fields.integer("nodes", 1, 10**9)
     height, width = fields.integer("height", 1, puzzle.height), fields.integer("width", 1, puzzle.width)
