@@ -1,4 +1,4 @@
-"""The command line: `main`, and the commands of the optimizer. Only `lns.__main__` imports this package."""
+"""The command line: `main`, and the commands of the optimizer. Only ``lns.__main__`` and the script import it."""
 
 # name of a command (two words if it is of a family) -> (module and name of its `Command`, its line in the help)
 COMMANDS = {
