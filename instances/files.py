@@ -30,7 +30,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     where = printable(os.fspath(path))
     try:
         with open_to_read(path) as file:
-            data = file.read(MAX_BYTES + 1) or b""  # a kernel file that has no data yet gives None
+            data = file.read(MAX_BYTES + 1) or b""  # None: no data yet, as in /proc/kmsg
             size = max(len(data), os.fstat(file.fileno()).st_size)
     except InputError:
         raise

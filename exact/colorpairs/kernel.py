@@ -237,7 +237,7 @@ def next_forced(t: Tables, s: State, w: Switches, frame: int, start: int) -> tup
 def is_refuted(t: Tables, s: State, w: Switches, cell: int, oriented: int, depth: int, start: int) -> bool:
     """Return whether the filters refute ``oriented`` on ``cell``; in quick shaving, whether its placement alone fails.
 
-    The piece is placed at level ``depth``, the pieces that it forces at deeper levels, whose stack frames are unused;
+    The piece is placed at level ``depth``, and pieces that it forces at deeper levels (their stack frames are unused);
     all are removed again. If backjumping, ``s.explanation`` then explains the refutation by levels up to ``depth``.
     ``start``: index from which on ``s.values`` is free.
     """

@@ -297,7 +297,7 @@ def empty_state(tables: Tables, options: Options, *, any_pair: bool = True, seed
         offer[tables.pair_span == 2] += 1 << 20  # more pieces than cells, so that these colour pairs cause no deduction
     longest = int(np.diff(tables.pair_oriented_start).max(initial=4))
     extra = 0
-    if not any_pair:  # room for lists of pieces by colour, and for all pieces when a part of the board is begun
+    if not any_pair:  # `values` also holds pieces of one colour, and all pieces where a connected part begins
         longest = max(longest, int(np.diff(tables.colour_oriented_start)[:-1].max(initial=0)))
         begins = (tables.neighbour.reshape(-1, 4)[:, [UP, LEFT]] < 0).all(axis=1)  # one or more in each connected part
         extra = 4 * tables.pieces * int(begins.sum())

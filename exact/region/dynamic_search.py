@@ -265,7 +265,7 @@ def _bound_and_choose(
 def _least_mismatches(t: Tables, s: State, p: Spending, state: RegionState, depth: int) -> tuple[int, int, int]:
     """Update ``min_level``; return (exceeded cap or NO_LIMIT, mismatches of the stage, of the region).
 
-    These mismatches are those spent so far and the least mismatches of the open cells.
+    These are the mismatches spent so far plus the least mismatches of the open cells.
     """
     row = depth + 1
     stage = p.stage[depth]

@@ -133,7 +133,7 @@ class _Tables:
         grey_sides = np.array([puzzle.grey_sides(cell) for cell in range(puzzle.cells)])
         self.grey_at = grey_sides @ bits  # the sides of each cell that must be grey, as bits
         outer = ~grey_sides & [puzzle.rim_sides(cell) for cell in range(puzzle.cells)]
-        # (n, 4): outer sides that may have any colour, and outer sides that must have a rim colour other than grey
+        # (n, 4): outer sides that may have any colour, and outer sides that must have the rim's colour, if not grey
         has_any_colour, self.rim_at = outer & (puzzle.rim == GREY), outer & (puzzle.rim != GREY)
         patterns, self.pattern_at = np.unique(self.grey_at | self.rim_at @ bits << 4, return_inverse=True)
         # which oriented pieces fit a pattern, as `RegionPlan.fits` but for all patterns of the board

@@ -187,7 +187,7 @@ class DynamicSearch(Search):
 
 
 class _End(NamedTuple):
-    """One end of a region, with the plan and state of the search from there; ``cut``: depth of the cut in its order."""
+    """One end of a region, with the plan and state of the search from there; ``cut``: depth at which the ends meet."""
 
     plan: RegionPlan
     state: RegionState
@@ -198,7 +198,7 @@ class _End(NamedTuple):
         return [int(joint) for joint in tables.open_joint[depth, : tables.open_count[depth]]]
 
     def table_at_cut(self) -> npt.NDArray[np.int16]:
-        """Return a view of the cost table at the cut, with an axis for each open joint, the last joint first."""
+        """Return a view of the cost table of depth ``cut``, with an axis for each open joint, the last joint first."""
         tables = self.state.tables
         shape = [int(tables.radix[joint]) for joint in self.open_joints(self.cut)][::-1]
         begin = int(tables.cost_start[self.cut])

@@ -400,7 +400,7 @@ def begin_phase(walk: Walk, phase: int) -> None:
 
 @inline_flat_kernel
 def keep_or_restore(formula: Formula, walk: Walk) -> None:
-    """Go on from the better of current and kept assignment, with probability `ACCEPT_WORSE` the worse, and keep it."""
+    """Go on from, and keep, the better of the current and the kept assignment; at chance `ACCEPT_WORSE` the worse."""
     integers = walk.integers
     no_worse = integers[FALSE] <= integers[KEPT]
     keeps = integers[KEPT] < 0 or no_worse == (draw(walk) >= ACCEPT_WORSE)

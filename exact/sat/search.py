@@ -29,7 +29,7 @@ PREFIX = "program:"
 """Prefix of the name of a SAT solver that is a program, as in 'program:minisat'."""
 FIRST, COUNTING = "kissat404", "cadical195"
 _SATISFIABLE, _UNSATISFIABLE = 10, 20  # exit statuses of programs that solve SAT
-_LEAST_SHARE = 0.5  # least share of a time limit that counts as all of it: two clocks differ on a busy machine
+_LEAST_SHARE = 0.5  # a program that ends without an answer after this share of its CPU limit was stopped by it
 
 
 def canonical_name(name: str) -> str:
@@ -46,7 +46,7 @@ def canonical_name(name: str) -> str:
 
 
 def search(emit: Emit, puzzle: Puzzle, request: Request, name: str, restricted: bool = False) -> None:
-    """Solve a puzzle by python-sat in a child process; report the size of the formula, boards, progress and the end.
+    """Solve a puzzle by python-sat in this child process; report the size of the formula, boards, progress and the end.
 
     ``name`` is the name of an encoding. If ``restricted``, the solver decides on pieces and rotations only (Cuvillier
     & Szymkowiak 2010, 3.2).

@@ -58,7 +58,7 @@ _Notes = tuple[str, ...]
 
 
 class _Found(NamedTuple):
-    """What was recognised in a text: layout in words, readings or colours of cells, notes, and number of boards."""
+    """What was found in a text: name of its layout, `Reading`s or listed pieces, notes, and number of boards."""
 
     form: str
     readings: Iterable[Reading] | Listed

@@ -181,7 +181,7 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
                 continue
             cursor[depth] = np.int64(at)
             chosen[depth] = candidate
-            # counters of placements with a break (a negative packed candidate) come MAX_BREAKS after those without
+            # counters of placements with a break (a negative packed candidate) are MAX_BREAKS columns after the others
             column = np.uint64((candidate >> 63) & packed.MAX_BREAKS) + np.uint64(breaks_spent(new_gain))
             child_counts[depth * np.uint64(COUNTS_PER_DEPTH) + column] += 1
             nodes += 1

@@ -63,7 +63,7 @@ class TabuState(NamedTuple):
     visited_step: Annotated[Int64Array, "2^k", -1]  # by low bits of a board's hash, step of the last visit; -1: none
     visited_hash: Annotated[Words, "2^k"]  # by low bits of a board's hash, full hash of the board visited last
     scalars: Annotated[Int64Array, 7]  # numbers of the walk, at the indexes SCORE to HASH
-    best_placed: Annotated[IntArray, "n", -1]  # best board of the walk; of several with that score the last
+    best_placed: Annotated[IntArray, "n", -1]  # best board of the walk; of equally good ones the last
     random: Words  # uint64 (4,): state of the random generator xoshiro256**
 
 

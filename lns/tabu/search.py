@@ -153,7 +153,7 @@ class Tabu(Operator):
         self.params, self.from_pool = params, from_pool
         self.most_kicks = min(params.kicks, SHORT_WALK) if from_pool else params.kicks
         self.tabu = TabuSearch(puzzle, random_state(seed, island), params.tenure)
-        self.idle_from = 0  # step at which the walk last had a new best score or was kicked
+        self.idle_from = 0  # step at which the walk began, improved or was kicked last
         self.walk_best = self.best = -1  # best score of the present walk, and of all walks
         self.kicks = 0  # kicks since the last new best score; at most_kicks + 1 a new walk is due
         self.started = False
