@@ -75,13 +75,13 @@ def find(puzzle: Puzzle, engine: str) -> tuple[KeptParams | None, str]:
         try:
             if path.exists():
                 return _read(path), ""
+            if any(folder().glob(f"{key}.{engine}.*.json")):
+                note = note or (
+                    f"parameters are kept for {puzzle.name}, but a study proved them with another version of the "
+                    "engine, so the defaults are used; a new study may prove them again"
+                )
         except InputError as error:
             note = note or f"{error}; so the defaults are used instead of what a study proved"
-        if any(folder().glob(f"{key}.{engine}.*.json")):
-            note = note or (
-                f"parameters are kept for {puzzle.name}, but a study proved them with another version of the engine, "
-                "so the defaults are used; a new study may prove them again"
-            )
     return None, note
 
 
