@@ -105,8 +105,8 @@ class ConstructParams(Component):
         tune=(-4, 4), engines=_DEPTH_FIRST,
     )  # fmt: skip
     restart_nodes: int = option(
-        300_000_000, "least nodes of a restart that has reached the exact tail; it grows in a long run", 1000, 10**12,
-        log=True, tune=(10**7, 10**10), engines=_DEPTH_FIRST,
+        300_000_000, "nodes after which a restart that reached the exact tail ends once another promises more", 1000,
+        10**12, log=True, tune=(10**7, 10**10), engines=_DEPTH_FIRST,
     )  # fmt: skip
     restart_nodes_without_prefix: int = option(
         20_000_000, "nodes after which a restart ends that has not reached the exact tail", 1000, 10**12, log=True,

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lns.construct import kernel
-from lns.construct.candidates import build_tables, check_colours
+from lns.construct.candidates import FloatArray, build_tables, check_colours
 from lns.construct.endgame import COUNTS_PER_DEPTH, DEPTH, EXHAUSTED, NODES, REACHED
 from lns.construct.endgame_plan import PrefixState, assign_bit, plan_endgame
 from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, plan_depths
@@ -20,8 +20,7 @@ from lns.instances.symmetry import board_from_view, puzzle_in_view
 from lns.params import ConstructParams
 from lns.rng import RandomState, generator
 
-NODES_BEFORE_DIVISOR = 8  # a restart that has reached an exact tail lasts ``nodes_before`` / 8 nodes, within limits
-MAX_RESTART_FACTOR = 10  # most nodes of a restart, in multiples of the least nodes, ``restart_nodes``
+RECENT_SHARE = 1 / 3  # `Constructor.recent` fades by a factor e in this share of ``restart_nodes`` node equivalents
 SURPLUS_BINS = 9  # bins of the histogram of surpluses, 0 to 8 half-edges; the last bin also counts larger surpluses
 PARTITION_CELLS = 16  # prefixes that have filled this many cells, clue cells not counted, are partitioned among islands
 
@@ -29,15 +28,12 @@ PARTITION_CELLS = 16  # prefixes that have filled this many cells, clue cells no
 class Constructor:
     """One restart of the depth-first search; it can be interrupted and resumed at any node.
 
-    It searches the tree of one break schedule, with the candidates in a new random order. When `restart_due` is true,
-    the caller makes a new constructor. ``random``, uint64 (4,), is the state of the engine's random generator.
+    It searches the tree of one break schedule, with the candidates in a new random order. Once `restart_due` is true,
+    the caller may make a new constructor. ``random``, uint64 (4,), is the state of the engine's random generator.
 
     ``partition``: (index of this part, number of parts). Under a quota, prefixes that have filled `PARTITION_CELLS`
     cells are partitioned by a hash of their pieces, and only the prefixes of this part are searched; so no two islands
     search the same tree. Without a quota, and on the smallest boards, every island searches all prefixes.
-
-    ``nodes_before``: node equivalents of earlier restarts with the same favoured colours and view; the more these are,
-    the longer this restart lasts.
 
     Candidate tables and sets of the endgame are not part of `state`; they are rebuilt from the random seed of the
     restart and from the bits that the endgame has assigned to pieces. Raises InputError for too many colours.
@@ -50,12 +46,10 @@ class Constructor:
         schedule: BreakSchedule,
         random: RandomState,
         partition: tuple[int, int] = (0, 1),
-        nodes_before: int = 0,
     ) -> None:
         check_colours(puzzle)
         self.puzzle, self.params, self.schedule, self.random = puzzle, params, schedule, random
-        self.partition, self.nodes_before = partition, nodes_before
-        self.exhausted = False  # whether the tree was searched completely
+        self.partition, self.exhausted = partition, False  # exhausted: whether the tree was searched completely
         self._seed = int(generator(random).integers(2**62))
         self._make_plan()
 
@@ -91,14 +85,18 @@ class Constructor:
         self.arrays: ConstructorState = allocate(ConstructorState, sizes, **parts)
         # by surplus in favoured half-edges: number of sampled prefixes that got past the end of the quota
         self.surplus_counts = np.zeros(SURPLUS_BINS, dtype=np.int64)
+        self.recent = np.zeros_like(self._totals)  # like `_totals`, but earlier numbers fade (`RECENT_SHARE`)
 
     def run(self, nodes: int, target: int) -> Board | None:
-        """Continue the search for about ``nodes`` nodes, or until `restart_due` is true or a board is found.
+        """Continue the search for about ``nodes`` nodes, or until `restart_due` becomes true or a board is found.
 
         Return a full board that scores at least ``target``, or None; the next call continues where this call stopped.
         """
-        mismatches, limit = self.puzzle.max_score - target, min(self.nodes + nodes, self._length)
+        mismatches, limit, before = self.puzzle.max_score - target, self.nodes + nodes, self._totals
+        limit = limit if self.restart_due else min(limit, self._length)
         status = kernel.construct(self.plan, self.arrays, mismatches, limit, self.params.tail_nodes)
+        done = self._totals - before
+        self.recent = self.recent * np.exp(-done[-1] / (RECENT_SHARE * self.params.restart_nodes)) + done
         end = quota_end(self.puzzle.cells)
         if self.schedule.favoured and end <= min(int(self.prefix.scalars[DEPTH]), self.plan.prefix.endgame_start):
             surplus = int(self.prefix.gain[end]) - int(self.schedule.quota_floor[end - 1])
@@ -111,19 +109,19 @@ class Constructor:
         return None
 
     @property
+    def _totals(self) -> FloatArray:
+        """The prefixes that reached the exact tail, by breaks spent, and the node equivalents, as one array."""
+        return np.append(self.arrays.prefixes_by_breaks, float(self.statistics.node_equivalents))
+
+    @property
     def restart_due(self) -> bool:
-        """Whether it is time for a new restart: the tree is exhausted, or this restart has made `_length` nodes."""
+        """Whether the tree is exhausted, or this restart has made the nodes that it has in any case (`_length`)."""
         return self.exhausted or self.nodes >= self._length
 
     @property
     def _length(self) -> int:
-        """Number of nodes after which the restart ends: few as long as the restart has not reached an exact tail.
-
-        After that, the more ``nodes_before`` there are, the more nodes, within limits (`MAX_RESTART_FACTOR`).
-        """
-        shortest = self.params.restart_nodes
-        length = min(max(shortest, self.nodes_before // NODES_BEFORE_DIVISOR), MAX_RESTART_FACTOR * shortest)
-        return self.params.restart_nodes_without_prefix if self.no_prefix_found else length
+        """Number of nodes of a usual restart: few as long as the restart has not reached an exact tail."""
+        return self.params.restart_nodes_without_prefix if self.no_prefix_found else self.params.restart_nodes
 
     @property
     def no_prefix_found(self) -> bool:
@@ -152,10 +150,10 @@ class Constructor:
         return Statistics(nodes=self.nodes, prefixes=self.prefixes, tail_nodes=tail_nodes)
 
     def _arrays(self) -> State:
-        """Return the arrays of `state` by name, except ``restart``: seed, `exhausted` and ``nodes_before``."""
+        """Return the arrays of `state` by name, except ``restart``: seed and `exhausted`."""
         arrays, endgame = self.arrays, self.arrays.endgame
         parts = (
-            (self, ("surplus_counts", "random")),
+            (self, ("surplus_counts", "recent", "random")),
             (arrays, ("counters", "prefixes_by_breaks", "tail_outcomes")),
             (endgame, ("levels", "piece_of_bit")),
             (endgame.closing, ("closings", "end_colour", "reserved")),
@@ -165,12 +163,11 @@ class Constructor:
 
     def state(self) -> State:
         """Return all that a constructor of the same puzzle, parameters and schedule needs to continue the search."""
-        restart = np.array([self._seed, self.exhausted, self.nodes_before])
+        restart = np.array([self._seed, self.exhausted])
         return {"restart": restart} | {name: array.copy() for name, array in self._arrays().items()}
 
     def restore(self, state: State) -> None:
-        self._seed, exhausted, self.nodes_before = state["restart"].tolist()
-        self.exhausted = bool(exhausted)
+        self._seed, self.exhausted = int(state["restart"][0]), bool(state["restart"][1])
         self._make_plan()
         for bit, piece in enumerate(state["piece_of_bit"].tolist()):
             if piece >= 0:

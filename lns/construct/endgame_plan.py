@@ -236,12 +236,7 @@ def plan_endgame(
 
 
 def _plan_look_ahead(
-    puzzle: Puzzle,
-    level_of: dict[int, int],
-    rows: Bitsets,
-    classes: list[CellClass],
-    closing: ClosingPlan,
-    pairs: int,
+    puzzle: Puzzle, level_of: dict[int, int], rows: Bitsets, classes: list[CellClass], closing: ClosingPlan, pairs: int
 ) -> None:
     """Write the look-aheads of each level: to the next cell, and to a neighbour that is filled later.
 

@@ -36,7 +36,7 @@ PRIOR_NODES = 100_000.0  # nodes at a depth that weigh as much as the prior of t
 RATE_FACTOR_PER_EXTRA_BREAK = 0.25  # factor on an arm's rate of new boards for each of its extra breaks
 RATE_PER_HALF_EDGE = 1.6  # factor on the prior of an arm's rate for each favoured half-edge more that its quota demands
 PASSING_COST = 0.3  # factor on the nodes needed to get past a quota, for each favoured half-edge less that it demands
-MAX_EXTRA_HALF_EDGES = 1.2  # the prior of an arm's rate rises for at most this many half-edges more
+MAX_EXTRA_HALF_EDGES = 3.0  # the prior of an arm's rate rises for at most this many half-edges more
 ENOUGH_SURPLUS = 0.05  # a higher quota has its full prior if at least this share of the known prefixes would pass it
 SAME_SCALE_HALF_EDGES = 0.25  # quota scales that differ by fewer than this many half-edges count as equal
 OTHER_VIEW_DISCOUNT = 0.8  # factor from the rate of a tried view to an untried view; weight of boards of other views
@@ -153,6 +153,12 @@ class PrefixNovelty:
             self.divisor *= 2
             self.keys = self._sampled(self.keys)
         return new, len(keys)
+
+    def novelty(self, keys: Keys) -> float:
+        """Return the share of ``keys`` that are new, of those that `divisor` divides; 1 if there are none."""
+        keys = self._sampled(keys)
+        new = np.searchsorted(self.keys, keys, "left") == np.searchsorted(self.keys, keys, "right")
+        return float(new.mean()) if len(keys) else 1.0
 
     def _sampled(self, keys: Keys) -> Keys:
         sampled: Keys = keys[keys % np.uint64(self.divisor) == 0]

@@ -25,7 +25,7 @@ from lns.construct.candidates import BREAK_COST, FloatArray
 from lns.construct.constructor import Constructor
 from lns.construct.kernel import MISMATCH_BINS
 from lns.construct.population import quota_profile
-from lns.construct.quota_arm import OTHER_VIEW_DISCOUNT, Evidence, PrefixNovelty, QuotaArm
+from lns.construct.quota_arm import OTHER_VIEW_DISCOUNT, Evidence, Keys, PrefixNovelty, QuotaArm
 from lns.construct.schedule import BreakSchedule, ChildMeans, Quota, ScheduleForecast, quota_end
 from lns.engine import State
 from lns.instances.puzzle import Puzzle
@@ -103,21 +103,36 @@ class QuotaBandit:
     def learn(self, constructor: Constructor) -> None:
         """Update the present arm with the results of the ended restart ``constructor``."""
         arm = self.arms[self.current]
-        # with a break more a frontier prefix has more continuations, so its key then depends on the extra breaks
-        keys = constructor.frontier_keys ^ (np.uint64(arm.extra_breaks & 0xFFFF) << np.uint64(48))
-        arm.learn(constructor, *self.frontier_keys.add(keys))
+        arm.learn(constructor, *self.frontier_keys.add(self._keys(constructor)))
         self.tail_outcomes += constructor.arrays.tail_outcomes
 
-    def should_abandon(self, constructor: Constructor, mismatches: int) -> bool:
-        """Return whether to end the present restart because an arm of the same colours has a much higher rate."""
-        arm = self.arms[self.current]
+    def _keys(self, constructor: Constructor) -> Keys:
+        """Return the sampled frontier keys of the present restart, as they are remembered."""
+        # with a break more a frontier prefix has more continuations, so its key then depends on the extra breaks
+        return constructor.frontier_keys ^ (np.uint64(self.arms[self.current].extra_breaks & 0xFFFF) << np.uint64(48))
+
+    def should_end(self, constructor: Constructor, mismatches: int) -> bool:
+        """Return whether to end the present restart, as another one is expected to have more boards per node.
+
+        Until `Constructor.restart_due` it has its arm's rate, with the share of new prefixes that it has shown itself;
+        it ends if that is far below the best rate of its colours. After that it has its own rate of late, and ends as
+        soon as an arm has a higher one. This is when to leave a place whose yield varies: E. L. Charnov, "Optimal
+        foraging, the marginal value theorem" (1976).
+        """
+        arm, wanted = self.arms[self.current], max(0, mismatches)
+        if constructor.no_prefix_found or constructor.exhausted:
+            return constructor.restart_due
+        new = self.frontier_keys.novelty(self._keys(constructor))
+        if constructor.restart_due:
+            outcomes = self.tail_outcomes + constructor.arrays.tail_outcomes
+            (boards,), cost = self._boards([constructor.recent[:-1]], outcomes, wanted), constructor.recent[-1]
+            return bool(new * boards / cost <= self._evidence(wanted, constructor).rates()[0].max())
+        if not arm.scale_percent or constructor.nodes < MIN_RESTART_SHARE * self.params.restart_nodes:
+            return False
         # only arms of the same colours: arms of other colours say nothing about the present arm
         related = [i for i, other in enumerate(self.arms) if other.scale_percent and other.colour_set == arm.colour_set]
-        enough = constructor.nodes >= MIN_RESTART_SHARE * self.params.restart_nodes
-        if not arm.scale_percent or len(related) < 2 or constructor.no_prefix_found or not enough:
-            return False
-        rates, _ = self._evidence(max(0, mismatches), constructor, related).rates()
-        return bool(rates[related.index(self.current)] < ABANDON_RATIO * rates.max())
+        rates, _ = self._evidence(wanted, constructor, related).rates()
+        return bool(new / arm.novelty_rate * rates[related.index(self.current)] < ABANDON_RATIO * rates.max())
 
     def quota(self, scale_percent: float, colour_set: int = 0, view: int = 0) -> Quota:
         """Return the quota of an arm with these properties; empty for a scale of 0 or a colour set that is missing."""
@@ -128,12 +143,6 @@ class QuotaBandit:
             puzzle = puzzle_in_view(puzzle, self.views[view])
         profile = quota_profile(puzzle, tuple(self.order.tolist()), colours, quota_end(puzzle.cells))
         return Quota(colours, profile, self.params.quota_scale).scaled(scale_percent / 100)
-
-    @property
-    def nodes_before(self) -> int:
-        """Node equivalents of all restarts with the colours and view of the present arm."""
-        arm = self.arms[self.current]
-        return int(sum(self.arms[i].node_equivalents for i in self._arms_of(arm.view, arm.colour_set)))
 
     @property
     def no_prefix_found(self) -> bool:
@@ -276,9 +285,12 @@ class QuotaBandit:
         if constructor is not None:
             outcomes = outcomes + constructor.arrays.tail_outcomes
             prefixes[self.current] = prefixes[self.current] + constructor.arrays.prefixes_by_breaks
-        probabilities = self._tail_probabilities(outcomes)
-        ends = probabilities[np.minimum(np.arange(mismatches + 1), MISMATCH_BINS - 1)]
-        return [float(np.convolve(of_arm, ends)[mismatches]) for of_arm in prefixes]
+        return self._boards(prefixes, outcomes, mismatches)
+
+    def _boards(self, prefixes: Sequence[FloatArray], outcomes: FloatArray, mismatches: int) -> list[float]:
+        """Return the boards to expect of each array of prefixes by breaks, from the ``outcomes`` of sampled tails."""
+        ends = self._tail_probabilities(outcomes)[np.minimum(np.arange(mismatches + 1), MISMATCH_BINS - 1)]
+        return [float(np.convolve(by_breaks, ends)[mismatches]) for by_breaks in prefixes]
 
     def _tail_probabilities(self, outcomes: FloatArray) -> FloatArray:
         """Return, for each k, the probability that an exact tail has at most k mismatches; float64 (MISMATCH_BINS,).

@@ -94,9 +94,9 @@ class Construction(Operator):
     def repair(self, freed: Freed, wanted: int, rng: np.random.Generator) -> Repaired:
         """Continue the construction for about ``params.engine.step_nodes`` nodes, or until a board is found."""
         before, puzzle = self.statistics.node_equivalents, self.orientation.puzzle
-        mismatches = puzzle.max_score - wanted
-        restart = self.constructor
-        if restart is not None and (restart.restart_due or self.bandit.should_abandon(restart, mismatches)):
+        mismatches, restart = puzzle.max_score - wanted, self.constructor
+        has_card = self._open_card is not None  # a card goes on with rich trees, so restarts then end once they are due
+        if restart is not None and (self.bandit.should_end(restart, mismatches) or (has_card and restart.restart_due)):
             self._give_to_card(restart)
             self.bandit.learn(restart)
             ended = restart.statistics
@@ -112,8 +112,7 @@ class Construction(Operator):
 
     def _constructor(self, schedule: BreakSchedule) -> Constructor:
         """Make the constructor of a restart with the break schedule ``schedule``."""
-        puzzle, params, before = self.orientation.puzzle, self.params.construct, self.bandit.nodes_before
-        return Constructor(puzzle, params, schedule, self.random, self.partition, before)
+        return Constructor(self.orientation.puzzle, self.params.construct, schedule, self.random, self.partition)
 
     def _found(self, board: Board, origin: str, schedule: BreakSchedule) -> Found:
         view = cells_from_view(self.orientation.puzzle, schedule.view)

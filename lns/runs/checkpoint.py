@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("lns")
 
-SCHEMA = 21
+SCHEMA = 22
 _META = "meta.json"
 
 

@@ -1,4 +1,4 @@
-"""The bandit's policy on a simulated instance with known rates, whose prefixes run out; and what a restart is told.
+"""The bandit's policy on a simulated instance with known rates, whose prefixes run out; and what a restart tells it.
 
 The instance stands in for the constructor. Each arm needs some favoured half-edges where its quota ends, and its view
 and colours have a quality. Above a limit of half-edges no prefix is left. Below it each half-edge less halves the
@@ -14,7 +14,7 @@ import pytest
 
 from lns.construct import quota_bandit
 from lns.construct.candidates import MAX_BREAKS
-from lns.construct.constructor import SURPLUS_BINS
+from lns.construct.constructor import SURPLUS_BINS, Constructor
 from lns.construct.kernel import KEY_SAMPLE_DIVISOR, MISMATCH_BINS
 from lns.construct.quota_arm import QuotaArm
 from lns.construct.quota_bandit import MIN_RESTART_SHARE, QuotaBandit
@@ -22,10 +22,7 @@ from lns.construct.schedule import BreakSchedule, ChildMeans, ScheduleForecast, 
 from lns.engine import Statistics
 from lns.instances.formats import load_puzzle
 from lns.instances.symmetry import IDENTITY_VIEW, View
-from lns.loop.construction import Construction
-from lns.loop.pool import WHOLE_BOARD
-from lns.orientation import Orientation
-from lns.params import ConstructParams, from_dict
+from lns.params import ConstructParams
 from lns.rng import random_state
 
 PUZZLE = load_puzzle("like-e2-8x8")
@@ -92,8 +89,10 @@ class World:
             schedule=schedule,
             params=PARAMS,
             exhausted=False,
+            restart_due=share >= 1 or not found,
             no_prefix_found=not found,
             nodes=nodes,
+            recent=np.append(prefixes, nodes).astype(float),
             statistics=Statistics(nodes=int(nodes)),
             arrays=SimpleNamespace(prefixes_by_breaks=prefixes, tail_outcomes=tails),
             surplus_counts=surplus,
@@ -169,7 +168,7 @@ def abandoned(bandit: QuotaBandit, world: World, arm: int, share: float = MIN_RE
     bandit.current = arm
     schedule = bandit.schedule()
     restarts = [world.restart(bandit.arms[arm], schedule, share) for _ in range(100)]
-    return float(np.mean([bandit.should_abandon(restart, BREAKS) for restart in restarts]))  # type: ignore[arg-type]
+    return float(np.mean([bandit.should_end(restart, BREAKS) for restart in restarts]))  # type: ignore[arg-type]
 
 
 def test_a_restart_of_a_far_worse_scale_is_abandoned_and_one_of_the_best_is_not(simulated):
@@ -188,25 +187,49 @@ def test_a_restart_of_a_far_worse_scale_is_abandoned_and_one_of_the_best_is_not(
         assert abandoned(bandit, world, worse) > 0.9
         assert abandoned(bandit, world, best) < 0.1
         assert abandoned(bandit, world, worse, 0.9 * MIN_RESTART_SHARE) == 0, "it is too early to tell"
+        bandit.current = best
+        again = world.restart(bandit.arms[best], bandit.schedule(), MIN_RESTART_SHARE)
+        again.frontier_keys = bandit.frontier_keys.keys[:KEYS]
+        assert bandit.should_end(again, BREAKS), "it searches what was searched before"
 
 
-def test_a_restart_knows_the_nodes_of_earlier_restarts_with_its_colours_and_view():
-    bandit = QuotaBandit(load_puzzle("like-e2-8x8"), PARAMS, random_state(1), (IDENTITY_VIEW, View(0, True)))
-    for scale in (100, 95):
-        bandit.add_arm(scale)
-    for arm in bandit.arms:
-        arm.node_equivalents = 1e5
-    for nodes, other in ((7.0, (100, 3)), (8.0, (100, 0, 1))):
-        added = bandit.add_arm(*other)
-        bandit.arms[added].node_equivalents = nodes
-    for bandit.current, nodes in ((0, 200_000), (1, 200_000), (2, 7), (3, 8)):
-        assert bandit.nodes_before == nodes
-    quick = from_dict(
-        {"construct": {"restart_nodes": 100_000, "restart_nodes_without_prefix": 1000, "population": 100}}
-    )
-    engine, rng = Construction(Orientation.of_island(load_puzzle("like-e2-8x8")), quick, 1, 0), np.random.default_rng(1)
-    known = []
-    while len({*known}) < 6:
-        engine.repair(WHOLE_BOARD, 80, rng)
-        assert engine.constructor is not None and engine.constructor.nodes_before == engine.bandit.nodes_before
-        known.append(engine.constructor.nodes_before)
+def test_a_due_restart_goes_on_while_its_rate_of_late_beats_every_arm_and_its_prefixes_are_new(simulated):
+    for seed in SEEDS:
+        world = World(seed, 37, ENDLESS, lambda view, colour_set: 1.0, failures=0.0)
+        bandit = QuotaBandit(PUZZLE, PARAMS, random_state(seed))
+        simulate(bandit, world, 60)
+        best = max(range(len(bandit.arms)), key=lambda i: world.rate(bandit.arms[i]))
+
+        def ends(factor: float, share: float = 1.0, bandit=bandit, world=world, best=best, **given: object) -> bool:
+            """Whether a restart of the best arm ends whose rate of late is ``factor`` of a usual one's."""
+            bandit.current = best
+            restart = world.restart(bandit.arms[best], bandit.schedule(), share)
+            restart.recent = np.zeros(MAX_BREAKS + 1)
+            restart.recent[[BREAKS, -1]] = factor * BOARDS, PARAMS.restart_nodes
+            vars(restart).update(given)
+            return bandit.should_end(restart, BREAKS)  # type: ignore[arg-type]
+
+        assert not ends(2.0) and ends(0.5) and ends(0.0)
+        assert not ends(0.0, share=0.9), "it is too early to tell"
+        assert ends(2.0, exhausted=True)
+        keys = bandit.frontier_keys.keys[:KEYS]
+        assert ends(2.0, frontier_keys=keys), "the same prefixes were searched before"
+        assert not ends(2.5, frontier_keys=np.append(keys, keys + np.uint64(KEY_SAMPLE_DIVISOR * 2**50)))
+
+
+def test_what_a_restart_found_of_late_fades_with_the_nodes_and_is_saved():
+    params = ConstructParams(restart_nodes=300_000, population=100)
+    schedule = QuotaBandit(PUZZLE, params, random_state(1)).choose_schedule(8)
+    restart = Constructor(PUZZLE, params, schedule, random_state(2))
+    expected, before = np.zeros(MAX_BREAKS + 1), np.zeros(MAX_BREAKS + 1)
+    for _ in range(12):
+        restart.run(50_000, PUZZLE.max_score)
+        now = np.append(restart.arrays.prefixes_by_breaks, restart.statistics.node_equivalents)
+        expected = expected * np.exp((before[-1] - now[-1]) / 100_000) + now - before
+        before = now
+        assert np.allclose(restart.recent, expected)
+    assert restart.nodes > params.restart_nodes and restart.restart_due, "it goes on as long as it is asked to"
+    assert 0 < expected[:-1].sum() < 0.5 * now[:-1].sum()
+    other = Constructor(PUZZLE, params, schedule, random_state(2))
+    other.restore(restart.state())
+    assert (other.recent == restart.recent).all()

@@ -270,7 +270,7 @@ def test_known_frontier_keys_are_kept_over_an_interruption() -> None:
     whole = interrupted(
         lambda seed: loop_with(puzzle, params=params, seed=seed, views=views),
         30,
-        lambda search: made_old(steps(search, 1)),
+        lambda search: made_old(steps(search, 12)),
     )
     bandit = whole.construction.bandit
     assert {arm.view for arm in bandit.arms} == {0, 1} and len({arm.colour_set for arm in bandit.arms}) > 1
