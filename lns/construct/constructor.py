@@ -115,7 +115,7 @@ class Constructor:
 
     @property
     def restart_due(self) -> bool:
-        """Whether the tree is exhausted, or this restart has made the nodes that it has in any case (`_length`)."""
+        """Whether the tree is exhausted, or this restart has made the nodes of a usual one (`_length`)."""
         return self.exhausted or self.nodes >= self._length
 
     @property

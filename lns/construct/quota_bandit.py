@@ -114,25 +114,24 @@ class QuotaBandit:
     def should_end(self, constructor: Constructor, mismatches: int) -> bool:
         """Return whether to end the present restart, as another one is expected to have more boards per node.
 
-        Until `Constructor.restart_due` it has its arm's rate, with the share of new prefixes that it has shown itself;
-        it ends if that is far below the best rate of its colours. After that it has its own rate of late, and ends as
-        soon as an arm has a higher one. This is when to leave a place whose yield varies: E. L. Charnov, "Optimal
-        foraging, the marginal value theorem" (1976).
+        Until `Constructor.restart_due`, it ends if its arm's rate, with its own share of new prefixes, is far below the
+        best of its colours; after that, if its own rate of late is not above every arm's. This is when to leave a place
+        whose yield varies: E. L. Charnov, "Optimal foraging, the marginal value theorem" (1976).
         """
-        arm, wanted = self.arms[self.current], max(0, mismatches)
-        if constructor.no_prefix_found or constructor.exhausted:
-            return constructor.restart_due
+        arm, wanted, due = self.arms[self.current], max(0, mismatches), constructor.restart_due
+        is_young = constructor.nodes < MIN_RESTART_SHARE * self.params.restart_nodes
+        if constructor.no_prefix_found or constructor.exhausted or is_young or not (due or arm.scale_percent):
+            return due
         new = self.frontier_keys.novelty(self._keys(constructor))
-        if constructor.restart_due:
+        if due:
             outcomes = self.tail_outcomes + constructor.arrays.tail_outcomes
             (boards,), cost = self._boards([constructor.recent[:-1]], outcomes, wanted), constructor.recent[-1]
             return bool(new * boards / cost <= self._evidence(wanted, constructor).rates()[0].max())
-        if not arm.scale_percent or constructor.nodes < MIN_RESTART_SHARE * self.params.restart_nodes:
-            return False
         # only arms of the same colours: arms of other colours say nothing about the present arm
         related = [i for i, other in enumerate(self.arms) if other.scale_percent and other.colour_set == arm.colour_set]
         rates, _ = self._evidence(wanted, constructor, related).rates()
-        return bool(new / arm.novelty_rate * rates[related.index(self.current)] < ABANDON_RATIO * rates.max())
+        new *= (arm.keys_seen + 1) / (arm.keys_new + 1)  # against the share that is in the arm's rate
+        return bool(new * rates[related.index(self.current)] < ABANDON_RATIO * rates.max())
 
     def quota(self, scale_percent: float, colour_set: int = 0, view: int = 0) -> Quota:
         """Return the quota of an arm with these properties; empty for a scale of 0 or a colour set that is missing."""
