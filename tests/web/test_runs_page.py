@@ -43,6 +43,7 @@ def test_a_run_is_started_watched_stopped_and_resumed(page: Page, site: Site) ->
     expect(page.locator("#best svg.board")).to_be_visible(timeout=240_000)
     expect(page.locator("#chart canvas")).to_be_visible()
     expect(page.locator("#log")).to_contain_text("like-e2-8x8")
+    expect(page.locator("#facts")).to_contain_text(re.compile(r"left\s*9:\d\d"), timeout=120_000)
     page.click("#stop")
     expect(page.locator("#run-said")).to_have_text(re.compile("Stopping and saving|Stopped and saved"))
     expect(page.locator("#stop")).to_be_disabled()
