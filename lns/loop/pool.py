@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lns.engine import FoundBoard, Saved, State, Statistics, saved_board, saved_placements
+from lns.engine import FoundBoard, Saved, State, Statistics, saved_board, saved_placements, verified_board
 from lns.instances.board import Board
 from lns.instances.puzzle import IntArray, Puzzle
 from lns.node_equivalents import REGION_NODE
@@ -67,6 +67,10 @@ class Found(NamedTuple):
     origin: str  # name of the part that found it, in statistics and reports
     order: IntArray | None = None  # cells in the order in which the construction filled them, if it made the board
     score: int | None = None  # score that the operator reports, to be verified; None: not reported
+
+    def verified(self, puzzle: Puzzle) -> FoundBoard:
+        """Return the board with its score; raises AssertionError if it is not legal or has another score."""
+        return verified_board(puzzle, self.board, self.origin, self.score)
 
 
 class Repaired(NamedTuple):

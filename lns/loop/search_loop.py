@@ -6,34 +6,23 @@ the pool, from which the other operators take the boards that they change.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from lns import engine
-from lns.engine import FoundBoard, Saved, State, Statistics, component, verified_board
+from lns.engine import FoundBoard, Saved, State, Statistics, component, joined, saved_board, saved_placements
 from lns.instances.board import Board
-from lns.instances.errors import InputError
 from lns.instances.puzzle import Puzzle
 from lns.loop.chooser import Chooser
-from lns.loop.construction import Construction
 from lns.loop.pool import ELSEWHERE, Freed, Operator, Pool, Repaired
 from lns.params import Params
 from lns.rng import RandomState, generator
-
-log = logging.getLogger("lns")
-
-SHARE_WITHOUT_PREFIX = 0.75  # a construction that reaches no exact tail has precedence up to this share of the search
 
 
 class SearchLoop(Saved):
     """The search of one island: operators, a pool of boards, and a chooser.
 
-    Budgets are counted in nodes, so the same seed and the same number of steps give the same boards. A loop restored
-    from a state continues exactly like the loop that saved the state, unless a graphics card was at work. Every board
-    that a loop returns is verified. The first of the ``operators`` that make whole boards makes the first board.
+    Budgets are counted in nodes, so the same seed and the same number of steps give the same boards, also if the loop
+    is saved and restored in between, unless a graphics card was at work. Every board that a loop returns is verified.
     ``keeps_half``: whether at least half of the cells of a start board must keep their pieces. ``best_score`` is -1
     before the first board; ``origin`` names the part of the engine that made the best board: "elsewhere" for an
     injected board, "" before the first board and after `restore`.
@@ -52,15 +41,14 @@ class SearchLoop(Saved):
         keeps_half: bool = False,
     ) -> None:
         self.best: Board | None = None
-        self.best_score, self.origin, self.boards = -1, "", 0
+        self.best_score, self.origin, self.boards, self.keeps_half = -1, "", 0, keeps_half
         self._found_boards: list[FoundBoard] = []
         self.puzzle, self.operators, self.random, self.island = puzzle, tuple(operators), random, island
         self.names = tuple(operator.name for operator in operators)
         self.settings, self.search_floor = params.neighbourhoods, params.engine.search_floor
-        self.construction = next((one for one in operators if isinstance(one, Construction)), None)
         self.pool = Pool(puzzle, self.settings.pool, self.settings.patience)
         self.chooser = Chooser(self.operators, self.settings.floor)
-        self.keeps_half = keeps_half
+        self.construction = self.chooser.construction
         self.starts_from_board = False  # whether a start board has regions that were not re-solved yet
 
     def pop_boards(self) -> list[FoundBoard]:
@@ -94,7 +82,13 @@ class SearchLoop(Saved):
             self.pool.keep(wanted - 1)
         elif self.best_score == self.puzzle.max_score:
             return
-        for number in self._order(rng):
+        if self.best is None:
+            order = self.chooser.makers
+        elif self.starts_from_board:
+            order = [number for number in self.chooser.by_value(rng, None) if self.operators[number].proves]
+        else:
+            order = self.chooser.order(rng, self.pool, self.settings.new_board_share)
+        for number in order:
             operator = self.operators[number]
             try:
                 freed = operator.free(self.pool, wanted, rng)
@@ -102,30 +96,8 @@ class SearchLoop(Saved):
                     self._take(number, freed, operator.repair(freed, wanted, rng), wanted)
                     return
             except Exception as error:
-                self._switch_off(number, error)
+                self.chooser.switch_off(number, error)
         self.starts_from_board = False
-
-    def _order(self, rng: np.random.Generator) -> list[int]:
-        """Return the indexes of the operators in the order in which they are asked for something to do."""
-        makers = [number for number, operator in enumerate(self.operators) if operator.makes_boards]
-        # the certificate comes first, since it limits itself to its own share of the search
-        proofs = [number for number, name in enumerate(self.names) if name == "certificate" and self.chooser.on[number]]
-        construction, main = self.construction, None
-        if self.best is None:
-            return makers
-        if self.starts_from_board:
-            return [number for number in self.chooser.order(rng, None) if self.operators[number].proves]
-        if construction is not None:
-            cost, main = self.chooser.cost, self.names.index(construction.name)
-            if construction.constructor is None:
-                return [main]  # before the first call of the construction, the price of a board is not known
-            if construction.no_prefix_found and cost[main] > SHARE_WITHOUT_PREFIX * cost.sum():
-                main = None
-        elif self.pool.is_tired:
-            if rng.random() < self.settings.new_board_share:
-                return makers + self.chooser.order(rng, None)
-            self.pool.rest(rng)
-        return proofs + self.chooser.order(rng, main)
 
     def _take(self, number: int, freed: Freed, repaired: Repaired, wanted: int) -> None:
         """Offer a repair's boards to the pool, keep wanted or new best ones for `pop_boards`; let the chooser learn."""
@@ -133,7 +105,7 @@ class SearchLoop(Saved):
         goal = wanted if parent is None else parent.score + 1
         price = self.pool.price(goal) if self.construction is None else self.construction.price(goal)
         for found in repaired.boards:
-            verified = verified_board(self.puzzle, found.board, found.origin, found.score)
+            verified = found.verified(self.puzzle)
             if not self.pool.admits(found.board):
                 continue
             first, is_gain = self.pool.offer(verified, number, order=found.order, parent=parent)
@@ -148,40 +120,29 @@ class SearchLoop(Saved):
                     self.best, self.best_score, self.origin = verified
         if parent is not None and not gained:
             parent.idle += int(repaired.cost)
-            if repaired.moved is not None:
-                found = repaired.moved
-                moved = verified_board(self.puzzle, found.board, found.origin, found.score)
-                if self.pool.admits(moved.board):
-                    self.pool.move(parent, moved, self.settings.slack)
+            moved = None if repaired.moved is None else repaired.moved.verified(self.puzzle)
+            if moved is not None and self.pool.admits(moved.board):
+                self.pool.move(parent, moved, self.settings.slack)
         self.pool.spent += repaired.cost
         self.chooser.record(number, repaired.cost, price, gained)
-
-    def _switch_off(self, number: int, error: Exception) -> None:
-        """Switch off a failed operator; raise its error if it makes boards, or was the last, or no board is known."""
-        self.chooser.on[number] = False
-        if self.best is None or self.operators[number].makes_boards or not self.chooser.on.any():
-            raise error
-        told = isinstance(error, InputError | AssertionError) and str(error)
-        message = str(error) if told else f"{type(error).__name__}: {error}"
-        log.warning("operator '%s' is switched off for this run: %s", self.names[number], message)
 
     @property
     def statistics(self) -> Statistics:
         """Statistics of the work that all operators have done so far."""
         done = sum((operator.statistics for operator in self.operators), Statistics())
-        new, later, failures = self.chooser.counts(self.names)
+        new, later, failures = self.chooser.counts()
         return replace(done, boards=self.boards, new_boards=new, found_later=later, failures=done.failures | failures)
 
     def state(self) -> State:
         """Return everything that a new loop needs to continue this search."""
         parts = {"pool": self.pool.state(self.names), "chooser": self.chooser.state()}
         parts |= {operator.name: operator.state() for operator in self.operators}
-        return super().state() | {"best": engine.saved_placements(self.best)} | engine.joined(parts)
+        return super().state() | {"best": saved_placements(self.best)} | joined(parts)
 
     def restore(self, state: State) -> None:
         """Continue from the state of a loop of the same puzzle, parameters and operators."""
         super().restore(state)
-        self.best = engine.saved_board(self.puzzle, state["best"])
+        self.best = saved_board(self.puzzle, state["best"])
         self.pool.restore(component(state, "pool"), self.names)
         self.chooser.restore(component(state, "chooser"))
         for operator in self.operators:

@@ -151,7 +151,7 @@ def simulate(
     """The share of the cost that each operator has, if a call costs so much and gains a board with such a chance."""
     rng = np.random.default_rng(1)
     for _ in range(calls):
-        number = chooser.order(rng, main)[0]
+        number = chooser.by_value(rng, main)[0]
         chooser.record(number, costs[number], PRICE, int(rng.random() < chances[number]))
     return chooser.cost / chooser.cost.sum()
 
@@ -180,6 +180,6 @@ def test_old_gains_are_forgotten() -> None:
 def test_without_a_floor_what_is_worth_nothing_costs_nothing() -> None:
     chooser = chooser_of(2)
     chooser.record(1, 10 * PRICE, PRICE, 0)
-    assert chooser.order(np.random.default_rng(1), 0) == [0]
+    assert chooser.by_value(np.random.default_rng(1), 0) == [0]
     chooser.on[0] = False
-    assert chooser.order(np.random.default_rng(1), None) == [1], "nor what was switched off"
+    assert chooser.by_value(np.random.default_rng(1), None) == [1], "nor what was switched off"
