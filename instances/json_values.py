@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
 from typing import Any
 
 from lns.instances.errors import InputError
-from lns.instances.text import quoted
+from lns.instances.text import printable, quoted
 
 
 def json_object(text: str) -> dict[str, Any]:
@@ -24,6 +25,12 @@ def json_object(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError(f"{describe_found(value)}; expected a JSON object")
     return value
+
+
+def left_out_fields(names: Iterable[str]) -> tuple[str, ...]:
+    """Return a tuple with a note on the fields ``names`` that were not used; an empty tuple if there are none."""
+    shown = [printable(name, 20) for name in names]
+    return (f"left out: {', '.join(shown[:8])}{', …' * (len(shown) > 8)} of the JSON",) if shown else ()
 
 
 def describe_found(value: object) -> str:
@@ -43,9 +50,16 @@ class JsonFields:
 
     def __init__(self, values: dict[str, Any]) -> None:
         self.values = values
+        self._used: set[str] = set()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A tuple with a note on the fields that were not read; empty if all were read."""
+        return left_out_fields(name for name in self.values if name not in self._used)
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return the field ``name`` without a check of its type or size."""
+        self._used.add(name)
         if name not in self.values and default is None:
             raise InputError(f"no field '{name}'; expected it in the JSON object")
         return self.values.get(name, default)

@@ -72,6 +72,11 @@ def puzzle_in(fields: JsonFields, name: str) -> Puzzle:
     return Puzzle(quads, width, height, clues, name, tuple(holes), copies=copies, **rules)
 
 
+def _read_puzzle_file(source: Source) -> Document:
+    fields = JsonFields(json_object(source.text))
+    return Document("json", puzzle_in(fields, source.name), None, fields.notes)
+
+
 def _write_puzzle(target: Target) -> str:
     puzzle = target.puzzle
     head = {"schema": 1, "name": puzzle.name[:200], "width": puzzle.width, "height": puzzle.height}
@@ -219,8 +224,7 @@ def _from_url(best: _Best, source: Source) -> Document:
 
 # JSON with a viewer URL and no pieces is read as ``url``, except that a ``best.json`` without placements is an error.
 JSON = Format(
-    "json", "puzzle", "JSON for puzzles: any shape, clues, rules, name",
-    lambda source: Document("json", puzzle_in(JsonFields(json_object(source.text)), source.name), None), _write_puzzle,
+    "json", "puzzle", "JSON for puzzles: any shape, clues, rules, name", _read_puzzle_file, _write_puzzle,
     looks_like=lambda text: text.lstrip().startswith("{")
     and '"placements"' not in text
     and ("board_edges" not in text or '"pieces"' in text), rules=True,

@@ -20,7 +20,7 @@ import numpy as np
 from lns.instances.errors import InputError
 from lns.instances.formats.base import NearError
 from lns.instances.formats.orders import ALL_ORDERS, CLOCKWISE, ORDERS, clockwise
-from lns.instances.json_values import json_object
+from lns.instances.json_values import json_object, left_out_fields
 from lns.instances.puzzle import GREY, MAX_CELLS, Puzzle, canonical
 from lns.instances.text import parse_integer, printable, quoted
 
@@ -404,8 +404,7 @@ def in_json(text: str) -> Listed | None:
         if width != height and len(sizes["width"]) == 1:
             way = f"(--puzzle-format pieces:{height}x{width} is the other way)"
             listed.notes = (f"{sizes['height']} rows and {sizes['width']} columns {way}",)
-    if rest := [printable(name, 20) for name in value if name not in used]:
-        listed.notes += (f"left out: {', '.join(rest[:8])}{', …' * (len(rest) > 8)} of the JSON",)
+    listed.notes += left_out_fields(name for name in value if name not in used)
     return listed
 
 

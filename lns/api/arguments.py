@@ -25,6 +25,7 @@ from lns.gpu import check_card
 from lns.instances.arguments import checked_class
 from lns.instances.board import Board
 from lns.instances.errors import InputError
+from lns.instances.formats import source_name
 from lns.instances.pairing import pairing
 from lns.instances.puzzle import Clue, Puzzle, refuse_copies
 from lns.instances.text import printable, unknown
@@ -192,7 +193,7 @@ class RunSpec(SessionSpec):
                 raise InputError("pins keep cells of a start board; expected a start board beside them")
             return None, (), ()
         given, notes = read_board(self.start, puzzle, self.start_format, self.start_number)
-        source = None if isinstance(self.start, Board) else os.fspath(self.start)
+        source = None if isinstance(self.start, Board) else source_name(os.fspath(self.start))
         full = fill(puzzle, legal_start(puzzle, given, source))
         named = cells.parse(self.pins, puzzle) if isinstance(self.pins, str) else self.pins
         pins = () if named is None else pinned(puzzle, given, full, named)

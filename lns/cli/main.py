@@ -83,6 +83,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError:
         pass
     except Exception as error:
+        if isinstance(error, ImportError) and isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+            return INTERRUPTED  # Ctrl-C while a C extension was imported
         # for lack of memory an import may fail, or C code may fail without setting an exception (SystemError)
         if limit is None or not isinstance(error, (ImportError, SystemError)):
             with suppress(OSError):

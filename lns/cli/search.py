@@ -152,9 +152,12 @@ def resume(args: argparse.Namespace) -> int:
 )  # fmt: skip
 def polish(args: argparse.Namespace) -> int:
     with SearchEnd(args) as end:
+        from lns.api.files import legal_start
         from lns.api.solving import polish
+        from lns.instances.formats import source_name
 
         puzzle, board, _, notes = read_board(args, searched=True)
+        legal_start(puzzle, board, source_name(args.board))
         result = polish(
             puzzle,
             board,

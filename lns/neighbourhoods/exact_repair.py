@@ -6,6 +6,7 @@ search that has cost less per decided region so far, and for every eighth region
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import islice
 
@@ -14,6 +15,7 @@ import numpy as np
 from lns import node_equivalents
 from lns.engine import State, Statistics
 from lns.exact.region.options import RegionOptions
+from lns.exact.region.plan import MAX_REGION
 from lns.exact.region.resolve import RegionResult, resolve
 from lns.instances.board import EMPTY, Board
 from lns.instances.puzzle import Puzzle
@@ -124,8 +126,10 @@ class Certificate(Operator):
 
     def __init__(self, puzzle: Puzzle, params: NeighbourhoodsParams) -> None:
         self.puzzle, self.nodes, self.share = puzzle, params.nodes, params.certificate
-        full = (3, puzzle.width), (puzzle.height, 3)
-        self.shapes = {"5x6": ((5, 6), (6, 5)), "4x8": ((4, 8), (8, 4)), "3 full rows or columns": full}
+        sizes = {"rows": (3, puzzle.width), "columns": (puzzle.height, 3)}
+        full = {name: shape for name, shape in sizes.items() if math.prod(shape) <= MAX_REGION}
+        self.shapes = {"5x6": [(5, 6), (6, 5)], "4x8": [(4, 8), (8, 4)]}
+        self.shapes[f"3 full {' or '.join(full)}"] = [*full.values()]
         self.score, self.spent_before, self.cost, self.all_nodes = -1, 0.0, 0.0, 0
         self._begin()
 

@@ -137,7 +137,7 @@ def windows(puzzle: Puzzle, board: Board, shapes: Iterable[tuple[int, int]]) -> 
     down = np.zeros((puzzle.height + 1, puzzle.width), dtype=np.int64)  # 1 for a mismatch above a cell
     for first, second in mismatched_pairs(puzzle, board).tolist():
         row, column = divmod(second, puzzle.width)
-        (across if second == first + 1 else down)[row, column] += 1
+        (down if second == first + puzzle.width else across)[row, column] += 1
     found = []
     for height, width in dict.fromkeys(shapes):
         if height <= puzzle.height and width <= puzzle.width:

@@ -42,6 +42,15 @@ def test_help_shows_what_users_set_and_help_all_the_rest(capsys: pytest.CaptureF
     assert "--solver NAME" in shown["--help-all"] and "--cycles" in shown["--help-all"]
 
 
+def test_an_import_that_ctrl_c_breaks_is_an_interruption(capsys: pytest.CaptureFixture[str]) -> None:
+    """A C extension that is loaded meanwhile raises ImportError from the KeyboardInterrupt."""
+    broken = ImportError("initialization failed")
+    broken.__cause__ = KeyboardInterrupt()
+    with mock.patch("lns.cli.main._dispatch", side_effect=broken):
+        assert main(["instances"]) == 130
+    assert capsys.readouterr().err == ""
+
+
 def test_a_closed_stdout_never_gives_status_0(tmp_path: Path) -> None:
     """Status 141, as when SIGPIPE ends a tool; a no that is known stays one; and not a word on stderr."""
     puzzle, board = planted(21, 4, 4, 5)

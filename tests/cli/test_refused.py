@@ -56,6 +56,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("best.json --free r9", "names row 9, off the board"),
         ("best.json --time -1", "--time"),
         ("empty.json --puzzle p.json", "the board is empty; expected one to polish"),
+        ("twice.url --puzzle p.json", "lns: twice.url: the start board is not legal for planted-8: piece 27"),
     ],
     "report": [("run --every 5", "--every is the time between two pages of --follow; expected --follow with it")],
     "estimate one.json --time 0.1": [("", "has no inner edge, so no score to estimate")],
@@ -179,6 +180,7 @@ REFUSED: dict[str, list[tuple[str, str]]] = {
         ("p.json", "this is a puzzle (format json); expected a board"),
     ],
     "convert p.json": [
+        ("", "OUT is missing; expected both IN and OUT, or --list"),
         ("-", "expected --to"),
         ("- --to json --json", "expected one of them"),
         ("- --to solution", "found only a puzzle"),

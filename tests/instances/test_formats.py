@@ -36,6 +36,25 @@ def canonicals(puzzle: Puzzle | None) -> list[tuple[int, int, int, int]]:
     return [canonical(quad) for quad in puzzle.pieces.tolist()]
 
 
+@pytest.mark.parametrize(
+    ("field", "sentence"),
+    [
+        ({"clues": [[0, 36, 0]]}, "entry 0 of 'clues': found '36'"),
+        ({"turns": 0}, "'turns': found '0'"),
+        ({"holes": [36]}, "entry 0 of 'holes'"),
+        ({"framed": None}, "'framed'"),
+        ({"mates": [[1, 1]]}, "mate"),
+    ],
+)
+def test_a_rule_in_json_is_never_left_out(field: dict[str, object], sentence: str) -> None:
+    puzzle, _ = planted(1, 6, 6, 5)
+    fields = {"width": 6, "height": 6, "pieces": puzzle.pieces.tolist()}
+    assert parse(json.dumps(fields)).puzzle == puzzle
+    with pytest.raises(InputError, match=sentence):
+        parse(json.dumps(fields | field))
+    assert parse(json.dumps(fields | {"clue": [[0, 0, 0]]})).notes == ("left out: clue of the JSON",)
+
+
 @quick
 @given(case=puzzles(), square=puzzles(square=True))
 def test_a_format_carries_every_puzzle_of_its_kind(case: tuple[Puzzle, Board], square: tuple[Puzzle, Board]) -> None:

@@ -157,6 +157,24 @@ def test_all_windows_around_the_damage_are_proven_and_really_have_no_better_refi
     assert "certificate" in certificate.statistics.operators
 
 
+def test_windows_that_are_too_large_to_search_are_not_listed() -> None:
+    puzzle, board = planted(1, 90, 3, 20)
+    pool = pool_with(puzzle, exchanged(puzzle, board, np.random.default_rng(1), 3))
+    certificate = certificate_for(puzzle, nodes=100)
+    assert all(len(freed.cells) == 9 for freed, _ in windows_of(certificate, pool))
+    assert list(certificate.statistics.certificate) == ["3 full columns"]
+
+
+def test_the_windows_of_a_column_touch_its_mismatches() -> None:
+    puzzle, solution = planted(3, 1, 8, 9)
+    oriented = solution.placements.copy()
+    oriented[[2, 5]] = oriented[[5, 2]]
+    board = Board(oriented, 1, 8)
+    pairs = verify(puzzle, board).mismatches
+    touched = {cells for top in range(6) if any(set(pair) & {*(cells := (top, top + 1, top + 2))} for pair in pairs)}
+    assert pairs and {*windows(puzzle, board, [(3, 1)])} == touched
+
+
 def test_the_windows_have_the_shapes_that_are_told_and_hold_damage() -> None:
     puzzle = load_puzzle("like-e2-10x10")
     board, certificate = good_board(puzzle), certificate_for(puzzle, nodes=100)
