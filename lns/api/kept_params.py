@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,9 @@ from lns import params as parameters
 from lns.engines import engine_digest
 from lns.instances.errors import InputError, named
 from lns.instances.files import atomic_write
+from lns.instances.pairing import half_edges
 from lns.instances.piece_set import numbering, set_sha256
-from lns.instances.puzzle import GREY, Puzzle
+from lns.instances.puzzle import Puzzle
 from lns.instances.text import printable
 from lns.params import Params
 from lns.runs.files import read_sealed, seal, utc_now
@@ -121,13 +121,7 @@ def _family_key(puzzle: Puzzle) -> str:
 
     Puzzles by `generate.like_e2` of one size with default colours share a key; Eternity II has the key of size 16 x 16.
     """
-    rim: Counter[int] = Counter()
-    inner: Counter[int] = Counter()
-    for quad in puzzle.pieces[: puzzle.piece_count].tolist():
-        for side, colour in enumerate(quad):
-            if colour != GREY:
-                beside_grey = GREY in (quad[side - 1], quad[(side + 1) % 4])
-                (rim if beside_grey else inner)[colour] += 1
+    rim, inner = half_edges(puzzle)
     both = len(rim.keys() & inner.keys())
     words = [f"family-{puzzle.width}x{puzzle.height}", f"r{len(rim)}-i{len(inner)}-b{both}"]
     if rim and not both and all(max(each.values()) - min(each.values()) <= 2 for each in (rim, inner) if each):

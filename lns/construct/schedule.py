@@ -34,7 +34,8 @@ from lns.construct.endgame_plan import MAX_ENDGAME_PIECES
 from lns.construct.population import MAX_COUNTED_BREAKS, Reservoirs, grow_population, new_population
 from lns.exact.kernels import allocate
 from lns.exact.kernels.jit import kernel
-from lns.instances.puzzle import GREY, IntArray, Puzzle
+from lns.instances.pairing import half_edges
+from lns.instances.puzzle import IntArray, Puzzle
 from lns.instances.symmetry import IDENTITY_VIEW, View
 from lns.params import BeamParams, ConstructParams
 from lns.rng import RandomState, generator
@@ -144,10 +145,8 @@ def favoured_sets(puzzle: Puzzle, border: int, inner: int, count: int) -> list[t
 
 def colour_classes(puzzle: Puzzle) -> tuple[list[int], list[int]]:
     """Return the border colours, which occur only next to a grey side of a piece, and the inner colours."""
-    quads = puzzle.pieces
-    beside_grey = (np.roll(quads, 1, axis=1) == GREY) | (np.roll(quads, -1, axis=1) == GREY)
-    border, inner = (set(np.unique(quads[where & (quads != GREY)]).tolist()) for where in (beside_grey, ~beside_grey))
-    return sorted(border - inner), sorted(inner)
+    along_rim, inside = half_edges(puzzle)
+    return sorted(along_rim.keys() - inside.keys()), list(inside)
 
 
 @dataclass(frozen=True)
