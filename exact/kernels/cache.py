@@ -30,7 +30,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvid
 
 from lns.exact.file_lock import try_lock, unlock
 
-_numba_config: Any = config  # Any, because numba adds its options at run time, where no type checker sees them
+numba_config: Any = config  # Any, because numba adds its options at run time, where no type checker sees them
 _MAX_WAIT_S, _POLL_S = 300.0, 0.05  # seconds: longest wait for another process's lock, and pause between attempts
 ROOT = Path(__file__).absolute().parents[__name__.count(".")]  # the folder that holds package lns; links not resolved
 _IS_INSTALLED = ROOT.name in ("site-packages", "dist-packages")  # whether ROOT holds other projects too
@@ -162,7 +162,7 @@ def _of_checkout(place: Path) -> Path:
 
     Numba finds machine code by the path of its source file, so two checkouts cannot share machine code.
     """
-    key = f"{numba.__version__} {sys.version_info[:2]} bounds={_numba_config.BOUNDSCHECK} {ROOT}"
+    key = f"{numba.__version__} {sys.version_info[:2]} bounds={numba_config.BOUNDSCHECK} {ROOT}"
     return place / hashlib.sha256(key.encode()).hexdigest()[:16]
 
 

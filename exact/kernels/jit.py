@@ -15,12 +15,10 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core import config
 
-from lns.exact.kernels.cache import KernelCache, cache_directory, kernels_of
+from lns.exact.kernels.cache import KernelCache, cache_directory, kernels_of, numba_config
 
 _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}  # no code in C calls kernels
-numba_config: Any = config  # Any, because numba adds its options at run time, where no type checker sees them
 _njit: Any = numba.njit  # Any, because numba's type stubs lack the option _nrt
 
 _Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
