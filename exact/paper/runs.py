@@ -84,13 +84,13 @@ def grouped(rows: Iterable[ComparisonRow]) -> Rows:
     """Return the result rows grouped by (class, solver)."""
     found = defaultdict[tuple[str, str], list[ComparisonRow]](list)
     for row in rows:
-        found[class_of(row), row.solver].append(row)
+        found[class_of(row.instance), row.solver].append(row)
     return found
 
 
-def class_of(row: ComparisonRow) -> str:
-    """Return the class of a row: the name of its instance without the seed."""
-    return re.sub(r"[- ]s[0-9]+$", "", row.instance)
+def class_of(instance: str) -> str:
+    """Return the class of an instance: its name without the seed."""
+    return re.sub(r"[- ]s[0-9]+$", "", instance)
 
 
 def times(rows: Iterable[ComparisonRow]) -> list[float]:

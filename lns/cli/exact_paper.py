@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -99,6 +98,7 @@ def _progress(line: LiveLine, planned: Sequence[str]) -> Callable[[ComparisonRow
 )  # fmt: skip
 def paper(args: argparse.Namespace) -> int:
     from lns.exact import compare as comparison
+    from lns.exact.paper.runs import class_of
 
     if args.paper not in PAPERS:
         raise InputError(unknown("paper", args.paper, PAPERS))
@@ -118,7 +118,7 @@ def paper(args: argparse.Namespace) -> int:
     if args.show:
         left: list[PlannedRun] = []
         rows = list(comparison.run_experiment(paper.runs(plan), args.output, missing=left))
-        classes = Counter(f"{re.sub(r'[- ]s[0-9]+$', '', run.instance)} by {run.solver}" for run in left)
+        classes = Counter(f"{class_of(run.instance)} by {run.solver}" for run in left)
         most = ", ".join(f"{count} of {name}" for name, count in classes.most_common(8)) + ", ..." * (len(classes) > 8)
         missing = f"{len(left):,} runs are missing ({most}); without --show they are made"
         after, status = f"\n\n{missing if left else 'no run is missing'}", out.DONE
