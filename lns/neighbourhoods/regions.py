@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations, product
 
 import numpy as np
-import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
 
 from lns.exact.region.windows import window, with_neighbours
 from lns.instances.board import Board
@@ -20,7 +20,6 @@ from lns.neighbourhoods.move import mismatched_pairs
 from lns.params import NeighbourhoodsParams
 
 Cells = tuple[int, ...]
-Counts = npt.NDArray[np.int64]
 
 COMB = (5, 9)  # rows and columns of a window of short columns, like those that the comb order fills one by one
 DONATED_TO = ((3, 3), (3, 4), (4, 3), (4, 4))  # (rows, columns) of the blocks that get donors
@@ -141,20 +140,14 @@ def windows(puzzle: Puzzle, board: Board, shapes: Iterable[tuple[int, int]]) -> 
     found = []
     for height, width in dict.fromkeys(shapes):
         if height <= puzzle.height and width <= puzzle.width:
-            damage = _sums(across, height, width + 1) + _sums(down, height + 1, width)
+            in_rows = sliding_window_view(across, (height, width + 1)).sum(axis=(2, 3))
+            damage = in_rows + sliding_window_view(down, (height + 1, width)).sum(axis=(2, 3))
             top, left = np.nonzero(damage)
             size = np.full(len(top), height), np.full(len(top), width)
             found.append(np.stack([-damage[top, left], size[0] * size[1], top, left, *size], axis=1))
     ordered = np.concatenate(found) if found else np.zeros((0, 6), dtype=np.int64)
     for _, _, top, left, height, width in ordered[np.lexsort(ordered.T[::-1])].tolist():
         yield tuple(window(puzzle, height, width, top, left))
-
-
-def _sums(counts: Counts, height: int, width: int) -> Counts:
-    """Return the sum of each ``height`` x ``width`` window of ``counts``, by its upper left cell."""
-    total = np.pad(counts.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
-    sums: Counts = total[height:, width:] - total[:-height, width:] - total[height:, :-width] + total[:-height, :-width]
-    return sums
 
 
 def _paths(width: int, start: int, end: int) -> list[list[int]]:
