@@ -65,14 +65,13 @@ class DistinctBoards:
         recent = near[near >= self.count - _RECENT]
         return int((recent if len(recent) else near)[0]) if len(near) else None
 
-    def add(self, placements: IntArray) -> int:
-        """Begin a family with the board of ``placements``; return the number of the family."""
+    def add(self, placements: IntArray) -> None:
+        """Begin a family with the board of ``placements``."""
         if self.count == len(self._boards):
             spare = np.zeros((max(_RECENT, self.count), len(placements)), dtype=np.uint16)
             self._boards = np.vstack([self._boards.reshape(-1, len(placements)), spare])
         self.replace(self.count, placements)
         self.count += 1
-        return self.count - 1
 
     def replace(self, family: int, placements: IntArray) -> None:
         """Make ``placements`` the board of ``family``, with which later boards are compared."""
