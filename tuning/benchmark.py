@@ -47,6 +47,7 @@ log = logging.getLogger("lns")
 PUBLIC = ("eternity2_clue1", "eternity2", "eternity2_clue5", "meta16", "meta14", "meta12", "meta10")
 SHIPPED = ("like-e2-16x16", "like-e2-20x20", "like-e2-12x20")
 FRESH = ("fresh-16x16-1", "fresh-16x16-2")  # rows whose instances are generated anew for each call
+ROWS = (*PUBLIC, *SHIPPED, *FRESH)  # names of the rows, in the order in which they run
 FRESH_FAMILY = "like-e2:16x16:5+17"
 FRESH_SEEDS = (1_001, 99_999)  # range of the seed drawn for `FRESH`; shipped instances and studies have other seeds
 FIELDS = (
@@ -261,8 +262,8 @@ def benchmark(
     Parameters
     ----------
     rows : sequence of str
-        Names of rows, see `row_names`; all by default. Public instances that are missing in ``data`` are
-        skipped unless they are named.
+        Names in `ROWS`; all by default. Public instances that are missing in ``data`` are skipped unless they are
+        named.
     on_run, on_row, on_ablation : callable, optional
         Called after each run with (row name, variant, run); after each row with the `BenchmarkRow`; and after all
         variants of an instance with its name and the lines of a table that compares them.
@@ -311,11 +312,6 @@ def benchmark(
     return BenchmarkResult(tuple(results))
 
 
-def row_names() -> tuple[str, ...]:
-    """Return the names of the rows, in the order in which they run."""
-    return (*PUBLIC, *SHIPPED, *FRESH)
-
-
 def _source(name: str, options: BenchmarkOptions) -> str:
     """Return the file of a row with a public instance; for other rows the name of the row."""
     return name if name not in PUBLIC else str(Path(options.data or "") / f"{name}.txt")
@@ -323,11 +319,11 @@ def _source(name: str, options: BenchmarkOptions) -> str:
 
 def selected_rows(names: Sequence[str], options: BenchmarkOptions) -> list[tuple[str, Puzzle]]:
     """Return (name, puzzle) of the named rows, or of all whose data exist. Raises InputError as `benchmark` does."""
-    rows, known = list[tuple[str, Puzzle]](), row_names()
-    for name in names or known:
+    rows = list[tuple[str, Puzzle]]()
+    for name in names or ROWS:
         source = _source(name, options)
-        if name not in known:
-            raise InputError(f"the benchmark has no row '{name}'; expected one of {', '.join(known)}")
+        if name not in ROWS:
+            raise InputError(f"the benchmark has no row '{name}'; expected one of {', '.join(ROWS)}")
         if name in FRESH:
             rows.append((name, family(FRESH_FAMILY)((options.fresh or 0) + FRESH.index(name)).puzzle))
         elif name not in PUBLIC or (options.data and Path(source).exists()):

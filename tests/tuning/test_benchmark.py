@@ -127,7 +127,7 @@ def test_the_help_names_every_row(capsys):
     with pytest.raises(SystemExit):
         main(["ladder", "--help"])
     told = capsys.readouterr().out.split("rows, in this order:")[1].split()
-    rows = benchmark.row_names()
+    rows = benchmark.ROWS
     assert tuple(word for word in told if word in rows) == rows
 
 
@@ -153,7 +153,7 @@ def test_complete_rows_are_printed_if_a_later_one_fails(made_up_run, capsys):
 
 
 def test_the_best_board_of_each_run_is_kept(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(benchmark, "SHIPPED", ("like-e2-5x5",))
+    monkeypatch.setattr(benchmark, "ROWS", ("like-e2-5x5",))
     folder = tmp_path / "new" / "boards"
     arguments = ["--rows", "like-e2-5x5", "--seeds", "2", "--first-seed", "3", "--workers", "1", "--time", "0.5"]
     assert main(["ladder", *arguments, "--boards", str(folder), "--json"]) == 0
@@ -239,7 +239,7 @@ def test_the_table_compares_with_the_whole_engine_and_rates_count_boards_at_or_a
 
 @pytest.mark.slow
 def test_the_command_writes_a_row_a_variant(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("lns.tuning.benchmark.SHIPPED", ("like-e2-4x4",))
+    monkeypatch.setattr("lns.tuning.benchmark.ROWS", ("like-e2-4x4",))
     monkeypatch.setattr(benchmark, "ABLATIONS", {name: benchmark.ABLATIONS[name] for name in ("no quota",)})
     params, table = tmp_path / "quick.toml", tmp_path / "t.csv"
     params.write_text(to_toml(SMALL))
