@@ -15,7 +15,7 @@ from itertools import groupby
 from math import prod
 from pathlib import Path
 
-from lns.instances.errors import InputError
+from lns.instances.errors import InputError, named
 from lns.instances.files import read_text
 
 FREE, BLOCKED = ".", "#"
@@ -192,10 +192,8 @@ def load(path: str | Path) -> Grid:
     """Read a grid from a text file in the format of `parse`. Raises InputError as `parse`, with the file's name."""
     if not Path(path).is_file():
         raise InputError("no such file; expected the picture of a grid", path)
-    try:
+    with named(path):
         return parse(read_text(path))
-    except InputError as error:
-        raise error.at(path) from None
 
 
 def parse(text: str) -> Grid:

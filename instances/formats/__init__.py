@@ -34,7 +34,7 @@ import numpy as np
 
 from lns.instances import eternity2
 from lns.instances.board import Board
-from lns.instances.errors import InputError
+from lns.instances.errors import InputError, named
 from lns.instances.files import atomic_write, write_output
 from lns.instances.formats import base, cells, lists, own_json, pieces, viewer
 from lns.instances.formats.base import Document, Format, Source, Target, is_url, shipped_instances, source_name
@@ -89,10 +89,8 @@ def read(
         path = base.file_of(source)
         where = printable(str(path))
         given = Source(base.text_of(path, source), puzzle, base.name_of(path), _find_puzzle, number, path.parent)
-    try:
+    with named(where):
         return _document(given, format)
-    except InputError as error:
-        raise error.at(where) from None
 
 
 def parse(
