@@ -8,8 +8,9 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from lns.gpu.lanes import AT_CUT, CUT, LANES, SCALARS, Int32Array, LanePlan, LaneState, search_lane
+from lns.gpu.lanes import CUT, LANES, SCALARS, Int32Array, LanePlan, LaneState, search_lane
 from lns.instances.errors import InputError
 
 BLOCK = 128  # lanes in a CUDA block; shared memory holds which pieces they have used
@@ -40,7 +41,7 @@ class Twin:
     def wait(self) -> Int32Array:
         return self.state.scalars.reshape(SCALARS, -1).copy()
 
-    def prefixes(self, lanes: Int32Array) -> Int32Array:
+    def prefixes(self, lanes: npt.NDArray[np.intp]) -> Int32Array:
         return self.state.stack.reshape(self.plan.sizes[CUT], -1).T[lanes]
 
 
@@ -93,7 +94,7 @@ class CudaCard:
         scalars: Int32Array = self._state[0].copy_to_host().reshape(SCALARS, -1)
         return scalars
 
-    def prefixes(self, lanes: Int32Array) -> Int32Array:
+    def prefixes(self, lanes: npt.NDArray[np.intp]) -> Int32Array:
         """Return the prefixes of some lanes as their stacks (see `LaneState`), int32 (lanes, cut)."""
         if not len(lanes):
             return np.zeros((0, self._cut), dtype=np.int32)
@@ -106,8 +107,3 @@ class CudaCard:
 
 
 Card = CudaCard | Twin
-
-
-def at_cut(scalars: Int32Array) -> Int32Array:
-    """Return the indexes of the lanes that wait at the cut."""
-    return np.flatnonzero(scalars[AT_CUT]).astype(np.int32)

@@ -17,7 +17,7 @@ from lns.engine import Statistics
 from lns.exact.kernels.jit import flat_kernel
 from lns.gpu import check_size
 from lns.gpu import lanes as lane
-from lns.gpu.card import Card, at_cut
+from lns.gpu.card import Card
 from lns.instances.board import Board
 from lns.instances.puzzle import IntArray, Puzzle
 from lns.instances.symmetry import board_from_view
@@ -126,7 +126,7 @@ class CardSearch:
         self.statistics.card_nodes += int(scalars[lane.NODES].sum())
         self.statistics.card_turns += int(scalars[lane.WORKED].sum())
         self.statistics.card_capacity += self.turns * self.card.lanes
-        stacks = self.card.prefixes(at_cut(scalars))
+        stacks = self.card.prefixes(np.flatnonzero(scalars[lane.AT_CUT]))
         idle = ((scalars[lane.DEPTH] == lane.NO_PREFIX) & (scalars[lane.TAKEN] == SLOTS)).all()
         if idle and not len(self._waiting) and not self._no_more:
             self._find_prefixes(SLOTS * self.card.lanes, self.first_nodes)

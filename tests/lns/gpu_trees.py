@@ -16,7 +16,7 @@ from lns.construct.endgame import NODES, REACHED
 from lns.construct.kernel import search_lists
 from lns.construct.schedule import BreakSchedule
 from lns.gpu import lanes as lane
-from lns.gpu.card import Card, CudaCard, at_cut
+from lns.gpu.card import Card, CudaCard
 from lns.gpu.search import next_prefixes
 from lns.instances.puzzle import Puzzle
 from lns.rng import random_state
@@ -76,7 +76,7 @@ def on_card(card: Card, puzzle: Puzzle, schedule: BreakSchedule, first: int, tur
         card.launch()
         after = card.wait()
         nodes += int(after[lane.NODES].sum())
-        found += [tuple(stack.tolist()) for stack in card.prefixes(at_cut(after))]
+        found += [tuple(stack.tolist()) for stack in card.prefixes(np.flatnonzero(after[lane.AT_CUT]))]
         if ((after[lane.DEPTH] == lane.NO_PREFIX) & (after[lane.TAKEN] == slots)).all():
             return nodes, found
 
