@@ -87,7 +87,7 @@ def solve(spec: RunSpec) -> Result:
     puzzle, notes = read_puzzle(spec.puzzle)
     spec.check(puzzle)
     start, pins, start_notes = spec.start_board(puzzle)
-    pinned = puzzle.with_clues({*puzzle.clues, *pins}) if pins else puzzle
+    pinned = with_pins(puzzle, pins)
     params, source, params_note = choose_parameters(spec.params, pinned, spec.engine)
     least = (params.engine.search_floor or -1) if spec.min_score is None else spec.min_score
     settings = RunSettings(
@@ -215,7 +215,8 @@ class SearchSession:
     ) -> None:
         settings, history, best = recorder.settings, found.history, found.best
         self.puzzle, self.recorder, target = recorder.puzzle, recorder, settings.target
-        searched, origin = with_pins(self.puzzle, settings), history.improvements[-1].origin if history else "start"
+        searched = with_pins(self.puzzle, settings.pins)
+        origin = history.improvements[-1].origin if history else "start"
         self.archipelago = archipelago = Archipelago(
             Search(searched, settings.parameters, settings.seed, settings.engine, settings.operators or None), workers,
             start=best._replace(origin=origin) if best else None, min_score=settings.min_score, executor=executor,

@@ -90,7 +90,7 @@ def usable(path: Path, settings: RunSettings, puzzle: Puzzle) -> tuple[Islands, 
 
     The reason for None is logged. ``puzzle`` has the clues of the puzzle file only, not the pinned cells.
     """
-    pinned, best = with_pins(puzzle, settings), None
+    pinned, best = with_pins(puzzle, settings.pins), None
     try:
         islands = load(path / CHECKPOINT, settings.run, puzzle)
         for number, island in islands.items():

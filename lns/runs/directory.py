@@ -154,7 +154,7 @@ class RunDirectory:
     @cached_property
     def pinned_puzzle(self) -> Puzzle:
         """The puzzle that is searched: its clues include the pinned cells."""
-        return with_pins(self.puzzle, self.settings)
+        return with_pins(self.puzzle, self.settings.pins)
 
     @cached_property
     def last_status(self) -> tuple[RunHistory, Heartbeat]:
@@ -234,9 +234,9 @@ def new_run_directory(puzzle: Puzzle) -> Iterator[Path]:
                 folder.rmdir()
 
 
-def with_pins(puzzle: Puzzle, settings: RunSettings) -> Puzzle:
-    """Return the puzzle of a run with the pinned cells as further clues. Raises InputError if these are impossible."""
-    return puzzle.with_clues({*puzzle.clues, *settings.pins}) if settings.pins else puzzle
+def with_pins(puzzle: Puzzle, pins: Sequence[Clue]) -> Puzzle:
+    """Return the puzzle with the pieces ``pins`` as further clues. Raises InputError if these are impossible."""
+    return puzzle.with_clues({*puzzle.clues, *pins}) if pins else puzzle
 
 
 def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
@@ -256,7 +256,7 @@ def read_run(path: Path) -> tuple[RunSettings, Puzzle]:
     if puzzle.sha256 != settings.instance_sha256:
         raise InputError("not the puzzle of this run; expected the copy made at its start", path / INSTANCE)
     with named(path / SETTINGS):
-        with_pins(puzzle, settings)
+        with_pins(puzzle, settings.pins)
         _ = settings.parameters
     return settings, puzzle
 

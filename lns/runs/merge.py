@@ -121,7 +121,7 @@ def _check_same_clues(first: RunSummary, other: RunSummary) -> None:
     """Raise InputError unless two runs have clues and pinned pieces on the same cells with the same colours."""
 
     def lying(run: RunSummary) -> set[tuple[int, ...]]:
-        clues = translated_clues(run.puzzle, first.puzzle, with_pins(run.puzzle, run.settings).clues)
+        clues = translated_clues(run.puzzle, first.puzzle, with_pins(run.puzzle, run.settings.pins).clues)
         return {(clue.cell, *first.puzzle.oriented[clue.oriented]) for clue in clues}
 
     if lying(other) != lying(first):
