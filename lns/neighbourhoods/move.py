@@ -25,7 +25,7 @@ from lns.engine import State, Statistics, component, joined
 from lns.exact.region.windows import with_neighbours
 from lns.instances.board import Board
 from lns.instances.errors import InputError
-from lns.instances.puzzle import BoolArray, Clue, IntArray, Puzzle
+from lns.instances.puzzle import DOWN, LEFT, RIGHT, UP, BoolArray, Clue, IntArray, Puzzle
 from lns.instances.symmetry import View, board_from_view, board_in_view, puzzle_in_view
 from lns.loop.construction import Construction
 from lns.loop.pool import WHOLE_BOARD, Found, Freed, Operator, Pool, Repaired
@@ -162,8 +162,8 @@ def mismatched_pairs(puzzle: Puzzle, board: Board) -> IntArray:
     """Return the two cells of each mismatch of a full board, int32 (mismatches, 2), horizontal neighbours first."""
     colours = puzzle.oriented[board.placements].reshape(puzzle.height, puzzle.width, 4)
     cells = np.arange(puzzle.cells).reshape(puzzle.height, puzzle.width)
-    across = colours[:, :-1, 1] != colours[:, 1:, 3]
-    down = colours[:-1, :, 2] != colours[1:, :, 0]
+    across = colours[:, :-1, RIGHT] != colours[:, 1:, LEFT]
+    down = colours[:-1, :, DOWN] != colours[1:, :, UP]
     first = np.concatenate([cells[:, :-1][across], cells[:-1][down]])
     second = np.concatenate([cells[:, 1:][across], cells[1:][down]])
     return np.stack([first, second], axis=1).astype(np.int32)
