@@ -50,16 +50,11 @@ class JsonFields:
 
     def __init__(self, values: dict[str, Any]) -> None:
         self.values = values
-        self._used: set[str] = set()
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """A tuple with a note on the fields that were not read; empty if all were read."""
-        return left_out_fields(name for name in self.values if name not in self._used)
+        self.used: set[str] = set()  # names of the fields that were read
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return the field ``name`` without a check of its type or size."""
-        self._used.add(name)
+        self.used.add(name)
         if name not in self.values and default is None:
             raise InputError(f"no field '{name}'; expected it in the JSON object")
         return self.values.get(name, default)

@@ -262,8 +262,7 @@ def benchmark(
     Parameters
     ----------
     rows : sequence of str
-        Names in `ROWS`; all by default. Public instances that are missing in ``data`` are skipped unless they are
-        named.
+        Names in `ROWS`; all by default. Public instances missing in ``data`` are skipped unless they are named.
     on_run, on_row, on_ablation : callable, optional
         Called after each run with (row name, variant, run); after each row with the `BenchmarkRow`; and after all
         variants of an instance with its name and the lines of a table that compares them.

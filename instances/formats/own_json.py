@@ -33,7 +33,7 @@ from lns.instances.errors import InputError
 from lns.instances.eternity2 import named_clues
 from lns.instances.formats import viewer
 from lns.instances.formats.base import Document, Format, Source, Target, holds_url
-from lns.instances.json_values import JsonFields, bounded_row, describe_found, json_object
+from lns.instances.json_values import JsonFields, bounded_row, describe_found, json_object, left_out_fields
 from lns.instances.piece_set import numbering, set_sha256, translate
 from lns.instances.puzzle import MAX_CELLS, MAX_COLOUR, Clue, Puzzle, check_shape
 from lns.instances.text import printable, quoted
@@ -74,7 +74,8 @@ def puzzle_in(fields: JsonFields, name: str) -> Puzzle:
 
 def _read_puzzle_file(source: Source) -> Document:
     fields = JsonFields(json_object(source.text))
-    return Document("json", puzzle_in(fields, source.name), None, fields.notes)
+    puzzle = puzzle_in(fields, source.name)
+    return Document("json", puzzle, None, left_out_fields(name for name in fields.values if name not in fields.used))
 
 
 def _write_puzzle(target: Target) -> str:

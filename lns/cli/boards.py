@@ -362,8 +362,7 @@ def convert(args: argparse.Namespace) -> int:
 def _output(args: argparse.Namespace) -> tuple[str | None, str | None]:
     """Return the format (None: by extension) and path (None: stdout) of OUT. Raises InputError if options conflict."""
     if args.input is None or args.output is None:
-        missing = "OUT is" if args.input is not None else "IN and OUT are"
-        raise InputError(f"{missing} missing; expected both IN and OUT, or --list")
+        raise InputError(f"{'OUT is' if args.input else 'IN and OUT are'} missing; expected both IN and OUT, or --list")
     to: str | None = args.to_format
     if args.letters is not None:
         if to != "url" and not (to is None and args.output.lower().endswith(".url")):

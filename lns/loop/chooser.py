@@ -42,17 +42,13 @@ class Chooser(Saved):
 
     def __init__(self, operators: Sequence[Operator], floor: float) -> None:
         self.operators = operators
+        self.makers = [number for number, operator in enumerate(operators) if operator.makes_boards]
         self.construction = next((one for one in operators if isinstance(one, Construction)), None)
         self.floor = np.array([SHARES.get(operator.name, floor) for operator in operators])
         self._doubt = np.array([DOUBT[operator.proves] for operator in operators])
         count = len(operators)
         self.gained, self.paid, self.cost, self.calls, self.new, self.later = np.zeros((6, count))
         self.on = np.ones(count, dtype=bool)
-
-    @property
-    def makers(self) -> list[int]:
-        """Indexes of the operators that make whole boards."""
-        return [number for number, operator in enumerate(self.operators) if operator.makes_boards]
 
     def values(self, main: int | None) -> npt.NDArray[np.float64]:
         """Return the value of each operator, 1 for ``main``. As gains may be luck, standard deviations are deducted."""

@@ -141,7 +141,9 @@ PRICE = 1e7
 
 
 def chooser_of(count: int, floor: float = 0.0, proves: tuple[int, ...] = ()) -> Chooser:
-    operators: list[Any] = [SimpleNamespace(name=f"operator-{i}", proves=i in proves) for i in range(count)]
+    operators: list[Any] = [
+        SimpleNamespace(name=f"operator-{i}", proves=i in proves, makes_boards=False) for i in range(count)
+    ]
     return Chooser(operators, floor)
 
 
