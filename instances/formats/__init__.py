@@ -63,7 +63,7 @@ HELD = "held"
 CLUE_WORDS = ("official", "starter", "none", HELD)
 _CHOICE = "(--clues official, starter, none or a file names others)"
 _NO_FRAME = ("do not fit a board", "expected corner pieces")  # words of errors that a puzzle without frame may cause
-_OWN_FIELD = re.compile(r'"(schema|placements|clues|holes|framed|turns|mates|rim|copies)"\s*:')  # in own JSON
+_RULE = re.compile(r'"(clues|holes|framed|turns|mates|rim|copies)"\s*:')  # a field of this program's JSON
 _LETTERS = re.compile(r"(?<![A-Za-z=])[a-w]{36,16384}(?![A-Za-z])")  # letters of a board, not in a viewer URL
 
 
@@ -195,7 +195,8 @@ def read_by_evidence(source: Source) -> Document:
     if not base.holds_url(source.text):  # the letters of a board may stand without their viewer URL
         source = replace(source, text=_LETTERS.sub(_as_url, source.text))
     text = source.text
-    own = base.holds_url(text) or lists.has_clues(text) or _OWN_FIELD.search(text) is not None
+    own = base.holds_url(text) or lists.has_clues(text) or '"placements"' in text or '"schema"' in text
+    own |= _RULE.search(text) is not None and all(name in text for name in ('"width"', '"height"', '"pieces"'))
     strict = next((each for each in FORMATS.values() if each.looks_like(text)), own_json.JSON if own else None)
     if strict is None:
         return _in_any_dialect(source, None)

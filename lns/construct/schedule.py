@@ -132,8 +132,8 @@ def favoured_sets(puzzle: Puzzle, border: int, inner: int, count: int) -> list[t
     border_colours, inner_colours = (
         sorted(colours, key=lambda colour: carried_by((colour,))) for colours in colour_classes(puzzle)
     )
-    half_edges = int(np.isin(puzzle.pieces, inner_colours).sum())
-    most = min(len(inner_colours) // 4, packed.BREAK_COST * len(inner_colours) // max(1, half_edges) - 1)
+    inner_half_edges = int(np.isin(puzzle.pieces, inner_colours).sum())
+    most = min(len(inner_colours) // 4, packed.BREAK_COST * len(inner_colours) // max(1, inner_half_edges) - 1)
     inner = max(inner, min(math.floor(inner * puzzle.cells / LARGE_BOARD + 0.5), most))
     border, inner = min(border, len(border_colours)), min(inner, len(inner_colours))
     while comb(len(border_colours), border) * comb(len(inner_colours), inner) > MAX_COLOUR_SETS:

@@ -53,6 +53,8 @@ def test_a_rule_in_json_is_never_left_out(field: dict[str, object], sentence: st
     with pytest.raises(InputError, match=sentence):
         parse(json.dumps(fields | field))
     assert parse(json.dumps(fields | {"clue": [[0, 0, 0]]})).notes == ("left out: clue of the JSON",)
+    others = {"rows": 6, "cols": 6, "tiles": puzzle.pieces.tolist(), "clues": "none"}
+    assert any("left out: clues" in note for note in parse(json.dumps(others)).notes), "JSON of another program"
 
 
 @quick
