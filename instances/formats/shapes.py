@@ -304,9 +304,7 @@ def colour_of_letter(letter: str) -> int:
 
 def picture_in(text: str) -> Listed | None:
     """Read a picture: lines of upper, of left and right, and of lower colours for each row of a board; else None."""
-    lines: list[tuple[int, list[int]]] = []
-    rest: list[tuple[int, str]] = []
-    ended = False
+    lines, rest, ended = list[tuple[int, list[int]]](), list[tuple[int, str]](), False
     for number, line in enumerate(text.split("\n"), start=1):
         numbers = [int(token) for token in re.findall(r"[0-9]{1,5}", line)]
         ended |= bool(lines) and re.match(r"\s*[A-Za-z]", line) is not None
@@ -315,8 +313,13 @@ def picture_in(text: str) -> Listed | None:
         elif line.strip() if ended else re.search(r"\w", code_and_comment(line)[0].replace("X", "")):
             rest.append((number, line))
     width = len(lines[0][1]) if lines else 0
-    if len(lines) < 6 or [len(line) for _, line in lines] != [width, 2 * width, width] * (len(lines) // 3):
+    wanted = [width, 2 * width, width] * (len(lines) // 3 + 1)
+    if len(lines) < 6 or [len(line) for _, line in lines[:6]] != wanted[:6]:
         return None
+    if odd := next((found for found, size in zip(lines, wanted, strict=False) if len(found[1]) != size), None):
+        raise NearError(f"{len(odd[1])} numbers in a line of a picture of a board; expected as above", line=odd[0])
+    if len(lines) % 3:
+        raise NearError("a picture of a board ends within a row; expected three lines a row", line=lines[-1][0])
     quads, where = list[list[int]](), list[int]()
     for (number, top), (_, middle), (_, bottom) in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
         quads += map(list, zip(top, middle[1::2], bottom, middle[::2], strict=True))

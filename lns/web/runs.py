@@ -103,8 +103,23 @@ class Runs:
         return kept[1]
 
     def _details(self, name: str, run: RunSummary) -> dict[str, Any]:
-        islands = self._read(run.path, (CHECKPOINT,), lambda: {"islands": _islands_of(run)})
-        return run_facts(name, run) | _rest_of(run) | {"elites": self._best_boards(name, run)} | islands
+        history = run.history
+        return {
+            **run_facts(name, run),
+            "puzzle": puzzle_to_json(run.puzzle),
+            **picked(run.settings, "seed", "engine", "target"),
+            "certificate": run.heartbeat.statistics.certificate_in_words(run.score),
+            "improvements": [[one.score, one.elapsed_s, one.at, one.origin] for one in history.improvements],
+            "counts": sorted(history.counts.items(), reverse=True),
+            "parts": [
+                {"name": printable(part.name, 40), **picked(part, "share", "boards", "bests", "edges")}
+                for part in parts(history, run.heartbeat.statistics)
+            ],
+            "sessions": [picked(one, "started_at", "ended", "seconds", "workers") for one in history.sessions[-100:]],
+            "best": None if run.best is None else board_to_json(run.puzzle, run.best.board),
+            "elites": self._best_boards(name, run),
+            **self._read(run.path, (CHECKPOINT,), lambda: {"islands": _islands_of(run)}),
+        }
 
     def _best_boards(self, name: str, run: RunSummary) -> list[dict[str, Any]]:
         """Return at most `MAX_BEST_BOARDS` best boards, distinct, and in how many cells each differs from the first."""
@@ -154,23 +169,6 @@ def _islands_of(run: RunSummary) -> list[dict[str, Any]]:
         {"number": number, "best": one.best_score, **picked(one.statistics, "placements", "moves", "boards")}
         for number, one in sorted(found.items())
     ]
-
-
-def _rest_of(run: RunSummary) -> dict[str, Any]:
-    history = run.history
-    return {
-        "puzzle": puzzle_to_json(run.puzzle),
-        **picked(run.settings, "seed", "engine", "target"),
-        "certificate": run.heartbeat.statistics.certificate_in_words(run.score),
-        "improvements": [[one.score, one.elapsed_s, one.at, one.origin] for one in history.improvements],
-        "counts": sorted(history.counts.items(), reverse=True),
-        "parts": [
-            {"name": printable(part.name, 40), **picked(part, "share", "boards", "bests", "edges")}
-            for part in parts(history, run.heartbeat.statistics)
-        ],
-        "sessions": [picked(one, "started_at", "ended", "seconds", "workers") for one in history.sessions[-100:]],
-        "best": None if run.best is None else board_to_json(run.puzzle, run.best.board),
-    }
 
 
 def _modified(path: Path) -> int:

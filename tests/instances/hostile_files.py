@@ -50,6 +50,12 @@ def cases() -> Iterator[Case]:
         yield from cut_files(name, text)
     for name in ("benoist", "quads", "e2pieces", "csv16", "solution"):
         yield from broken_lines(name, TEXTS[name])
+    picture = TEXTS["picture"].splitlines()
+    for at in (7, 14):
+        shorter = [*picture[:at], picture[at][:-5], *picture[at + 1 :]]
+        yield Case(f"picture-shorter-line-{at + 1}", "\n".join(shorter).encode(), True, at + 1, "expected as above")
+    for count in (7, 8):
+        yield Case(f"picture-{count}-lines", "\n".join(picture[:count]).encode(), True, count, "within a row")
     yield from broken_headers()
     yield from broken_clues()
     yield from shapes()
