@@ -303,7 +303,7 @@ def colour_of_letter(letter: str) -> int:
 
 
 def picture_in(text: str) -> Listed | None:
-    """Read a picture: lines of upper, of left and right, and of lower colours for each row of a board; else None."""
+    """Read a picture: lines of upper, left and right, lower colours for each row; else None, or NearError if near."""
     lines, rest, ended = list[tuple[int, list[int]]](), list[tuple[int, str]](), False
     for number, line in enumerate(text.split("\n"), start=1):
         numbers = [int(token) for token in re.findall(r"[0-9]{1,5}", line)]

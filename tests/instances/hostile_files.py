@@ -50,12 +50,7 @@ def cases() -> Iterator[Case]:
         yield from cut_files(name, text)
     for name in ("benoist", "quads", "e2pieces", "csv16", "solution"):
         yield from broken_lines(name, TEXTS[name])
-    picture = TEXTS["picture"].splitlines()
-    for at in (7, 14):
-        shorter = [*picture[:at], picture[at][:-5], *picture[at + 1 :]]
-        yield Case(f"picture-shorter-line-{at + 1}", "\n".join(shorter).encode(), True, at + 1, "expected as above")
-    for count in (7, 8):
-        yield Case(f"picture-{count}-lines", "\n".join(picture[:count]).encode(), True, count, "within a row")
+    yield from broken_pictures()
     yield from broken_headers()
     yield from broken_clues()
     yield from shapes()
@@ -102,6 +97,15 @@ def broken_lines(name: str, text: str) -> Iterator[Case]:
     yield Case(f"{name}-a-line-less", "\n".join(rows[:-1]).encode(), board)
     yield Case(f"{name}-a-line-more", (text + rows[-1] + "\n").encode(), board)
     yield Case(f"{name}-prose-at-the-end", (text + "that is all\n").encode(), board)
+
+
+def broken_pictures() -> Iterator[Case]:
+    rows = TEXTS["picture"].splitlines()
+    for at in (7, 14):
+        shorter = [*rows[:at], rows[at][:-5], *rows[at + 1 :]]
+        yield Case(f"picture-shorter-line-{at + 1}", "\n".join(shorter).encode(), True, at + 1, "expected as above")
+    for count in (7, 8):
+        yield Case(f"picture-{count}-lines", "\n".join(rows[:count]).encode(), True, count, "within a row")
 
 
 def broken_headers() -> Iterator[Case]:
