@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lns.construct import kernel
-from lns.construct.candidates import FloatArray, build_tables, check_colours
+from lns.construct.candidates import Bitsets, FloatArray, build_tables, check_colours
 from lns.construct.endgame import COUNTS_PER_DEPTH, DEPTH, EXHAUSTED, NODES, REACHED
 from lns.construct.endgame_plan import PrefixState, assign_bit, plan_endgame
 from lns.construct.kernel import ConstructorPlan, ConstructorState, PrefixPlan, plan_depths
@@ -22,6 +22,7 @@ from lns.rng import RandomState, generator
 
 RECENT_SHARE = 1 / 3  # `Constructor.recent` fades by a factor e in this share of ``restart_nodes`` node equivalents
 SURPLUS_BINS = 9  # bins of the histogram of surpluses, 0 to 8 half-edges; the last bin also counts larger surpluses
+LEAST_TREE = 2**14  # fewest nodes of a tree that is remembered once it was searched completely
 PARTITION_CELLS = 16  # prefixes that have filled this many cells, clue cells not counted, are partitioned among islands
 
 
@@ -35,6 +36,9 @@ class Constructor:
     cells are partitioned by a hash of their pieces, and only the prefixes of this part are searched; so no two islands
     search the same tree. Without a quota, and on the smallest boards, every island searches all prefixes.
 
+    ``searched``, uint64 (`kernel.SEARCHED_SIZE`,), at first zeros: trees that earlier restarts searched completely,
+    which are not searched again, and to which this restart adds its own. Without it every tree is searched.
+
     Candidate tables and sets of the endgame are not part of `state`; they are rebuilt from the random seed of the
     restart and from the bits that the endgame has assigned to pieces. Raises InputError for too many colours.
     """
@@ -46,9 +50,11 @@ class Constructor:
         schedule: BreakSchedule,
         random: RandomState,
         partition: tuple[int, int] = (0, 1),
+        searched: Bitsets | None = None,
     ) -> None:
         check_colours(puzzle)
         self.puzzle, self.params, self.schedule, self.random = puzzle, params, schedule, random
+        self._searched = np.zeros(0, dtype=np.uint64) if searched is None else searched
         self.partition, self.exhausted = partition, False  # exhausted: whether the tree was searched completely
         self._seed = int(generator(random).integers(2**62))
         self._make_plan()
@@ -65,7 +71,7 @@ class Constructor:
         partition_depth = int(free[PARTITION_CELLS - 1]) + 1 if is_partitioned else 0
         prefix_plan = PrefixPlan(
             tables=tables,
-            depths=plan_depths(puzzle, schedule, tables.base),
+            depths=plan_depths(puzzle, schedule, tables.base, remembers=len(self._searched) > 0),
             heads=tables.candidates[tables.list_start],
             padded_width=puzzle.width + 1,
             endgame_start=start,
@@ -73,13 +79,16 @@ class Constructor:
             partition_depth=partition_depth,
             partition=self.partition[0],
             partitions=self.partition[1],
+            mismatches=min(schedule.mismatches, kernel.MAX_MISMATCHES),
+            least_tree=LEAST_TREE,
         )
         endgame_plan, endgame_state = plan_endgame(puzzle, order, start, cut, schedule.allowed, chance)
         tail_plan, tail_workspace = plan_tail(puzzle, order, cut)
         self.plan = ConstructorPlan(prefix=prefix_plan, endgame=endgame_plan, tail=tail_plan)
         sizes = {"cells": cells, "cells + 1": cells + 1, "positions": (puzzle.height + 1) * (puzzle.width + 1)}
         sizes |= {"cells * COUNTS_PER_DEPTH": cells * COUNTS_PER_DEPTH}
-        prefix = allocate(PrefixState, sizes | {"MAX_FRONTIER_KEYS + 1": kernel.MAX_FRONTIER_KEYS + 1})
+        sizes |= {"MAX_FRONTIER_KEYS + 1": kernel.MAX_FRONTIER_KEYS + 1}
+        prefix = allocate(PrefixState, sizes, searched=self._searched)
         prefix.scalars[DEPTH], prefix.cursor[0] = kernel.NOT_STARTED, tables.list_start[tables.base[0]]
         self.prefix, parts = prefix, {"prefix": prefix, "endgame": endgame_state, "tail": tail_workspace}
         self.arrays: ConstructorState = allocate(ConstructorState, sizes, **parts)

@@ -165,6 +165,12 @@ class PrefixState(NamedTuple):
     # number of placements in this restart, by depth, by whether they break, and by the breaks spent after them
     child_counts: Annotated[Int64Array, "cells * COUNTS_PER_DEPTH"]
     frontier_keys: Annotated[Bitsets, "MAX_FRONTIER_KEYS + 1"]  # number of recorded frontier keys, then these keys
+    # by length, where prefixes are remembered: hash of the prefix's pieces, whatever their order; key of the prefix in
+    # ``searched``; nodes of this restart when the prefix was reached
+    piece_hash: Annotated[Bitsets, "cells + 1"]
+    level_key: Annotated[Bitsets, "cells + 1"]
+    level_nodes: Annotated[Int64Array, "cells + 1"]
+    searched: Annotated[Bitsets, "searched"]  # the prefixes whose trees were searched, see `lns.construct.kernel`
 
 
 def plan_endgame(

@@ -9,11 +9,15 @@ Lists are sorted by gain, so the first candidate that takes the gain below MIN_G
 From depth ``endgame_start`` to ``cut`` the cells are filled by `lns.construct.endgame`, from ``cut`` on by
 `lns.construct.tail`. Two cells of the rim never mismatch each other before the cut. A rim piece is therefore skipped if
 no free piece matches the colour that it shows to a rim cell filled later (the look-ahead).
+
+Restarts under a high quota come to the same prefixes again and again. So prefixes whose trees were searched completely
+are remembered, and their trees are not searched again.
 """
 
 from __future__ import annotations
 
 from typing import Annotated, Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +39,11 @@ KEY_SAMPLE_DIVISOR = 2**11  # a frontier key is recorded if it is divisible by t
 MAX_FRONTIER_KEYS = 2**15  # most frontier keys recorded in a restart: enough for 7e7 frontier prefixes, about 5e9 nodes
 _HASH_FACTOR, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 _ROTATE_LEFT, _ROTATE_RIGHT = np.uint64(13), np.uint64(51)  # to rotate 64 bits left by 13, the bits of a piece index
+SEARCHED_SIZE = 2**16  # prefixes remembered whose trees were searched: half a megabyte in a checkpoint
+SEARCHED_WAYS = 4  # places in which a prefix may be remembered; the one with the smallest tree is overwritten
+# the lowest bits of an entry are the size of the tree, the next ones the most mismatches for which it was searched
+SIZE_BITS, MISMATCH_BITS = np.uint64(6), np.uint64(6)
+MAX_MISMATCHES = 2**6 - 1  # more mismatches count as this many
 NOT_STARTED = -1  # stands in place of the depth before the first call of a search
 PREFIXES, TAIL_NODES, FOUND_MISMATCHES, NEXT_SAMPLE, COUNTERS = range(5)  # indexes into ``counters``, and its length
 
@@ -46,6 +55,8 @@ MIN_GAIN: Any = np.uint64(1)  # least gain that a prefix must have once the dept
 LIST_BASE: Any = np.uint64(2)  # index in ``CandidateTables.list_start`` where the lists of the depth's cell begin
 LOOK_RIGHT: Any = np.uint64(3)  # LIST_BASE of the cell on the right, if look-ahead checks that cell, else -1
 LOOK_DOWN: Any = np.uint64(4)  # LIST_BASE of the cell below, if look-ahead checks that cell, else -1
+LEVEL_FROM: Any = np.uint64(5)  # length before this one at which prefixes are remembered; -1: not at this length
+LEVEL_SALT: Any = np.uint64(6)  # hash of the view and of the quota that is still to be met; only at these lengths
 
 
 class PrefixPlan(NamedTuple):
@@ -60,6 +71,8 @@ class PrefixPlan(NamedTuple):
     partition_depth: int  # length at which prefixes are partitioned among the islands; 0: every island searches all
     partition: int  # index of this island's part of the prefixes
     partitions: int  # number of parts into which the prefixes are partitioned
+    mismatches: int  # most mismatches of a board for which the break schedule is made, at most `MAX_MISMATCHES`
+    least_tree: int  # fewest nodes of a tree that is remembered once it was searched
 
 
 class ConstructorPlan(NamedTuple):
@@ -86,15 +99,28 @@ class ConstructorState(NamedTuple):
     tail_outcomes: Annotated[Int64Array, MISMATCH_BINS + 1]
 
 
-def plan_depths(puzzle: Puzzle, schedule: BreakSchedule, base: IntArray) -> Int64Array:
+def plan_depths(puzzle: Puzzle, schedule: BreakSchedule, base: IntArray, *, remembers: bool = False) -> Int64Array:
     """Return `PrefixPlan.depths`; ``base``: see `CandidateTables`.
 
     Once a rim cell is filled, look-ahead checks the rim cell on its right or below, if this neighbour is filled later,
     but not next: it must keep a candidate. Neighbours in the exact tail are not checked, since they may mismatch.
+
+    If it ``remembers``, prefixes of two and more full rows, and those that reach the endgame, are remembered as far as
+    cells are filled row by row.
     """
     rows = np.zeros((puzzle.cells, int(DEPTH_WORDS)), dtype=np.int64)
     rows[:, POSITION] = padded_positions(schedule.order, puzzle.width)
-    rows[:, MIN_GAIN], rows[:, LIST_BASE], rows[:, [LOOK_RIGHT, LOOK_DOWN]] = schedule.least_gain, base, -1
+    rows[:, MIN_GAIN], rows[:, LIST_BASE] = schedule.least_gain, base
+    rows[:, [LOOK_RIGHT, LOOK_DOWN, LEVEL_FROM]] = -1
+    if remembers:
+        before, start, view = 0, schedule.endgame_depth, repr(schedule.view).encode()
+        by_rows = int(np.argmin(np.append(schedule.order == np.arange(puzzle.cells), False)))
+        for length in sorted({*range(2 * puzzle.width, min(start, by_rows), puzzle.width), start}):
+            if 2 * puzzle.width <= length <= by_rows:
+                demand = schedule.quota_floor[length:]
+                salt = crc32(demand.tobytes() + repr(schedule.favoured).encode(), 1) if demand.any() else 0
+                rows[length - 1, [LEVEL_FROM, LEVEL_SALT]] = before, crc32(view, salt) << 1 | demand.any()
+                before = length
     depth_of = {cell: depth for depth, cell in enumerate(schedule.order.tolist())}
     for cell, depth in depth_of.items():
         for column, side, neighbour in ((LOOK_RIGHT, RIGHT, cell + 1), (LOOK_DOWN, DOWN, cell + puzzle.width)):
@@ -128,6 +154,70 @@ def _is_in_partition(plan: PrefixPlan, chosen: Int64Array, last: np.uint64, cand
     return (_mix(key) >> _HALF) % np.uint64(plan.partitions) == np.uint64(plan.partition)
 
 
+@inline_flat_kernel
+def _was_searched(
+    plan: PrefixPlan, prefix: PrefixState, depth: np.uint64, candidate: np.int64, gain: np.int64, nodes: int
+) -> bool:
+    """Return whether the tree below the prefix that ends with ``candidate`` was searched; if not, note its key.
+
+    What is below a prefix depends on its pieces, but not on where they lie; on the colours that its last cells show; on
+    its breaks; and, before the end of the quota, on its gain and the quota to come. The tree counts as searched if that
+    was done for as many mismatches or more, even with other unlock depths. ``nodes``: nodes of this restart.
+    """
+    depths, row, one = plan.depths, depth * DEPTH_WORDS, np.uint64(1)
+    start, salt = depths[row + LEVEL_FROM], depths[row + LEVEL_SALT]
+    pieces = prefix.piece_hash[start] + _mix(np.uint64(candidate & packed.PIECE_MASK) + one)
+    for at in range(start, depth):
+        pieces += _mix(np.uint64(prefix.chosen[at] & packed.PIECE_MASK) + one)
+    shown = _mix(np.uint64(salt) + _mix(np.uint64(gain if salt & 1 else breaks_spent(gain))))
+    shown += _mix(np.uint64(prefix.right[np.uint64(depths[row + POSITION])]) << _HALF)
+    for back in range(plan.padded_width - 1):
+        position = np.uint64(depths[(depth - np.uint64(back)) * DEPTH_WORDS + POSITION])
+        shown += _mix(np.uint64(prefix.down[position]) << _HALF | np.uint64(back + 1))
+    key = _mix(pieces ^ shown)
+    key = (key ^ key >> _HALF) >> SIZE_BITS + MISMATCH_BITS << SIZE_BITS + MISMATCH_BITS
+    length = depth + one
+    prefix.piece_hash[length], prefix.level_key[length], prefix.level_nodes[length] = pieces, key, nodes
+    first = _first_place(prefix, key)
+    for place in range(first, first + SEARCHED_WAYS):
+        entry = prefix.searched[place]
+        if (entry ^ key) >> SIZE_BITS + MISMATCH_BITS == 0:
+            return np.int64(entry >> SIZE_BITS) & MAX_MISMATCHES >= plan.mismatches
+    return False
+
+
+@inline_flat_kernel
+def _first_place(prefix: PrefixState, key: np.uint64) -> int:
+    """Return the index of the first of the `SEARCHED_WAYS` places in which the prefix of ``key`` may be remembered."""
+    return np.int64((key >> _HALF) % np.uint64(len(prefix.searched) // SEARCHED_WAYS)) * SEARCHED_WAYS
+
+
+@inline_flat_kernel
+def _remember(plan: PrefixPlan, prefix: PrefixState, length: np.uint64, nodes: int) -> None:
+    """Remember that the tree below the prefix of ``length`` cells was searched completely, if it was not small.
+
+    ``nodes``: nodes of this restart. The entry of the smallest tree among the prefix's places is overwritten.
+    """
+    one, size, key = np.uint64(1), np.uint64(0), prefix.level_key[length]
+    tree = nodes - prefix.level_nodes[length]
+    if tree < plan.least_tree:
+        return
+    while tree:
+        tree >>= 1
+        size += one
+    largest = (one << SIZE_BITS) - one
+    first = _first_place(prefix, key)
+    chosen = first
+    for place in range(first, first + SEARCHED_WAYS):
+        entry = prefix.searched[place]
+        if (entry ^ key) >> SIZE_BITS + MISMATCH_BITS == 0:
+            chosen = place
+            break
+        if entry & largest < prefix.searched[chosen] & largest:
+            chosen = place
+    prefix.searched[chosen] = key | np.uint64(plan.mismatches) << SIZE_BITS | size
+
+
 @flat_kernel
 def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
     """Continue the search by candidate lists up to the next prefix of ``plan.endgame_start`` cells (a frontier prefix).
@@ -153,6 +243,8 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
     elif depth == endgame_start:
         if endgame_start == 0:
             return EXHAUSTED
+        if depths[(depth - one) * DEPTH_WORDS + LEVEL_FROM] >= 0:
+            _remember(plan, prefix, depth, nodes)
         depth -= one
         used[np.uint64(chosen[depth] & packed.PIECE_MASK)] = 0
     status = EXHAUSTED
@@ -175,6 +267,7 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
                 (look_right >= 0 and _all_used(list_start[look_right + right[here]], candidates, used))
                 or (look_down >= 0 and _all_used(list_start[look_down + down[here]], candidates, used))
                 or (depth == last_partitioned and not _is_in_partition(plan, chosen, depth, candidate))
+                or (depths[row + LEVEL_FROM] >= 0 and _was_searched(plan, prefix, depth, candidate, new_gain, nodes))
             ):
                 used[np.uint64(candidate & packed.PIECE_MASK)] = 0
                 candidate = candidates[at]
@@ -202,6 +295,8 @@ def search_lists(plan: PrefixPlan, prefix: PrefixState, node_limit: int) -> int:
         else:
             if depth == 0:
                 break
+            if depths[(depth - one) * DEPTH_WORDS + LEVEL_FROM] >= 0:
+                _remember(plan, prefix, depth, nodes)
             depth -= one
             used[np.uint64(chosen[depth] & packed.PIECE_MASK)] = 0
             at, gain_here = np.uint64(cursor[depth]), gain[depth]

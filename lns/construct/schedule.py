@@ -90,6 +90,7 @@ class BreakSchedule:
     cut: int  # depth at which the exact tail begins
     endgame_from: int = 0  # the endgame does not begin before this depth, even where it could
     view: View = IDENTITY_VIEW  # symmetry from which the board is filled
+    mismatches: int = 0  # most mismatches of a board for which the unlock depths are made
 
     @property
     def allowed(self) -> IntArray:
@@ -389,6 +390,7 @@ def break_schedule(
         quota_floor=quota.floor(puzzle.cells),
         favoured=quota.favoured,
         cut=cut,
+        mismatches=forecast.mismatches,
     )
     from_right = np.flatnonzero(is_from_right(order, puzzle.width))
     first, first_break = schedule.endgame_depth, int(min((*schedule.unlock, *from_right), default=schedule.cut))

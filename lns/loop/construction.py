@@ -12,6 +12,7 @@ from lns.assignment import fill, greedy_board, matched_edges
 from lns.construct.beam import BeamSearch, Paths, Tails, beam_tables
 from lns.construct.candidates import check_colours
 from lns.construct.constructor import Constructor
+from lns.construct.kernel import SEARCHED_SIZE
 from lns.construct.quota_bandit import QuotaBandit
 from lns.construct.schedule import BreakSchedule, beam_tail_cut, cell_order, favoured_colours
 from lns.engine import State, Statistics, component, joined, pack, unpack
@@ -64,6 +65,7 @@ class Construction(Operator):
         self.bandit = QuotaBandit(
             orientation.puzzle, params.construct, self.random, orientation.views, both_ends=open_card is None
         )
+        self.searched = np.zeros(SEARCHED_SIZE, dtype=np.uint64)  # trees that were searched, see `Constructor`
         self.constructor: Constructor | None = None  # the current restart
         self.done = np.zeros(3, dtype=np.int64)  # nodes, prefixes and exact-tail nodes of all ended restarts
         self.floor = params.engine.search_floor  # from this score on boards are returned in any case; 0: no such score
@@ -112,7 +114,8 @@ class Construction(Operator):
 
     def _constructor(self, schedule: BreakSchedule) -> Constructor:
         """Make the constructor of a restart with the break schedule ``schedule``."""
-        return Constructor(self.orientation.puzzle, self.params.construct, schedule, self.random, self.partition)
+        puzzle, params = self.orientation.puzzle, self.params.construct
+        return Constructor(puzzle, params, schedule, self.random, self.partition, self.searched)
 
     def _found(self, board: Board, origin: str, schedule: BreakSchedule) -> Found:
         view = cells_from_view(self.orientation.puzzle, schedule.view)
