@@ -119,7 +119,7 @@ def plan_depths(puzzle: Puzzle, schedule: BreakSchedule, base: IntArray, *, reme
             if 2 * puzzle.width <= length <= by_rows:
                 demand = schedule.quota_floor[length:]
                 salt = crc32(demand.tobytes() + repr(schedule.favoured).encode(), 1) if demand.any() else 0
-                rows[length - 1, [LEVEL_FROM, LEVEL_SALT]] = before, crc32(view, salt) << 1 | demand.any()
+                rows[length - 1, [LEVEL_FROM, LEVEL_SALT]] = before, crc32(view, salt)
                 before = length
     depth_of = {cell: depth for depth, cell in enumerate(schedule.order.tolist())}
     for cell, depth in depth_of.items():
@@ -161,15 +161,15 @@ def _was_searched(
     """Return whether the tree below the prefix that ends with ``candidate`` was searched; if not, note its key.
 
     What is below a prefix depends on its pieces, but not on where they lie; on the colours that its last cells show; on
-    its breaks; and, before the end of the quota, on its gain and the quota to come. The tree counts as searched if that
-    was done for as many mismatches or more, even with other unlock depths. ``nodes``: nodes of this restart.
+    its breaks; and, before the end of the quota, on the quota to come. The tree counts as searched if that was done for
+    as many mismatches or more, even with other unlock depths. ``nodes``: nodes of this restart.
     """
     depths, row, one = plan.depths, depth * DEPTH_WORDS, np.uint64(1)
-    start, salt = depths[row + LEVEL_FROM], depths[row + LEVEL_SALT]
+    start = depths[row + LEVEL_FROM]
     pieces = prefix.piece_hash[start] + _mix(np.uint64(candidate & packed.PIECE_MASK) + one)
     for at in range(start, depth):
         pieces += _mix(np.uint64(prefix.chosen[at] & packed.PIECE_MASK) + one)
-    shown = _mix(np.uint64(salt) + _mix(np.uint64(gain if salt & 1 else breaks_spent(gain))))
+    shown = _mix(np.uint64(depths[row + LEVEL_SALT]) << MISMATCH_BITS | np.uint64(breaks_spent(gain)))
     shown += _mix(np.uint64(prefix.right[np.uint64(depths[row + POSITION])]) << _HALF)
     for back in range(plan.padded_width - 1):
         position = np.uint64(depths[(depth - np.uint64(back)) * DEPTH_WORDS + POSITION])
