@@ -7,9 +7,10 @@ boards to expect of the arm, long before it makes one.
 
 The value of an arm is its expected rate of new boards per node (`lns.construct.quota_arm`). Scales are tried from the
 top down in coarse steps until boards are to be expected. Then scales next to the best one are tried in smaller steps,
-down to one favoured half-edge. A high quota leaves so few prefixes that restarts find the same prefixes again, so only
-new frontier prefixes count (`PrefixNovelty`). When new prefixes get rare, a new arm is tried if its expected rate is
-higher: another view, a lower scale, or other colours. docs/explanation/bandit.md says more.
+down to one favoured half-edge. Restarts pass over the trees that were searched (`lns.construct.kernel`); but a lower
+scale also has the prefixes of the higher ones, so only new frontier prefixes count (`PrefixNovelty`). When new prefixes
+get rare, a new arm is tried if its expected rate is higher: another view, a lower scale, or other colours.
+docs/explanation/bandit.md says more.
 """
 
 from __future__ import annotations
