@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from functools import cache
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -24,7 +24,7 @@ def allocate(kind: Callable[..., _Made], sizes: dict[str, int], **given: Any) ->
     return kind(**given)
 
 
-@cache
+@functools.cache  # the name `cache` is a module of this package
 def _fields(kind: Callable[..., Any]) -> dict[str, tuple[Any, tuple[int | str, ...], int]]:
     """Return data type, shape and fill value of each annotated field of ``kind``, by name of the field."""
     found = {}

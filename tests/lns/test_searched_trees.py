@@ -12,8 +12,13 @@ from lns.construct.candidates import comb_order
 from lns.construct.constructor import Constructor
 from lns.construct.endgame import EXHAUSTED
 from lns.construct.schedule import BreakSchedule
+from lns.instances.formats import load_puzzle
 from lns.instances.puzzle import Puzzle
 from lns.instances.symmetry import View
+from lns.loop.construction import Construction
+from lns.loop.pool import WHOLE_BOARD
+from lns.orientation import Orientation
+from lns.params import ConstructParams, Params
 from lns.rng import random_state
 from tests.instances.small_puzzles import planted, with_mates
 from tests.lns.construct_parts import WHOLE_TREE, clues_of, prefixes_of, schedule_of
@@ -109,3 +114,15 @@ def test_what_was_searched_is_saved_with_the_search():
     restored.restore(begun.state())
     assert prefixes_of(restored) == prefixes_of(begun) and restored.nodes == begun.nodes
     assert (memories[0] == memories[1]).all()
+
+
+def test_all_restarts_of_an_island_have_one_memory():
+    puzzle = load_puzzle("like-e2-10x10")
+    params = replace(ConstructParams(), restart_nodes=300_000, restart_nodes_without_prefix=300_000)
+    construct = Construction(Orientation.of_island(puzzle), Params(construct=params), 1, 0)
+    rng, seen = np.random.default_rng(1), []
+    while sum(arm.restarts for arm in construct.bandit.arms) < 3:
+        construct.repair(WHOLE_BOARD, puzzle.max_score, rng)
+        assert construct.constructor.prefix.searched is construct.searched
+        seen.append(np.count_nonzero(construct.searched))
+    assert seen == sorted(seen) and seen[-1] > seen[0]
